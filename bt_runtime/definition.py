@@ -1,0 +1,87 @@
+"""A tree as its file declares it: checked, positioned, immutable; no node object exists yet.
+
+The reader makes definitions and knows no py_trees; the builder turns them into nodes and knows no YAML.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from bt_runtime.kind import Key, NodeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a tree file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDefinition:
+    """One node of a tree file.
+
+    Args:
+        kind: the name of its kind.
+        name: the author's name for it, unique among its siblings; `None` if unnamed.
+        path: its identity, stable over reloads: the labels from the root joined by `/`. A label is the name, else the
+            kind, with `#2`, `#3`, … from the second unnamed sibling of a kind on. A subtree's nodes continue the path of
+            the node that includes it.
+        settings: validated, of the kind's settings type.
+        children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot `root`.
+        place: where the node stands.
+        constants: the arguments of the subtree that the node stands in, as names for its expressions.
+    """
+
+    kind: str
+    name: str | None
+    path: str
+    settings: NodeSettings
+    children: Mapping[str, tuple["NodeDefinition", ...]]
+    place: Place
+    constants: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+    def walk(self) -> Iterator["NodeDefinition"]:
+        """This node and everything below it, in the order of the file."""
+        yield self
+        for nodes in self.children.values():
+            for node in nodes:
+                yield from node.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDefinition:
+    """One tree with its subtrees in place.
+
+    Args:
+        name: as declared by `tree:`.
+        description: the author's sentence.
+        keys: every blackboard key of a run: the host's, this tree's, its subtrees'.
+        root: the topmost node.
+        source: the text of the file.
+        sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the version that a run records.
+        file: where it was read from.
+        subtrees: the names of the trees it includes, directly or not.
+    """
+
+    name: str
+    description: str
+    keys: Mapping[str, Key]
+    root: NodeDefinition
+    source: str
+    sha: str
+    file: str
+    subtrees: tuple[str, ...] = ()
+
+    def nodes(self) -> tuple[NodeDefinition, ...]:
+        """All nodes in the order of the file, subtrees in place; a node's index here is its index in tick records."""
+        return tuple(self.root.walk())
