@@ -1,1 +1,100 @@
-"""bt_runtime."""
+"""An event-driven behavior-tree runtime on py_trees: trees are YAML files, runs are recorded tick by tick.
+
+    definition = bt_runtime.load("trees/demo.yaml", registry=registry)
+    tree = bt_runtime.build(definition, registry=registry)
+    result = await bt_runtime.run(tree)
+
+It knows no model, no HTTP and no prompt. Node kinds and blackboard keys come from a `Registry`; `BUILTIN_KINDS` are the
+ones that every tree has, `@node` makes more.
+"""
+
+from bt_runtime.blackboard import Blackboard
+from bt_runtime.builder import LiveTree, build
+from bt_runtime.clock import Clock, SystemClock
+from bt_runtime.context import Host, RunContext
+from bt_runtime.definition import NodeDefinition, Place, TreeDefinition
+from bt_runtime.errors import (
+    BlackboardError,
+    BTError,
+    ExpressionError,
+    HotLoopError,
+    KindError,
+    RunError,
+    StalledError,
+    TreeError,
+    TreeFileError,
+    TreeNotFoundError,
+)
+from bt_runtime.kind import ExpressionUse, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
+from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.library import TreeLibrary, load
+from bt_runtime.mistakes import Mistake, format_mistakes
+from bt_runtime.node import Action, Condition, Decorator, Guard, Node
+from bt_runtime.recording import NodeError, Observer, Outcome, Recording, TickRecord
+from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
+from bt_runtime.registry import Registry
+from bt_runtime.rendering import render
+from bt_runtime.replay import Replay, replay
+from bt_runtime.run_loop import RunLoop, RunResult, run
+from bt_runtime.schema import tree_schema
+from bt_runtime.suggestions import closest
+
+__all__ = [
+    "BUILTIN_KEYS",
+    "BUILTIN_KINDS",
+    "Action",
+    "BTError",
+    "Blackboard",
+    "BlackboardError",
+    "Clock",
+    "Condition",
+    "Decorator",
+    "ExpressionError",
+    "ExpressionUse",
+    "Guard",
+    "Host",
+    "HotLoopError",
+    "Key",
+    "KeyUse",
+    "Kind",
+    "KindError",
+    "LiveTree",
+    "Mistake",
+    "NoSettings",
+    "Node",
+    "NodeDefinition",
+    "NodeError",
+    "NodeSettings",
+    "Observer",
+    "Outcome",
+    "Place",
+    "Recording",
+    "Registry",
+    "Replay",
+    "RunContext",
+    "RunError",
+    "RunLoop",
+    "RunResult",
+    "Slot",
+    "StalledError",
+    "SystemClock",
+    "TickRecord",
+    "TreeDefinition",
+    "TreeError",
+    "TreeFileError",
+    "TreeLibrary",
+    "TreeNotFoundError",
+    "TreeUse",
+    "Use",
+    "action_kind",
+    "build",
+    "closest",
+    "condition_kind",
+    "format_mistakes",
+    "load",
+    "node",
+    "render",
+    "replay",
+    "run",
+    "tree_schema",
+]

@@ -1,1 +1,43 @@
-"""prompts."""
+"""The system prompt: one idea per Markdown file, and a pure function that composes them for a query.
+
+    tools = [ToolEntry("search_code", "To find where something is.", "query, limit?")]
+    prompt = compose(query_type="code", tools=tools)
+    prompt.text       # for the model
+    prompt.segments   # which segments were used, which not, and why
+
+`load_segments(folder)` reads an operator's folder over the package's own files; `compose` reads nothing.
+"""
+
+from prompts.composition import ComposedPrompt, SegmentUse, compose
+from prompts.errors import PromptError, PromptFilesError, PromptInputError, PromptMistake, PromptSizeError
+from prompts.library import load_segments
+from prompts.segment import (
+    MAX_PROMPT_TOKENS,
+    QUERY_TYPES,
+    REQUIRED_IDS,
+    Condition,
+    Segment,
+    SegmentLibrary,
+    estimate_tokens,
+)
+from prompts.tool_reference import ToolEntry
+
+__all__ = [
+    "MAX_PROMPT_TOKENS",
+    "QUERY_TYPES",
+    "REQUIRED_IDS",
+    "ComposedPrompt",
+    "Condition",
+    "PromptError",
+    "PromptFilesError",
+    "PromptInputError",
+    "PromptMistake",
+    "PromptSizeError",
+    "Segment",
+    "SegmentLibrary",
+    "SegmentUse",
+    "ToolEntry",
+    "compose",
+    "estimate_tokens",
+    "load_segments",
+]

@@ -1,1 +1,50 @@
-"""signals."""
+"""The contract with the model: six signals in XML, the streaming reader that takes them out, the audit record.
+
+```python
+parsed = signals.parse(response)  # whole responses
+stream = signals.SignalStream()  # streams: feed(delta) -> what may be shown now; close() -> ParsedResponse
+```
+
+`parsed.text` is what the user sees, `parsed.signal` what the control acts on, `parsed.malformed` a reason to consult
+the fallback, `parsed.warnings` for the log. Knows no model, no control and no other package of this project.
+"""
+
+from signals.audit import Outcome, SignalAudit, SignalRecord, records_of
+from signals.errors import SignalError, StreamClosedError
+from signals.model import (
+    SIGNAL_MODELS,
+    ContextSufficient,
+    DelegationRecommended,
+    NeedCapability,
+    NeedTurn,
+    PartialAnswer,
+    Signal,
+    SignalType,
+    Stuck,
+)
+from signals.reader import Clock, Reading
+from signals.response import ParsedResponse
+from signals.stream import SignalStream, parse
+
+__all__ = [
+    "SIGNAL_MODELS",
+    "Clock",
+    "ContextSufficient",
+    "DelegationRecommended",
+    "NeedCapability",
+    "NeedTurn",
+    "Outcome",
+    "ParsedResponse",
+    "PartialAnswer",
+    "Reading",
+    "Signal",
+    "SignalAudit",
+    "SignalError",
+    "SignalRecord",
+    "SignalStream",
+    "SignalType",
+    "StreamClosedError",
+    "Stuck",
+    "parse",
+    "records_of",
+]

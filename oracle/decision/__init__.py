@@ -1,1 +1,26 @@
-"""To be written."""
+"""Control of a query as data and pure functions: limits, state, the rules when to stop, and decision trees in Python."""
+
+from oracle.decision.config import AgentConfig, ConfigError, bounds
+from oracle.decision.default import DefaultDecisionTree
+from oracle.decision.progress import Action, Repetition, action_signature, detect_no_progress, find_repetition
+from oracle.decision.protocol import DecisionTree
+from oracle.decision.registry import DecisionTreeError, decision_tree, decision_trees, make_decision_tree
+from oracle.decision.state import AgentState
+
+__all__ = [
+    "Action",
+    "AgentConfig",
+    "AgentState",
+    "ConfigError",
+    "DecisionTree",
+    "DecisionTreeError",
+    "DefaultDecisionTree",
+    "Repetition",
+    "action_signature",
+    "bounds",
+    "decision_tree",
+    "decision_trees",
+    "detect_no_progress",
+    "find_repetition",
+    "make_decision_tree",
+]

@@ -1,1 +1,53 @@
-"""To be written."""
+"""The language model: the protocol, Claude behind it, and the models that need no network.
+
+Claude is not among the names below: `oracle.models.anthropic` imports the SDK, which takes a second. Who wires it
+imports it.
+"""
+
+from oracle.models.protocol import (
+    Message,
+    Model,
+    ModelError,
+    ModelEvent,
+    ModelFault,
+    ModelRequest,
+    ServerToolCalled,
+    ServerToolReturned,
+    SourceCited,
+    StopReason,
+    TextDelta,
+    ThinkingDelta,
+    ToolCall,
+    ToolCallRequested,
+    ToolDefinition,
+    TurnEnded,
+    Usage,
+    UsageReported,
+)
+from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
+
+__all__ = [
+    "Message",
+    "Model",
+    "ModelError",
+    "ModelEvent",
+    "ModelFault",
+    "ModelRequest",
+    "ScriptEndedError",
+    "ScriptedCall",
+    "ScriptedModel",
+    "ScriptedSearch",
+    "ScriptedTurn",
+    "ServerToolCalled",
+    "ServerToolReturned",
+    "SourceCited",
+    "StopReason",
+    "TextDelta",
+    "ThinkingDelta",
+    "ToolCall",
+    "ToolCallRequested",
+    "ToolDefinition",
+    "TurnEnded",
+    "Usage",
+    "UsageReported",
+]

@@ -18,7 +18,8 @@ Message = Mapping[str, Any]
 StopReason = Literal[
     "end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "model_context_window_exceeded", "broken"
 ]
-"""Why a turn ended. `broken`: the stream ended without saying why. `pause_turn` never gets here: the adapter goes on."""
+"""Why a turn ended. `broken`: the stream ended without saying why.
+`pause_turn` never gets here: the adapter goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,13 @@ class ServerToolReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceCited:
+    """The model cites a source (of the provider's own search) for what it has just said."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Usage known so far; the last one before an interruption counts."""
 
@@ -145,16 +153,25 @@ class TurnEnded:
         usage: of the whole turn.
         content: the assistant's content blocks, to be sent back as they are within this query.
         model: the model that answered.
+        stop_detail: the provider's own explanation, where it gives one (of a refusal).
     """
 
     stop_reason: StopReason
     usage: Usage
     content: tuple[Mapping[str, Any], ...]
     model: str
+    stop_detail: str | None = None
 
 
 ModelEvent = (
-    TextDelta | ThinkingDelta | ToolCallRequested | ServerToolCalled | ServerToolReturned | UsageReported | TurnEnded
+    TextDelta
+    | ThinkingDelta
+    | ToolCallRequested
+    | ServerToolCalled
+    | ServerToolReturned
+    | SourceCited
+    | UsageReported
+    | TurnEnded
 )
 
 

@@ -39,6 +39,7 @@ class Tool:
         group: which root it works on.
         writes: it changes something; only queries of type action get it.
         timeout_s: after that long the call is an error.
+        is_server_side: the provider runs it within the turn; it is offered through the request, never called here.
     """
 
     name: str
@@ -49,3 +50,4 @@ class Tool:
     group: ToolGroup
     writes: bool = False
     timeout_s: float = 30.0
+    is_server_side: bool = False

@@ -1,0 +1,75 @@
+"""The typed blackboard of one run.
+
+py_trees keeps one blackboard for the whole process, where one session reads another's values; so each run has its own.
+Its keys are declared before the run, by the tree's file and by the host; a write is checked and remembered for the tick
+record. Values are JSON data and are replaced, not mutated.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bt_runtime.errors import BlackboardError
+from bt_runtime.kind import Key
+from bt_runtime.suggestions import did_you_mean
+from bt_runtime.values import brief, has_type, in_words
+
+class Blackboard(Mapping[str, Any]):
+    """Declared keys and their values.
+
+    Args:
+        keys: what may be read and written.
+        values: first values that differ from the declared defaults.
+
+    Raises:
+        BlackboardError: a value for an undeclared key, or of the wrong type.
+    """
+
+    __slots__ = ("_keys", "_values", "writes")
+
+    def __init__(self, keys: Mapping[str, Key], values: Mapping[str, Any] | None = None) -> None:
+        self._keys = keys
+        self._values = {name: key.default for name, key in keys.items()}
+        self.writes: list[tuple[str, Any]] = []
+        for name, value in (values or {}).items():
+            self.set(name, value)
+        self.writes.clear()
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  JSON data of the declared type
+        try:
+            return self._values[name]
+        except KeyError:
+            raise self._unknown(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def set(self, name: str, value: Any) -> None:  # noqa: ANN401  the check is the point
+        """Replace a value; the write is part of the next tick record, unless nothing changed.
+
+        Raises:
+            BlackboardError: the key is not declared, or the value is not of its type.
+        """
+        key = self._keys.get(name)
+        if key is None:
+            raise self._unknown(name)
+        if not has_type(value, key.type):
+            raise BlackboardError(f"{name!r} must be {in_words(key.type)}, not {brief(value)}", name)
+        before = self._values[name]
+        if before is value or (type(before) is type(value) and before == value):
+            return
+        self._values[name] = value
+        self.writes.append((name, value))
+
+    def take_writes(self) -> tuple[tuple[str, Any], ...]:
+        """The writes since the last call, in order."""
+        if not self.writes:
+            return ()
+        taken = tuple(self.writes)
+        self.writes.clear()
+        return taken
+
+    def _unknown(self, name: str) -> BlackboardError:
+        return BlackboardError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))

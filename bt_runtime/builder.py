@@ -1,0 +1,83 @@
+"""From a definition to live nodes; knows kinds and nodes, and no YAML."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from bt_runtime.blackboard import Blackboard
+from bt_runtime.context import RunContext
+from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.errors import KindError
+from bt_runtime.node import Children, Node
+from bt_runtime.registry import Registry
+
+NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
+"""Makes the node of a definition, given its built children, the run and its index."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTree:
+    """The nodes of one run; `bt_runtime.run` runs it, once.
+
+    Args:
+        definition: what it was built from.
+        root: the topmost node.
+        nodes: all nodes, in the order of the definition's `nodes()`.
+        context: what the nodes share.
+    """
+
+    definition: TreeDefinition
+    root: Node[Any]
+    nodes: tuple[Node[Any], ...]
+    context: RunContext
+
+    @property
+    def blackboard(self) -> Blackboard:
+        """Of this run."""
+        return self.context.blackboard
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Node paths by index."""
+        return tuple(node.path for node in self.nodes)
+
+
+def build(
+    definition: TreeDefinition,
+    *,
+    registry: Registry,
+    host: Any = None,  # noqa: ANN401  the host's own type
+    values: Mapping[str, Any] | None = None,
+    substitutes: Mapping[str, NodeFactory] | None = None,
+) -> LiveTree:
+    """Make the nodes of one run.
+
+    Args:
+        definition: a checked tree.
+        registry: the kinds that it was read with.
+        host: what `notify`, `action` and the host's own nodes talk to.
+        values: blackboard values that differ from the declared defaults.
+        substitutes: other factories for single nodes, by path; for tests.
+
+    Raises:
+        KindError: a substitute for a path that the tree does not have.
+        BlackboardError: a value for an undeclared key, or of the wrong type.
+    """
+    context = RunContext(Blackboard(definition.keys, values), host)
+    replaced = dict(substitutes or {})
+    indices = count()
+    nodes: list[Node[Any]] = []
+
+    def make(node: NodeDefinition) -> Node[Any]:
+        index = next(indices)
+        nodes.append(None)  # type: ignore[arg-type]  # its place; the children come first
+        children = {slot: tuple(map(make, below)) for slot, below in node.children.items()}
+        factory: NodeFactory = replaced.pop(node.path, None) or registry.kind(node.kind).factory
+        nodes[index] = factory(node, children, context, index)
+        return nodes[index]
+
+    root = make(definition.root)
+    if replaced:
+        raise KindError(f"no node at {sorted(replaced)!r} in tree {definition.name!r}")
+    return LiveTree(definition, root, tuple(nodes), context)

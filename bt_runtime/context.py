@@ -1,0 +1,120 @@
+"""The desk between the nodes of a run and its loop: nodes post requests and ask for wake-ups here, the loop serves them.
+
+Rules that make a run a function of what it was told:
+
+- Nodes never await and never read a clock; `now_s` is the time of the tick, the same for the whole tick.
+- A node that needs something slow posts a request and answers RUNNING. The loop starts the requests of a tick in the
+  order in which they were posted, and hands the outcomes back before the next tick.
+- A halted node's request is cancelled, and its end is awaited before anything else starts.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bt_runtime.blackboard import Blackboard
+from bt_runtime.recording import NodeError, Outcome
+
+
+class Requester(Protocol):
+    """A node that can have a request under way."""
+
+    index: int
+    path: str
+
+    def start(self) -> Coroutine[Any, Any, Any]:
+        """Begin; called by the loop after the tick."""
+        ...
+
+    def give_back(self, value: Any) -> None:  # noqa: ANN401
+        """Take what a cancelled request kept; never raises."""
+        ...
+
+
+class Host(Protocol):
+    """What the embedding program offers to the nodes that every tree has."""
+
+    def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
+        """Tell the user something beside the answer."""
+        ...
+
+    async def call(self, action: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run a named action and return JSON data; raise to fail."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """Something slow that a node asked for."""
+
+    key: str
+    node: Requester
+    task: asyncio.Task[Any] | None = None
+    outcome: Outcome | None = None
+    halted: bool = False
+
+
+class RunContext:
+    """What the nodes of one run share with its loop.
+
+    Args:
+        blackboard: of this run.
+        host: the embedding program; the host's own nodes know its real type.
+    """
+
+    __slots__ = (
+        "again",
+        "blackboard",
+        "deadlines",
+        "errors",
+        "halting",
+        "host",
+        "now_s",
+        "posted",
+        "tick",
+        "visited",
+    )
+
+    def __init__(self, blackboard: Blackboard, host: Any = None) -> None:  # noqa: ANN401  the host's own type
+        self.blackboard = blackboard
+        self.host = host
+        self.now_s = 0.0
+        self.tick = 0
+        self.visited: list[int] = []
+        self.posted: list[Request] = []
+        self.halting: list[Request] = []
+        self.deadlines: dict[int, float] = {}
+        self.again: str | None = None
+        self.errors: list[NodeError] = []
+
+    def post(self, node: Requester, *, nth: int) -> Request:
+        """Ask for `node.start()` to be run after this tick."""
+        request = Request(f"{node.path}@{nth}", node)
+        self.posted.append(request)
+        return request
+
+    def withdraw(self, request: Request) -> None:
+        """Cancel a request; one that has not been started never will be."""
+        request.halted = True
+        if request.task is None:
+            self.posted = [posted for posted in self.posted if posted is not request]
+        elif request.outcome is None:
+            request.task.cancel()
+            self.halting.append(request)
+
+    def wake_at(self, node_index: int, at_s: float) -> None:
+        """Tick the tree when the run's clock shows `at_s`; replaces the node's earlier wish."""
+        self.deadlines[node_index] = at_s
+
+    def forget_deadline(self, node_index: int) -> None:
+        """The node no longer cares."""
+        self.deadlines.pop(node_index, None)
+
+    def tick_again(self, path: str) -> None:
+        """Tick the tree again at once: the node at `path` can make progress without waiting."""
+        self.again = path
+
+    def record_error(self, path: str, error: str) -> None:
+        """An exception in a node, as `Type: message`, for the tick record."""
+        self.errors.append(NodeError(path, error))

@@ -1,0 +1,288 @@
+"""What expressions can do with values; every operation checks its operands and bounds its result."""
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bt_runtime.values import Value, brief
+
+LARGEST_INT = 2**63 - 1
+LONGEST_TEXT = 100_000
+LONGEST_LIST = 10_000
+
+_NUMBERS = frozenset({int, float})
+
+
+class OperandError(Exception):
+    """An operation does not fit its operands; the caller knows the column and makes an `ExpressionError` of it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(message)
+
+
+def bounded_number(value: float, done: str) -> float:
+    """The number, if it is one that JSON readers take: 64 bits, finite.
+
+    Args:
+        value: the result.
+        done: the operation, for the message.
+
+    Raises:
+        OperandError: if it is too large, or no real number.
+    """
+    if isinstance(value, int):
+        if not -LARGEST_INT <= value <= LARGEST_INT:
+            raise OperandError(f"{done} is too large for 64 bits")
+    elif not math.isfinite(value):
+        raise OperandError(f"{done} is no finite number")
+    return value
+
+
+def is_number(value: object) -> bool:
+    """An `int` or a `float`; true and false are none."""
+    return type(value) in _NUMBERS or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _null_hint(*operands: object) -> str | None:
+    return "null means that there is no value yet: test with 'is not null' first" if None in operands else None
+
+
+# --- comparisons
+
+
+def equal(left: Value, right: Value) -> bool:
+    """Whether two values are the same JSON value; different types are not, and lists may be tuples."""
+    if type(left) is not type(right):
+        if isinstance(left, bool) or isinstance(right, bool):
+            return False
+        if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            return list(left) == list(right)
+    return bool(left == right)
+
+
+def unequal(left: Value, right: Value) -> bool:
+    """The opposite of `equal`."""
+    return not equal(left, right)
+
+
+def _ordering(symbol: str, compare: Callable[[Value, Value], bool]) -> Callable[[Value, Value], bool]:
+    def run(left: Value, right: Value) -> bool:
+        if type(left) in _NUMBERS and type(right) in _NUMBERS:
+            return compare(left, right)
+        if (isinstance(left, str) and isinstance(right, str)) or (is_number(left) and is_number(right)):
+            return compare(left, right)
+        message = f"{brief(left)} {symbol} {brief(right)} compares neither two numbers nor two texts"
+        raise OperandError(message, _null_hint(left, right))
+
+    return run
+
+
+def contained(item: Value, container: Value) -> bool:
+    """`item in container`: a part of a text, an item of a list, a key of a map."""
+    if isinstance(container, str):
+        if isinstance(item, str):
+            return item in container
+        raise OperandError(f"{brief(item)} in {brief(container)} looks for something in a text that is no text")
+    if isinstance(container, list | tuple):
+        return any(equal(item, other) for other in container)
+    if isinstance(container, Mapping):
+        return isinstance(item, str) and item in container
+    message = f"{brief(item)} in {brief(container)} looks into something that is no text, list or map"
+    raise OperandError(message, _null_hint(container))
+
+
+def not_contained(item: Value, container: Value) -> bool:
+    """The opposite of `contained`."""
+    return not contained(item, container)
+
+
+def same(left: Value, right: Value) -> bool:
+    """`left is right` where the right side is null, true or false."""
+    return left is right
+
+
+def not_same(left: Value, right: Value) -> bool:
+    """The opposite of `same`."""
+    return left is not right
+
+
+COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
+    "Eq": equal,
+    "NotEq": unequal,
+    "Lt": _ordering("<", operator.lt),
+    "LtE": _ordering("<=", operator.le),
+    "Gt": _ordering(">", operator.gt),
+    "GtE": _ordering(">=", operator.ge),
+    "In": contained,
+    "NotIn": not_contained,
+    "Is": same,
+    "IsNot": not_same,
+}
+
+# --- arithmetic
+
+
+def _arithmetic(symbol: str, compute: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    def run(left: Value, right: Value) -> Value:
+        if not (is_number(left) and is_number(right)):
+            message = f"{brief(left)} {symbol} {brief(right)} does not compute with two numbers"
+            raise OperandError(message, _null_hint(left, right))
+        done = f"{brief(left)} {symbol} {brief(right)}"
+        bounded_number(left, brief(left))
+        bounded_number(right, brief(right))
+        try:
+            return bounded_number(compute(left, right), done)
+        except ZeroDivisionError:
+            raise OperandError(f"{done} divides by zero") from None
+        except OverflowError:
+            raise OperandError(f"{done} is too large") from None
+
+    return run
+
+
+_add_numbers = _arithmetic("+", operator.add)
+
+
+def add(left: Value, right: Value) -> Value:
+    """`left + right`: numbers, texts, or lists."""
+    if isinstance(left, str) and isinstance(right, str):
+        if len(left) + len(right) > LONGEST_TEXT:
+            raise OperandError(f"the text of {brief(left)} + {brief(right)} is longer than {LONGEST_TEXT:,} characters")
+        return left + right
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        if len(left) + len(right) > LONGEST_LIST:
+            raise OperandError(f"the list of {brief(left)} + {brief(right)} has more than {LONGEST_LIST:,} items")
+        return [*left, *right]
+    if isinstance(left, str | list | tuple) or isinstance(right, str | list | tuple):
+        message = f"{brief(left)} + {brief(right)} joins neither two texts nor two lists"
+        raise OperandError(message, _null_hint(left, right))
+    return _add_numbers(left, right)
+
+
+def negative(value: Value) -> Value:
+    """`-value`."""
+    if not is_number(value):
+        raise OperandError(f"-{brief(value)} is not the negative of a number", _null_hint(value))
+    return bounded_number(-value, f"-{brief(value)}")
+
+
+ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
+    "Add": add,
+    "Sub": _arithmetic("-", operator.sub),
+    "Mult": _arithmetic("*", operator.mul),
+    "Div": _arithmetic("/", operator.truediv),
+    "FloorDiv": _arithmetic("//", operator.floordiv),
+    "Mod": _arithmetic("%", operator.mod),
+}
+
+# --- access
+
+
+def entry(container: Value, key: str | int) -> Value:
+    """The value of a map's key, or the item of a list; never an attribute of an object."""
+    if isinstance(container, Mapping) and isinstance(key, str):
+        if key in container:
+            return container[key]
+        names = ", ".join(sorted(brief(name) for name in list(container)[:12])) or "none"
+        raise OperandError(f"there is no key {key!r} in {brief(container)}", f"its keys: {names}")
+    if isinstance(container, list | tuple) and isinstance(key, int):
+        if -len(container) <= key < len(container):
+            return container[key]
+        raise OperandError(f"there is no item {key} in {brief(container)}", f"it has {len(container)}")
+    wanted = "a map" if isinstance(key, str) else "a list"
+    raise OperandError(f"{brief(container)} is not {wanted} with {key!r} in it", _null_hint(container))
+
+
+# --- functions
+
+
+def _one_of(value: Value, types: type | tuple[type, ...], call: str, wanted: str) -> Value:
+    if isinstance(value, types):
+        return value
+    raise OperandError(f"{call} takes {wanted}, not {brief(value)}", _null_hint(value))
+
+
+def _len(value: Value) -> int:
+    return len(_one_of(value, (str, list, tuple, Mapping), "len", "a text, a list or a map"))
+
+
+def _extreme(call: str, choose: Callable[[Sequence[Value]], Value]) -> Callable[..., Value]:
+    def run(*values: Value) -> Value:
+        items = _one_of(values[0], (list, tuple), call, "a list, or several values") if len(values) == 1 else values
+        if not items:
+            raise OperandError(f"{call} of an empty list")
+        if all(map(is_number, items)) or all(isinstance(item, str) for item in items):
+            return choose(items)
+        raise OperandError(f"{call} takes numbers alone or texts alone, not {brief(list(items))}", _null_hint(*items))
+
+    return run
+
+
+def _any(values: Value) -> bool:
+    return any(_one_of(values, (list, tuple), "any", "a list"))
+
+
+def _all(values: Value) -> bool:
+    return all(_one_of(values, (list, tuple), "all", "a list"))
+
+
+def _number(value: Value, call: str) -> Value:
+    if not is_number(value):
+        raise OperandError(f"{call} takes a number, not {brief(value)}", _null_hint(value))
+    return bounded_number(value, brief(value))
+
+
+def _abs(value: Value) -> Value:
+    return abs(_number(value, "abs"))
+
+
+def _round(value: Value, digits: Value = 0) -> Value:
+    number = _number(value, "round")
+    if not isinstance(digits, int) or isinstance(digits, bool) or not -15 <= digits <= 15:
+        raise OperandError(f"round takes from -15 to 15 digits, not {brief(digits)}")
+    return bounded_number(round(number, digits) if digits else round(number), f"round({brief(value)})")
+
+
+def _lower(text: Value) -> str:
+    return str(_one_of(text, str, "lower", "a text").lower())
+
+
+def _upper(text: Value) -> str:
+    return str(_one_of(text, str, "upper", "a text").upper())
+
+
+def _startswith(text: Value, prefix: Value) -> bool:
+    checked = _one_of(text, str, "startswith", "two texts")
+    return bool(checked.startswith(_one_of(prefix, str, "startswith", "two texts")))
+
+
+def _contains(container: Value, part: Value) -> bool:
+    return contained(part, container)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of expressions: how many arguments it takes, and what it does with them."""
+
+    usage: str
+    least: int
+    most: int
+    run: Callable[..., Value]
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "len": Function("len(value)", 1, 1, _len),
+    "min": Function("min(list) or min(a, b, …)", 1, 20, _extreme("min", min)),
+    "max": Function("max(list) or max(a, b, …)", 1, 20, _extreme("max", max)),
+    "any": Function("any(list)", 1, 1, _any),
+    "all": Function("all(list)", 1, 1, _all),
+    "abs": Function("abs(number)", 1, 1, _abs),
+    "round": Function("round(number) or round(number, digits)", 1, 2, _round),
+    "lower": Function("lower(text)", 1, 1, _lower),
+    "upper": Function("upper(text)", 1, 1, _upper),
+    "startswith": Function("startswith(text, prefix)", 2, 2, _startswith),
+    "contains": Function("contains(text, part) or contains(list, item)", 2, 2, _contains),
+}

@@ -1,0 +1,42 @@
+"""The node kinds that every tree has, one file each; a new kind is a new file and a line in this list."""
+
+from bt_runtime.kind import Key, Kind
+from bt_runtime.kinds.action import CallAction
+from bt_runtime.kinds.condition import ExpressionCondition
+from bt_runtime.kinds.finally_ import Finally
+from bt_runtime.kinds.force import ForceFailure, ForceSuccess
+from bt_runtime.kinds.inverter import Inverter
+from bt_runtime.kinds.loop import Loop
+from bt_runtime.kinds.notify import Notify
+from bt_runtime.kinds.parallel import Parallel
+from bt_runtime.kinds.repeat import Repeat
+from bt_runtime.kinds.retry import Retry
+from bt_runtime.kinds.selector import Selector
+from bt_runtime.kinds.sequence import Sequence
+from bt_runtime.kinds.set import Set
+from bt_runtime.kinds.subtree import Subtree
+from bt_runtime.kinds.timeout import Timeout
+
+BUILTIN_KINDS: tuple[Kind, ...] = (
+    Sequence.kind,
+    Selector.kind,
+    Parallel.kind,
+    Inverter.kind,
+    ForceSuccess.kind,
+    ForceFailure.kind,
+    Retry.kind,
+    Repeat.kind,
+    Loop.kind,
+    Timeout.kind,
+    Finally.kind,
+    Subtree.kind,
+    ExpressionCondition.kind,
+    Set.kind,
+    CallAction.kind,
+    Notify.kind,
+)
+
+BUILTIN_KEYS: tuple[Key, ...] = (
+    Key("termination_reason", "str", "", "Why the run stops; the first reason counts. Empty: it goes on.", read_only=True),
+    Key("cancel_requested", "bool", default=False, description="Somebody asked for the run to stop.", read_only=True),
+)

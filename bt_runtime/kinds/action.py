@@ -1,0 +1,75 @@
+"""The `action` kind."""
+
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime.expressions import Expression
+from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
+from bt_runtime.node import Action, Children
+from bt_runtime.registration import node
+from bt_runtime.scope import compile_in_scope, lookup_in_scope
+
+
+class CallSettings(NodeSettings):
+    """Settings of `action`.
+
+    Args:
+        call: the name of an action of the host.
+        arguments: an expression for each argument; written `with` in YAML.
+        into: the blackboard key that gets the result.
+    """
+
+    call: str
+    arguments: dict[str, str | int | float | bool | None] = Field(default_factory=dict, alias="with")
+    into: str | None = None
+
+    def uses(self) -> Iterator[Use]:
+        """The expressions and the key."""
+        for name, value in self.arguments.items():
+            if isinstance(value, str):
+                yield ExpressionUse(("with", name), value)
+        if self.into is not None:
+            yield KeyUse(("into",), self.into, "write")
+
+
+@node("action", settings=CallSettings, shorthand="call")
+class CallAction(Action[CallSettings]):
+    """Runs an action of the host by its name.
+
+    RUNNING until it is done; then SUCCESS, or FAILURE if it raised. A halt cancels it.
+
+    ```yaml
+    action:
+      call: search_notes
+      with: {query: "question"}
+      into: found
+    ```
+    """
+
+    _arguments: tuple[tuple[str, Expression | None, object], ...]
+
+    def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
+        """Compile the arguments."""
+        self._arguments = tuple(
+            (name, compile_in_scope(value, self) if isinstance(value, str) else None, value)
+            for name, value in self.settings.arguments.items()
+        )
+
+    def start(self) -> Coroutine[Any, Any, Any]:
+        """Evaluate the arguments and call."""
+        lookup = lookup_in_scope(self)
+        arguments = {
+            name: literal if expression is None else expression.evaluate(lookup)
+            for name, expression, literal in self._arguments
+        }
+        result: Coroutine[Any, Any, Any] = self.run.host.call(self.settings.call, arguments)
+        return result
+
+    def finish(self, value: Any) -> Status:  # noqa: ANN401  JSON data
+        """Keep the result."""
+        if self.settings.into is not None:
+            self.run.blackboard.set(self.settings.into, value)
+        return Status.SUCCESS

@@ -1,0 +1,54 @@
+"""The `condition` kind."""
+
+from collections.abc import Iterator
+
+from bt_runtime.expressions import Expression
+from bt_runtime.kind import ExpressionUse, NodeSettings, Use
+from bt_runtime.node import Children, Condition
+from bt_runtime.registration import node
+from bt_runtime.scope import compile_in_scope, lookup_in_scope
+
+
+class ExpressionSettings(NodeSettings):
+    """Settings of `condition`.
+
+    Args:
+        when: an expression over the blackboard.
+    """
+
+    when: str
+
+    def uses(self) -> Iterator[Use]:
+        """The expression."""
+        yield ExpressionUse(("when",), self.when)
+
+
+@node("condition", settings=ExpressionSettings, shorthand="when")
+class ExpressionCondition(Condition[ExpressionSettings]):
+    """Asks the blackboard.
+
+    SUCCESS when the expression is true, FAILURE when it is not; never RUNNING. An expression that cannot be evaluated
+    (`None` compared with a number, say) is an error in the tick record, and FAILURE.
+
+    ```yaml
+    condition: "turn >= 3 and not sources"
+    ```
+    """
+
+    _when: Expression
+
+    def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
+        """Compile the expression."""
+        self._when = compile_in_scope(self.settings.when, self)
+
+    def holds(self) -> bool:
+        """Evaluate it."""
+        lookup = lookup_in_scope(self)
+        holds = bool(self._when.evaluate(lookup))
+        if not holds:
+            self.feedback_message = self.settings.when
+        return holds
+
+    def explain(self) -> str:
+        """Why it answers as it does now: the operands and their values."""
+        return self._when.explain(lookup_in_scope(self))

@@ -1,0 +1,48 @@
+"""The `finally` kind."""
+
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.node import Children, Node
+from bt_runtime.kind import Slot
+from bt_runtime.registration import NoSettings, node
+
+
+@node("finally", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)))
+class Finally(Node[NoSettings]):
+    """Runs `then` after its child, however the child has ended.
+
+    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. A halt of the whole node ends it as it
+    stands: what must outlive a halt belongs to the program that runs the tree.
+
+    ```yaml
+    finally:
+      child: {condition: "turn > 3"}
+      then: {set: {hint: "'The end.'"}}
+    ```
+    """
+
+    child: Node[Any]
+    then: Node[Any]
+    _ended: Status | None = None
+
+    def attach(self, children: Children) -> None:
+        """Keep both."""
+        (self.child,) = children["child"]
+        (self.then,) = children["then"]
+
+    def initialise(self) -> None:
+        """Start a new round."""
+        self._ended = None
+        self.reset_children()
+
+    def update(self) -> Status:
+        """The child first, then `then`."""
+        if self._ended is None:
+            status = self.child.step()
+            if status is Status.RUNNING:
+                return status
+            self._ended = status
+        status = self.then.step()
+        return self._ended if status is Status.SUCCESS else status

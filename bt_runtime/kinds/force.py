@@ -1,0 +1,36 @@
+"""The `force_success` and `force_failure` kinds."""
+
+from py_trees.common import Status
+
+from bt_runtime.node import Decorator
+from bt_runtime.registration import NoSettings, node
+
+
+@node("force_success", shorthand="child")
+class ForceSuccess(Decorator[NoSettings]):
+    """Answers SUCCESS however its child ends; RUNNING while it is running.
+
+    ```yaml
+    force_success:
+      condition: "turn > 3"
+    ```
+    """
+
+    def update(self) -> Status:
+        """Tick the child, look only whether it has ended."""
+        return Status.RUNNING if self.child.step() is Status.RUNNING else Status.SUCCESS
+
+
+@node("force_failure", shorthand="child")
+class ForceFailure(Decorator[NoSettings]):
+    """Answers FAILURE however its child ends; RUNNING while it is running.
+
+    ```yaml
+    force_failure:
+      condition: "turn > 3"
+    ```
+    """
+
+    def update(self) -> Status:
+        """Tick the child, look only whether it has ended."""
+        return Status.RUNNING if self.child.step() is Status.RUNNING else Status.FAILURE

@@ -1,0 +1,99 @@
+"""The `loop` kind."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.expressions import Expression
+from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
+from bt_runtime.node import Children, Node
+from bt_runtime.registration import node
+from bt_runtime.scope import compile_in_scope, lookup_in_scope
+
+
+class LoopSettings(NodeSettings):
+    """Settings of `loop`.
+
+    Args:
+        until: an expression; the loop ends when it is true before or after a round.
+    """
+
+    until: str | None = None
+
+    def uses(self) -> Iterator[Use]:
+        """The expression."""
+        if self.until is not None:
+            yield ExpressionUse(("until",), self.until)
+
+
+@node(
+    "loop",
+    category="decorator",
+    settings=LoopSettings,
+    slots=(Slot("guards", many=True, required=False), Slot("child", many=False)),
+    waits=True,
+)
+class Loop(Node[LoopSettings]):
+    """Runs its child again and again, under guards.
+
+    The guards are asked in their order at every tick, before the child; so a guard can interrupt what is under way. When
+    one of them fails, the child is halted, what it had under way is awaited, and the loop ends.
+
+    SUCCESS when a guard trips or `until` is true (the reason to stop is on the blackboard; it is no failure of the tree);
+    FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is halted.
+
+    ```yaml
+    loop:
+      until: "count >= 3"
+      guards:
+        - condition: "turn < 9"
+      child: {set: {count: "count + 1"}}
+    ```
+    """
+
+    guards: tuple[Node[Any], ...]
+    child: Node[Any]
+    _until: Expression | None = None
+    _ending = False
+
+    def attach(self, children: Children) -> None:
+        """Keep guards and child, compile `until`."""
+        self.guards = children.get("guards", ())
+        (self.child,) = children["child"]
+        if self.settings.until is not None:
+            self._until = compile_in_scope(self.settings.until, self)
+
+    def initialise(self) -> None:
+        """Start a new round."""
+        self._ending = False
+        self.reset_children()
+
+    def update(self) -> Status:
+        """Guards, then the child, then the next round."""
+        if self._ending:
+            return Status.SUCCESS
+        for guard in self.guards:
+            if guard.step() is Status.FAILURE:
+                return self._end()
+        if self.child.status is not Status.RUNNING and self._is_over():
+            return Status.SUCCESS
+        status = self.child.step()
+        if status is not Status.SUCCESS:
+            return status
+        if self._is_over():
+            return Status.SUCCESS
+        self.run.tick_again(self.path)
+        return Status.RUNNING
+
+    def _end(self) -> Status:
+        """Halt the child; if that leaves something to be awaited, what follows the loop comes a tick later."""
+        self.halt_children()
+        if not self.run.halting:
+            return Status.SUCCESS
+        self._ending = True
+        self.run.tick_again(self.path)
+        return Status.RUNNING
+
+    def _is_over(self) -> bool:
+        return self._until is not None and bool(self._until.evaluate(lookup_in_scope(self)))

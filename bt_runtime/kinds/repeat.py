@@ -1,0 +1,49 @@
+"""The `repeat` kind."""
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime.kind import NodeSettings
+from bt_runtime.node import Decorator
+from bt_runtime.registration import node
+
+
+class RepeatSettings(NodeSettings):
+    """Settings of `repeat`.
+
+    Args:
+        times: how many times the child must succeed.
+    """
+
+    times: int = Field(ge=1)
+
+
+@node("repeat", settings=RepeatSettings, waits=True)
+class Repeat(Decorator[RepeatSettings]):
+    """Runs its child a number of times, a tick each.
+
+    SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between.
+
+    ```yaml
+    repeat:
+      times: 2
+      child: {set: {count: "count + 1"}}
+    ```
+    """
+
+    _successes = 0
+
+    def initialise(self) -> None:
+        """Count from 0."""
+        self._successes = 0
+
+    def update(self) -> Status:
+        """Tick the child and count."""
+        status = self.child.step()
+        if status is not Status.SUCCESS:
+            return status
+        self._successes += 1
+        if self._successes >= self.settings.times:
+            return Status.SUCCESS
+        self.run.tick_again(self.path)
+        return Status.RUNNING

@@ -1,0 +1,77 @@
+"""The `retry` kind."""
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime.kind import NodeSettings
+from bt_runtime.node import Decorator
+from bt_runtime.registration import node
+
+
+class RetrySettings(NodeSettings):
+    """Settings of `retry`.
+
+    Args:
+        attempts: how often the child is tried in all.
+        backoff_s: seconds to wait before the second attempt; 0 tries again at once.
+        factor: each further wait is longer by this factor.
+        max_backoff_s: no wait is longer than this.
+    """
+
+    attempts: int = Field(ge=1, le=1000)
+    backoff_s: float = Field(default=0.0, ge=0)
+    factor: float = Field(default=2.0, ge=1)
+    max_backoff_s: float = Field(default=60.0, ge=0)
+
+
+@node("retry", settings=RetrySettings, waits=True)
+class Retry(Decorator[RetrySettings]):
+    """Tries its child again when it fails, with a growing wait between the attempts.
+
+    SUCCESS when the child succeeds; FAILURE when the last attempt has failed; RUNNING while the child is running and
+    during the waits. A halt ends the wait.
+
+    ```yaml
+    retry:
+      attempts: 3
+      backoff_s: 0.5
+      child: {condition: "turn > 3"}
+    ```
+    """
+
+    _failures = 0
+    _resume_at_s: float | None = None
+
+    def initialise(self) -> None:
+        """Forget earlier failures."""
+        self._failures = 0
+        self._resume_at_s = None
+
+    def update(self) -> Status:
+        """Tick the child unless it is time to wait."""
+        if self._resume_at_s is not None:
+            if self.run.now_s < self._resume_at_s:
+                self.run.wake_at(self.index, self._resume_at_s)
+                return Status.RUNNING
+            self._resume_at_s = None
+        status = self.child.step()
+        if status is not Status.FAILURE:
+            return status
+        self._failures += 1
+        if self._failures >= self.settings.attempts:
+            return Status.FAILURE
+        self._wait()
+        return Status.RUNNING
+
+    def _wait(self) -> None:
+        if self.settings.backoff_s == 0:
+            self.run.tick_again(self.path)
+            return
+        exponent = min(self._failures - 1, 64)  # far beyond max_backoff_s; keeps the power finite
+        pause_s = min(self.settings.backoff_s * self.settings.factor**exponent, self.settings.max_backoff_s)
+        self._resume_at_s = self.run.now_s + pause_s
+        self.run.wake_at(self.index, self._resume_at_s)
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        """Stop waiting."""
+        self.run.forget_deadline(self.index)

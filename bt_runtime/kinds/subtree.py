@@ -1,0 +1,49 @@
+"""The `subtree` kind."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime.kind import NodeSettings, TreeUse, Use
+from bt_runtime.node import Children, Node
+from bt_runtime.registration import node
+
+
+class SubtreeSettings(NodeSettings):
+    """Settings of `subtree`.
+
+    Args:
+        tree: the name of another tree.
+        arguments: values for the parameters that it declares; written `with` in YAML.
+    """
+
+    tree: str
+    arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
+
+    def uses(self) -> Iterator[Use]:
+        """The other tree."""
+        yield TreeUse(("tree",), self.tree, self.arguments)
+
+
+@node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree")
+class Subtree(Node[SubtreeSettings]):
+    """Another tree, put in this place when the tree is built; it works on the same blackboard.
+
+    As the other tree's root. A tree that includes itself, directly or not, is refused before anything runs.
+
+    ```yaml
+    subtree: {tree: greet, with: {times: 2}}
+    ```
+    """
+
+    root: Node[Any]
+
+    def attach(self, children: Children) -> None:
+        """Keep the other tree's root."""
+        (self.root,) = children["root"]
+
+    def update(self) -> Status:
+        """Tick the other tree."""
+        return self.root.step()

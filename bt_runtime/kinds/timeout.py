@@ -1,0 +1,55 @@
+"""The `timeout` kind."""
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime.kind import NodeSettings
+from bt_runtime.node import Decorator
+from bt_runtime.registration import node
+
+
+class TimeoutSettings(NodeSettings):
+    """Settings of `timeout`.
+
+    Args:
+        seconds: how long the child may take, from its first tick, by the run's clock.
+    """
+
+    seconds: float = Field(gt=0)
+
+
+@node("timeout", settings=TimeoutSettings)
+class Timeout(Decorator[TimeoutSettings]):
+    """Gives its child a bounded time.
+
+    As the child, while it is in time; FAILURE when the time is over, and then the child is halted. A child that ends in
+    the very tick in which the time is over has made it.
+
+    ```yaml
+    timeout:
+      seconds: 5
+      child: {condition: "turn > 3"}
+    ```
+    """
+
+    _deadline_s = 0.0
+
+    def initialise(self) -> None:
+        """The time begins."""
+        self._deadline_s = self.run.now_s + self.settings.seconds
+
+    def update(self) -> Status:
+        """Tick the child, then look at the time."""
+        status = self.child.step()
+        if status is not Status.RUNNING:
+            return status
+        if self.run.now_s >= self._deadline_s:
+            self.feedback_message = f"{self.settings.seconds:g} s are over"
+            self.halt_children()
+            return Status.FAILURE
+        self.run.wake_at(self.index, self._deadline_s)
+        return Status.RUNNING
+
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        """The time no longer counts."""
+        self.run.forget_deadline(self.index)

@@ -1,0 +1,211 @@
+"""Trees by name, from folders; and the check of files before anybody runs them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bt_runtime.definition import Place, TreeDefinition
+from bt_runtime.errors import TreeFileError, TreeNotFoundError
+from bt_runtime.mistakes import Mistake, format_mistakes, in_order, visible
+from bt_runtime.reading.header import TREE_NAME
+from bt_runtime.reading.loading import Loading, Source
+from bt_runtime.reading.yaml_reader import LARGEST_FILE_BYTES
+from bt_runtime.registry import Registry
+from bt_runtime.values import Value
+
+_ENDINGS = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """What a check found out about one file.
+
+    Args:
+        file: as given.
+        tree: the tree, its required parameters filled with sample values; `None` if it is wrong, or if no sample fits.
+        mistakes: those of the file and of the trees that it includes, sorted.
+    """
+
+    file: str
+    tree: TreeDefinition | None
+    mistakes: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check found out.
+
+    Args:
+        files: in the order of the check.
+        sources: the text of each file by its name.
+    """
+
+    files: tuple[CheckedFile, ...]
+    sources: Mapping[str, str]
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """All mistakes, each once."""
+        return in_order(mistake for file in self.files for mistake in file.mistakes)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no mistake."""
+        return not any(file.mistakes for file in self.files)
+
+    def __str__(self) -> str:
+        """A line per right tree, then every mistake with its line, a caret and a hint."""
+        lines = [f"{visible(file.file)}: OK{_facts(file.tree)}" for file in self.files if not file.mistakes]
+        if not self.ok:
+            lines.append(format_mistakes(self.mistakes, self.sources))
+        return "\n".join(lines)
+
+
+class TreeLibrary:
+    """The trees of some folders; a tree `NAME` is the file `NAME.yaml` of the first folder that has it.
+
+    Nothing is kept: every call looks at the files as they are.
+
+    Args:
+        folders: searched in this order; one that does not exist is empty.
+        registry: the kinds and keys that there are.
+    """
+
+    def __init__(self, folders: Sequence[Path], *, registry: Registry) -> None:
+        self.folders: tuple[Path, ...] = tuple(folders)
+        self.registry = registry
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all trees, sorted; whether they are right is not looked at."""
+        found: set[str] = set()
+        for folder in self.folders:
+            found.update(path.stem for path in _tree_files(folder) if path.suffix == ".yaml")
+        return tuple(sorted(name for name in found if TREE_NAME.fullmatch(name)))
+
+    def find(self, name: str) -> Path:
+        """The file of a tree.
+
+        Raises:
+            TreeNotFoundError: with the nearest name, or the folders searched.
+        """
+        if TREE_NAME.fullmatch(name):  # which also keeps the path inside its folder
+            for folder in self.folders:
+                path = folder / f"{name}.yaml"
+                if path.is_file():
+                    return path
+        raise TreeNotFoundError(name, self.names(), self.folders)
+
+    def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
+        """A tree with its subtrees in place, ready to be built.
+
+        Args:
+            name: of the tree.
+            arguments: values for its parameters, if it has any.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+            TreeFileError: it, or a tree that it includes, has mistakes, or needs arguments.
+        """
+        return self._load(self._source(name), arguments=arguments)
+
+    def preview(self, name: str) -> TreeDefinition:
+        """A tree to look at: some value stands in for each parameter that has no default.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+            TreeFileError: it, or a tree that it includes, has mistakes, or no sample value fits.
+        """
+        return self._load(self._source(name), samples=True)
+
+    def read_text(self, text: str | bytes, *, file: str = "<text>", name: str | None = None) -> TreeDefinition:
+        """A tree whose text is no file yet, with the subtrees of the library; parameters as in `preview`.
+
+        Args:
+            text: the text.
+            file: what messages call it.
+            name: what it must be called; `None` if any name will do.
+
+        Raises:
+            TreeFileError: with every mistake.
+        """
+        return self._load(Source(file, text, name), samples=True)
+
+    def check(self, paths: Iterable[Path]) -> CheckReport:
+        """Check files, or the tree files of folders; subtrees are searched beside a file first, then in the library.
+
+        A folder's tree files are its `*.yaml` and `*.yml`; those with a further dot in their names (`oracle.test.yaml`)
+        are something else that lies beside a tree.
+        """
+        files: list[CheckedFile] = []
+        sources: dict[str, str] = {}
+        for path in paths:
+            found = sorted(_tree_files(path)) if path.is_dir() else [path]
+            if not found:
+                files.append(_missing(path, "there is no tree file in this folder", "tree files are called NAME.yaml"))
+            files += [self._check(file, sources) for file in found]
+        return CheckReport(tuple(files), sources)
+
+    def _load(
+        self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+    ) -> TreeDefinition:
+        loading = Loading(self.registry, self._source)
+        tree = loading.load(source, arguments=arguments, samples=samples)
+        if tree is not None:
+            return tree
+        mistakes = loading.mistakes or [_no_sample(source)]
+        raise TreeFileError(mistakes, loading.sources)
+
+    def _check(self, path: Path, sources: dict[str, str]) -> CheckedFile:
+        beside = TreeLibrary((path.parent, *self.folders), registry=self.registry)
+        loading = Loading(self.registry, beside._source)
+        try:
+            tree = loading.load(_read(path, name=path.stem), samples=True)
+        except TreeFileError as error:
+            return CheckedFile(str(path), None, error.mistakes)
+        sources.update(loading.sources)
+        return CheckedFile(str(path), tree, in_order(loading.mistakes))
+
+    def _source(self, name: str) -> Source:
+        return _read(self.find(name), name=name)
+
+
+def _tree_files(folder: Path) -> list[Path]:
+    try:
+        return [
+            path for path in folder.iterdir() if path.suffix in _ENDINGS and "." not in path.stem and path.is_file()
+        ]
+    except OSError:
+        return []
+
+
+def _read(path: Path, *, name: str) -> Source:
+    """The bytes of a file, as far as they are looked at.
+
+    Raises:
+        TreeFileError: if it cannot be read.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise TreeFileError(_missing(path, "this is no file").mistakes)
+        with path.open("rb") as file:
+            return Source(str(path), file.read(LARGEST_FILE_BYTES + 1), name)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TreeFileError(_missing(path, f"the file cannot be read: {reason}").mistakes) from None
+
+
+def _missing(path: Path, message: str, hint: str | None = None) -> CheckedFile:
+    return CheckedFile(str(path), None, (Mistake(Place(str(path), 1, 1), message, hint),))
+
+
+def _no_sample(source: Source) -> Mistake:
+    message = "the tree cannot be shown without arguments: no sample value fits its parameters"
+    return Mistake(Place(source.file, 1, 1), message, "give each parameter a default that is right where it is used")
+
+
+def _facts(tree: TreeDefinition | None) -> str:
+    if tree is None:
+        return ""
+    nodes = len(tree.nodes())
+    including = f", includes {', '.join(tree.subtrees)}" if tree.subtrees else ""
+    return f" ({tree.name}, {nodes} node{'s' if nodes != 1 else ''}{including})"

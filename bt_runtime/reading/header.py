@@ -1,0 +1,233 @@
+"""The head of a tree file: its name, description, blackboard keys and parameters; the nodes are left alone."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bt_runtime.definition import Place
+from bt_runtime.kind import Key, KeyType
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.yaml_reader import Document, Entry, YamlNode
+from bt_runtime.registry import NAME, RESERVED, Registry
+from bt_runtime.suggestions import did_you_mean, listing
+from bt_runtime.values import KEY_TYPES, Value, brief, has_type, in_words
+
+TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
+"""How trees are called; a file of the library is called `NAME.yaml`."""
+
+_FIELDS = ("tree", "description", "blackboard", "parameters", "root")
+_SAMPLES: Mapping[KeyType, Value] = {
+    "int": 1,
+    "float": 1.0,
+    "str": "sample",
+    "bool": True,
+    "list": [],
+    "map": {},
+    "any": "sample",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value that a tree takes from the tree that includes it.
+
+    Args:
+        key: name, type, default and description, as for a blackboard key.
+        required: it has no default.
+    """
+
+    key: Key
+    required: bool
+
+    @property
+    def sample(self) -> Value:
+        """Its default, or some value of its type."""
+        return _SAMPLES[self.key.type] if self.required else self.key.default
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of a tree file, with what is wrong in it.
+
+    Args:
+        document: the whole file.
+        name: as declared; empty if that is wrong.
+        name_place: where it is declared.
+        description: the author's sentence.
+        keys: the blackboard keys that the file's nodes may use: the host's, and its own.
+        declared: the names of those that the file declares.
+        parameters: by name, in the order of the file.
+        root: the topmost node, not read yet.
+        mistakes: the file's so far, those of its YAML among them.
+    """
+
+    document: Document
+    name: str
+    name_place: Place
+    description: str
+    keys: Mapping[str, Key]
+    declared: frozenset[str]
+    parameters: Mapping[str, Parameter]
+    root: YamlNode | None
+    mistakes: tuple[Mistake, ...]
+
+
+def read_header(document: Document, *, registry: Registry) -> Header:
+    """Read the head of a file; never raises."""
+    return _HeaderReader(document, registry).read()
+
+
+class _HeaderReader:
+    def __init__(self, document: Document, registry: Registry) -> None:
+        self._document = document
+        self._registry = registry
+        self._mistakes = list(document.mistakes)
+        self._start = Place(document.file, 1, 1)
+
+    def _tell(self, place: Place, message: str, hint: str | None = None) -> None:
+        self._mistakes.append(Mistake(place, message, hint))
+
+    def read(self) -> Header:
+        fields = self._fields()
+        declared = self._keys(fields.get("blackboard"))
+        keys = {**self._registry.keys, **declared}
+        parameters = self._parameters(fields.get("parameters"), keys)
+        named = fields.get("tree")
+        return Header(
+            document=self._document,
+            name=self._name(named),
+            name_place=named.node.place if named else self._start,
+            description=self._description(fields.get("description")),
+            keys=keys,
+            declared=frozenset(declared),
+            parameters=parameters,
+            root=fields["root"].node if "root" in fields else None,
+            mistakes=tuple(self._mistakes),
+        )
+
+    def _fields(self) -> dict[str, Entry]:
+        root = self._document.root
+        if root is None:
+            return {}
+        if not isinstance(root.data, dict):
+            self._tell(root.place, f"a tree file is a mapping, not {_shape(root)}", "it begins with 'tree: NAME'")
+            return {}
+        for key, entry in root.data.items():
+            if key not in _FIELDS:
+                hint = did_you_mean(key, _FIELDS) or f"a tree file has: {', '.join(_FIELDS)}"
+                self._tell(entry.place, f"a tree file has no {brief(key)}", hint)
+        for key, example in (("tree", "tree: NAME"), ("root", "root: {sequence: [...]}")):
+            if key not in root.data:
+                self._tell(root.place, f"the tree file has no {key!r}", f"for example: {example}")
+        return root.data
+
+    def _name(self, entry: Entry | None) -> str:
+        if entry is None:
+            return ""
+        name = entry.node.data
+        if isinstance(name, str) and TREE_NAME.fullmatch(name):
+            return name
+        hint = "use at most 60 lower-case letters, digits, '-' and '_', beginning with a letter"
+        self._tell(entry.node.place, f"{brief(_plain(entry.node))} cannot name a tree", hint)
+        return ""
+
+    def _description(self, entry: Entry | None) -> str:
+        if entry is None or entry.node.data is None:
+            return ""
+        return self._text(entry.node, "description")
+
+    def _text(self, node: YamlNode, what: str) -> str:
+        if isinstance(node.data, str):
+            return node.data
+        self._tell(node.place, f"{what!r} must be text, not {brief(_plain(node))}", "put quotes around it")
+        return ""
+
+    def _entries(self, entry: Entry | None, example: str) -> dict[str, Entry]:
+        """The entries of an optional mapping."""
+        if entry is None or entry.node.data is None:
+            return {}
+        if isinstance(entry.node.data, dict):
+            return entry.node.data
+        self._tell(entry.node.place, f"{entry.key!r} must be a mapping, not {_shape(entry.node)}", example)
+        return {}
+
+    def _keys(self, entry: Entry | None) -> dict[str, Key]:
+        """The declared blackboard keys; those of the host keep what the host says, their default apart."""
+        keys: dict[str, Key] = {}
+        for name, item in self._entries(entry, "for example: {count: {type: int, default: 0}}").items():
+            key, _ = self._declaration(item)
+            if key is None:
+                continue
+            known = self._registry.keys.get(name)
+            if known is None:
+                keys[name] = key
+            elif known.type != key.type:
+                message = f"{name!r} is declared as {key.type}, but the host declares it as {known.type}"
+                self._tell(item.node.place, message, "a tree can change the default of a host's key, not its type")
+            else:
+                keys[name] = replace(known, default=key.default, description=key.description or known.description)
+        return keys
+
+    def _parameters(self, entry: Entry | None, keys: Mapping[str, Key]) -> dict[str, Parameter]:
+        parameters: dict[str, Parameter] = {}
+        for name, item in self._entries(entry, "for example: {attempts: {type: int, default: 3}}").items():
+            key, has_default = self._declaration(item)
+            if name in keys:
+                self._tell(item.place, f"the parameter {name!r} has the name of a blackboard key", "rename one of them")
+            elif key is not None:
+                parameters[name] = Parameter(key, required=not has_default)
+        return parameters
+
+    def _declaration(self, entry: Entry) -> tuple[Key | None, bool]:
+        """A key or parameter, and whether it has a default; `None` if it is wrong."""
+        right = self._is_name(entry)
+        node = entry.node
+        if not isinstance(node.data, dict):
+            key_type = self._type(node)
+            return (Key(entry.key, key_type) if right and key_type else None), False
+        for field, given in node.data.items():
+            if field not in {"type", "default", "description"}:
+                hint = did_you_mean(field, ("type", "default", "description")) or "it has: type, default, description"
+                self._tell(given.place, f"{brief(entry.key)} has no {brief(field)}", hint)
+        if "type" not in node.data:
+            self._tell(entry.place, f"{brief(entry.key)} needs a type", f"one of: {', '.join(KEY_TYPES)}")
+            return None, False
+        key_type = self._type(node.data["type"].node)
+        description = node.data.get("description")
+        told = self._text(description.node, "description") if description else ""
+        if not right or key_type is None:
+            return None, False
+        default = node.data.get("default")
+        value = default.node.plain() if default else None
+        if default and not has_type(value, key_type):
+            message = f"the default of {entry.key!r} must be {in_words(key_type)}, not {brief(value)}"
+            self._tell(default.node.place, message)
+            value = None
+        return Key(entry.key, key_type, value, told), default is not None
+
+    def _is_name(self, entry: Entry) -> bool:
+        name = entry.key
+        if NAME.fullmatch(name) and name not in RESERVED:
+            return True
+        hint = "it is a word of expressions" if name in RESERVED else "use lower-case letters, digits and '_'"
+        self._tell(entry.place, f"{brief(name)} cannot be a name here", hint)
+        return False
+
+    def _type(self, node: YamlNode) -> KeyType | None:
+        for key_type in KEY_TYPES:
+            if node.data == key_type:
+                return key_type
+        value = _plain(node)
+        hint = did_you_mean(value, KEY_TYPES) or f"types: {listing(KEY_TYPES)}"
+        self._tell(node.place, f"{brief(value)} is no type", hint)
+        return None
+
+
+def _shape(node: YamlNode) -> str:
+    if isinstance(node.data, dict):
+        return "a mapping"
+    return "a list" if isinstance(node.data, tuple) else brief(node.data)
+
+
+def _plain(node: YamlNode) -> Value:
+    return node.plain()

@@ -1,0 +1,220 @@
+"""One tree with its subtrees: files are found by name, read once, and put in place of the nodes that include them."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bt_runtime.definition import NodeDefinition, Place, TreeDefinition
+from bt_runtime.errors import TreeFileError, TreeNotFoundError
+from bt_runtime.kind import Key
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.header import Header, Parameter, read_header
+from bt_runtime.reading.nodes import Budget, Inclusion, NodeReader
+from bt_runtime.reading.rules import meaning_mistakes
+from bt_runtime.reading.yaml_reader import read_yaml
+from bt_runtime.registry import Registry
+from bt_runtime.suggestions import did_you_mean, listing
+from bt_runtime.values import Value, brief, has_type, in_words
+
+DEEPEST_INCLUSION = 16
+"""How deep subtrees may include subtrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a tree before it is read.
+
+    Args:
+        file: its name in messages.
+        text: its text or bytes.
+        name: what it must declare as its name; `None` if any will do.
+    """
+
+    file: str
+    text: str | bytes
+    name: str | None = None
+
+
+Find = Callable[[str], Source]
+"""The source of a tree by its name; raises `TreeNotFoundError`, or `TreeFileError` if it cannot be read."""
+
+
+class Loading:
+    """Loads one tree; used once.
+
+    Args:
+        registry: the kinds and keys that there are.
+        find: finds the subtrees.
+    """
+
+    def __init__(self, registry: Registry, find: Find) -> None:
+        self.mistakes: list[Mistake] = []
+        self.sources: dict[str, str] = {}
+        self._registry = registry
+        self._find = find
+        self._budget = Budget()
+        self._stack: list[str] = []
+        self._headers: dict[str, Header | None] = {}
+        self._keys: dict[str, Key] = dict(registry.keys)
+        self._declared_by: dict[str, str] = {}
+        self._sha = hashlib.sha256()
+
+    def load(
+        self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+    ) -> TreeDefinition | None:
+        """Read a tree and everything that it includes.
+
+        Args:
+            source: the topmost tree.
+            arguments: values for its parameters.
+            samples: let some value stand in for each parameter that has none.
+
+        Returns:
+            The tree; `None` if there are mistakes, or where a sample value cannot stand in for a real one.
+        """
+        header = self._header(source)
+        if header.name:
+            self._headers[header.name] = header
+        place = header.name_place
+        bound = self._bind(header, arguments or {}, {}, place, frozenset(header.parameters) if samples else frozenset())
+        standing_in = _required(header).difference(arguments or {}) if samples else frozenset()
+        root = self._root(header, bound, standing_in, path="", depth=0)
+        if root is not None and not self.mistakes:
+            self.mistakes += meaning_mistakes(root, registry=self._registry)
+        if root is None or self.mistakes:
+            return None
+        return TreeDefinition(
+            name=header.name,
+            description=header.description,
+            keys=self._keys,
+            root=root,
+            source=header.document.text,
+            sha=self._sha.hexdigest(),
+            file=source.file,
+            subtrees=tuple(name for name in self._headers if name != header.name),
+        )
+
+    def _header(self, source: Source) -> Header:
+        """Read the head of a file, and note what the file brings into the run."""
+        document = read_yaml(source.text, file=source.file)
+        header = read_header(document, registry=self._registry)
+        self.sources[source.file] = document.text
+        self.mistakes += header.mistakes
+        if source.name is not None and header.name not in {"", source.name}:
+            message = f"the tree is called {header.name!r}, but its file {source.name!r}"
+            self.mistakes.append(
+                Mistake(header.name_place, message, f"write 'tree: {source.name}', or rename the file")
+            )
+        text = document.text.encode()
+        self._sha.update(f"{source.name or header.name}\0{len(text)}\0".encode() + text)
+        self._merge_keys(header)
+        return header
+
+    def _merge_keys(self, header: Header) -> None:
+        """The keys of all files are one blackboard; the first file that declares a key sets its default."""
+        for name in sorted(header.declared):
+            key = header.keys[name]
+            first = self._declared_by.setdefault(name, header.name)
+            if first == header.name:
+                self._keys[name] = key
+            elif self._keys[name].type != key.type:
+                message = f"{name!r} is declared as {key.type}, but by the tree {first!r} as {self._keys[name].type}"
+                self.mistakes.append(Mistake(header.name_place, message, "subtrees work on the same blackboard"))
+
+    def _root(
+        self, header: Header, arguments: Mapping[str, Value] | None, samples: frozenset[str], *, path: str, depth: int
+    ) -> NodeDefinition | None:
+        if header.root is None:
+            return None
+        if arguments is None:  # already told; samples let the nodes be checked all the same
+            arguments, samples = _samples(header), frozenset(header.parameters)
+        self._stack.append(header.name)
+        try:
+            reader = NodeReader(
+                header,
+                registry=self._registry,
+                arguments=arguments,
+                samples=samples,
+                include=self._include,
+                budget=self._budget,
+                mistakes=self.mistakes,
+            )
+            return reader.read(header.root, path=path, depth=depth)
+        finally:
+            self._stack.pop()
+
+    def _include(self, inclusion: Inclusion) -> NodeDefinition | None:
+        name = inclusion.tree
+        if name in self._stack:
+            cycle = " -> ".join([*self._stack[self._stack.index(name) :], name])
+            self._refuse(inclusion, f"the tree {name!r} includes itself: {cycle}", "a loop repeats nodes without that")
+            return None
+        if len(self._stack) > DEEPEST_INCLUSION:
+            self._refuse(inclusion, f"subtrees are nested more than {DEEPEST_INCLUSION} deep")
+            return None
+        header = self._included_header(inclusion)
+        if header is None:
+            return None
+        arguments = self._bind(
+            header, inclusion.arguments, inclusion.argument_places, inclusion.place, inclusion.samples
+        )
+        return self._root(header, arguments, inclusion.samples, path=inclusion.path, depth=inclusion.depth)
+
+    def _refuse(self, inclusion: Inclusion, message: str, hint: str | None = None) -> None:
+        self.mistakes.append(Mistake(inclusion.place, message, hint, inclusion.path))
+
+    def _included_header(self, inclusion: Inclusion) -> Header | None:
+        name = inclusion.tree
+        if name not in self._headers:
+            self._headers[name] = None
+            try:
+                self._headers[name] = self._header(self._find(name))
+            except TreeFileError as error:
+                self.mistakes += error.mistakes
+            except TreeNotFoundError as error:
+                del self._headers[name]
+                self._refuse(inclusion, f"there is no tree {brief(name)}", error.hint)
+                return None
+        return self._headers[name]
+
+    def _bind(
+        self,
+        header: Header,
+        arguments: Mapping[str, Value],
+        places: Mapping[str, Place],
+        place: Place,
+        samples: frozenset[str],
+    ) -> dict[str, Value] | None:
+        """The value of each parameter; `None` if an argument is missing, unknown or wrong."""
+        told = len(self.mistakes)
+        name = brief(header.name)
+        for argument, value in arguments.items():
+            at, parameter = places.get(argument, place), header.parameters.get(argument)
+            if parameter is None:
+                hint = (
+                    did_you_mean(argument, header.parameters) or f"parameters: {listing(header.parameters) or 'none'}"
+                )
+                self.mistakes.append(Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint))
+            elif argument not in samples and not has_type(value, parameter.key.type):
+                message = f"{argument!r} must be {in_words(parameter.key.type)}, not {brief(value)}"
+                self.mistakes.append(Mistake(at, message))
+        missing = sorted(_required(header).difference(arguments, samples))
+        if missing:
+            words = ", ".join(
+                f"{argument!r} ({in_words(header.parameters[argument].key.type)})" for argument in missing
+            )
+            hint = f"write 'subtree: {{tree: {header.name}, with: {{{missing[0]}: ...}}}}'"
+            self.mistakes.append(Mistake(place, f"the tree {name} needs the argument {words}", hint))
+        return {**_samples(header), **arguments} if len(self.mistakes) == told else None
+
+
+def _samples(header: Header) -> dict[str, Value]:
+    return {name: parameter.sample for name, parameter in header.parameters.items()}
+
+
+def _required(header: Header) -> frozenset[str]:
+    return frozenset(name for name, parameter in header.parameters.items() if _is_required(parameter))
+
+
+def _is_required(parameter: Parameter) -> bool:
+    return parameter.required

@@ -1,0 +1,370 @@
+"""The nodes of a tree file: kinds, children, names and paths.
+
+A node is a mapping with one key, its kind; the value is its settings, what its shorthand stands for, or nothing. A kind
+that needs nothing may stand as a bare word. The reader goes on after a mistake, also into the children of a node whose
+kind is misspelt, so that all mistakes of a file are told at once.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import get_origin
+
+from bt_runtime.definition import NodeDefinition, Place
+from bt_runtime.errors import ExpressionError
+from bt_runtime.expressions import compile_expression
+from bt_runtime.kind import ExpressionUse, KeyUse, Kind, NodeSettings, Slot, TreeUse
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.header import Header
+from bt_runtime.reading.placeholders import Filler
+from bt_runtime.reading.settings import locate, read_settings
+from bt_runtime.reading.yaml_reader import Entry, YamlNode
+from bt_runtime.registry import Registry, setting_names
+from bt_runtime.suggestions import did_you_mean, listing
+from bt_runtime.values import Value, brief
+
+MOST_NODES = 2_000
+DEEPEST_NODES = 64
+LONGEST_NAME = 80
+
+_NAME = re.compile(rf"[^/#]{{1,{LONGEST_NAME}}}")
+_NODE_HINT = "a node is a kind, alone or with its settings: 'finish', or 'condition: \"turn > 3\"'"
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """A node that wants another tree in its place.
+
+    Args:
+        tree: the other tree's name.
+        arguments: values for its parameters.
+        path: the including node's.
+        place: where the tree is named.
+        argument_places: where the arguments stand, as far as they are written.
+        samples: the arguments that only stand in for real ones.
+        depth: how many nodes are above the other tree's root.
+    """
+
+    tree: str
+    arguments: Mapping[str, Value]
+    path: str
+    place: Place
+    argument_places: Mapping[str, Place]
+    samples: frozenset[str]
+    depth: int
+
+
+Include = Callable[[Inclusion], NodeDefinition | None]
+"""Reads another tree; `None` if that is wrong, which has been told then."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many nodes a tree may still have, its subtrees included."""
+
+    nodes: int = MOST_NODES
+
+
+@dataclass(slots=True)
+class _Siblings:
+    """The labels of a node's children."""
+
+    path: str
+    lines: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def label(self, kind: str, name: str | None) -> str:
+        if name is not None:
+            return name
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return kind if self.counts[kind] == 1 else f"{kind}#{self.counts[kind]}"
+
+    def below(self, label: str) -> str:
+        return f"{self.path}/{label}" if self.path else label
+
+
+class NodeReader:
+    """Reads the nodes of one file.
+
+    Args:
+        header: the file's head.
+        registry: the kinds that there are.
+        arguments: the values of the file's parameters.
+        samples: those of them that only stand in for real ones.
+        include: reads another tree.
+        budget: shared by all files of a tree.
+        mistakes: takes what is wrong.
+    """
+
+    def __init__(
+        self,
+        header: Header,
+        *,
+        registry: Registry,
+        arguments: Mapping[str, Value],
+        samples: frozenset[str],
+        include: Include,
+        budget: Budget,
+        mistakes: list[Mistake],
+    ) -> None:
+        self._keys = header.keys
+        self._lines = header.document.text.splitlines()
+        self._registry = registry
+        self._arguments = arguments
+        self._samples = samples
+        self._include = include
+        self._budget = budget
+        self._mistakes = mistakes
+        self._names = frozenset({*header.keys, *header.parameters})
+
+    def read(self, node: YamlNode, *, path: str = "", depth: int = 0) -> NodeDefinition | None:
+        """The definition of a file's root.
+
+        Args:
+            node: the root as written.
+            path: of the node that includes it; empty for the topmost tree.
+            depth: how many nodes are above it.
+        """
+        return self._node(node, _Siblings(path), depth)
+
+    def _tell(self, place: Place, message: str, hint: str | None = None, path: str | None = None) -> None:
+        self._mistakes.append(Mistake(place, message, hint, path))
+
+    def _node(self, node: YamlNode, siblings: _Siblings, depth: int) -> NodeDefinition | None:
+        self._budget.nodes -= 1
+        if self._budget.nodes < 0:
+            if self._budget.nodes == -1:
+                self._tell(node.place, f"the tree has more than {MOST_NODES:,} nodes, its subtrees included")
+            return None
+        if depth >= DEEPEST_NODES:
+            self._tell(node.place, f"the tree is more than {DEEPEST_NODES} nodes deep", "make it flatter")
+            return None
+        head = self._head(node)
+        if head is None:
+            return None
+        written, kind = head
+        entries = self._entries(kind, written)
+        name = self._name(entries.pop("name", None))
+        label = siblings.label(kind.name, name)
+        path = siblings.below(label)
+        self._check_label(label, siblings, written.place, path)
+        children = self._children(kind, entries, written.place, path, depth)
+        settings, included = self._settings(kind, entries, written.place, path, depth)
+        if settings is None or children is None or included is None:
+            return None
+        return NodeDefinition(
+            kind.name, name, path, settings, {**children, **included}, written.place, dict(self._arguments)
+        )
+
+    def _head(self, node: YamlNode) -> tuple[Entry, Kind] | None:
+        """The node's kind, and its value."""
+        data = node.data
+        if isinstance(data, str):
+            written = Entry(data, node.place, YamlNode(None, node.place))
+        elif not isinstance(data, dict):
+            shown = "a list" if isinstance(data, tuple) else brief(data)
+            missing = "a node is missing here" if data is None else f"a node cannot be {shown}"
+            hint = "put the nodes into a sequence" if isinstance(data, tuple) else _NODE_HINT
+            self._tell(node.place, missing, hint)
+            return None
+        elif not data:
+            self._tell(node.place, "a node is missing here", _NODE_HINT)
+            return None
+        else:
+            written = self._only_kind(data)
+        kind = self._registry.kinds.get(written.key)
+        if kind is None:
+            nearest = self._registry.suggest(written.key)
+            hint = f"did you mean {nearest!r}?" if nearest else f"kinds: {listing(self._registry.kinds, most=20)}"
+            self._tell(written.place, f"there is no node kind {brief(written.key)}", hint)
+            # Read on as what was probably meant, for the mistakes in it; the tree is refused anyway.
+            kind = self._registry.kinds[nearest] if nearest else None
+        return (written, kind) if kind is not None else None
+
+    def _only_kind(self, data: Mapping[str, Entry]) -> Entry:
+        """The one entry of a node; further ones are mistakes."""
+        entries = list(data.values())
+        chosen = next((entry for entry in entries if entry.key in self._registry.kinds), entries[0])
+        for entry in entries:
+            if entry is not chosen:
+                message = f"a node has one key, its kind; {brief(entry.key)} stands beside {brief(chosen.key)}"
+                hint = f"begin a node of its own with '- ', or indent it below {brief(chosen.key)}"
+                self._tell(entry.place, message, hint)
+        return chosen
+
+    def _entries(self, kind: Kind, written: Entry) -> dict[str, Entry]:
+        """Settings and children by name, shorthands resolved."""
+        value = written.node
+        own = {"name", *setting_names(kind), *(slot.name for slot in kind.slots)}
+        if value.data is None:
+            return {}
+        if isinstance(value.data, dict):
+            target = self._mapping_target(kind, value.data, own)
+            return {target: Entry(target, value.place, value)} if target else dict(value.data)
+        target = kind.shorthand
+        slot = _slot(kind, target)
+        if isinstance(value.data, tuple) and slot is not None and not slot.many:
+            self._tell(value.place, f"{kind.name!r} takes one child, not a list", "put the nodes into a sequence")
+            return {slot.name: Entry(slot.name, value.place, YamlNode(None, value.place))}
+        if target is not None:
+            return {target: Entry(target, value.place, value)}
+        known = sorted(own - {"name"})
+        hint = f"write its settings by name: {listing(known)}" if known else "write its kind alone"
+        shown = "a list" if isinstance(value.data, tuple) else brief(value.data)
+        self._tell(value.place, f"{kind.name!r} takes no bare value such as {shown}", hint)
+        return {}
+
+    def _mapping_target(self, kind: Kind, data: Mapping[str, Entry], own: set[str]) -> str | None:
+        """The setting or slot that a whole mapping fills, `None` if its keys are the settings."""
+        if not data or own.intersection(data):
+            return None
+        if _takes_mapping(kind, kind.shorthand):
+            return kind.shorthand
+        slots = [slot.name for slot in kind.slots if not slot.many]
+        child = kind.shorthand if _slot(kind, kind.shorthand) else (slots[0] if len(slots) == 1 else None)
+        return child if len(data) == 1 and next(iter(data)) in self._registry.kinds else None
+
+    def _name(self, entry: Entry | None) -> str | None:
+        if entry is None:
+            return None
+        name = entry.node.data
+        if isinstance(name, str) and _NAME.fullmatch(name) and name.isprintable() and name == name.strip():
+            return name
+        hint = f"use at most {LONGEST_NAME} printable characters, and neither '/' nor '#'"
+        self._tell(entry.node.place, f"{brief(entry.node.plain())} cannot name a node", hint)
+        return None
+
+    def _check_label(self, label: str, siblings: _Siblings, place: Place, path: str) -> None:
+        """Labels are unique among siblings, because paths are made of them."""
+        if label in siblings.lines:
+            message = f"a node beside it is called {brief(label)} already, on line {siblings.lines[label]}"
+            self._tell(place, message, "give one of them another 'name'", path)
+        siblings.lines.setdefault(label, place.line)
+
+    def _children(
+        self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
+    ) -> dict[str, tuple[NodeDefinition, ...]] | None:
+        """Takes the children out of the entries; `None` if something is wrong with them."""
+        siblings = _Siblings(path)
+        slots = {slot.name: slot for slot in kind.slots}
+        children: dict[str, tuple[NodeDefinition, ...]] = {}
+        right = True
+        for name in [name for name in entries if name in slots]:
+            nodes = self._slot_nodes(kind, slots[name], entries.pop(name), path)
+            definitions = [self._node(node, siblings, depth + 1) for node in nodes]
+            children[name] = tuple(filter(None, definitions))
+            right = right and bool(nodes or not slots[name].required) and None not in definitions
+        for slot in slots.values():
+            if slot.required and slot.name not in children:
+                wanted = "children" if slot.many else "a child"
+                self._tell(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
+                right = False
+        return children if right else None
+
+    def _slot_nodes(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> tuple[YamlNode, ...]:
+        """The nodes of a slot as written."""
+        node = entry.node
+        if not slot.many:
+            return (node,)
+        if isinstance(node.data, tuple):
+            if not node.data and slot.required:
+                self._tell(node.place, f"{kind.name!r} needs at least one child", None, path)
+            return node.data
+        if node.data is None and not slot.required:
+            return ()
+        shown = "a mapping" if isinstance(node.data, dict) else brief(node.data)
+        self._tell(node.place, f"{slot.name!r} must be a list of nodes, not {shown}", "begin each with '- '", path)
+        return ()
+
+    def _settings(
+        self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
+    ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]] | None]:
+        """The validated settings, and the tree that they include."""
+        mistakes: list[Mistake] = []
+        filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
+        settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
+        included: dict[str, tuple[NodeDefinition, ...]] | None = {}
+        for use in settings.uses() if settings is not None else ():
+            if isinstance(use, ExpressionUse):
+                mistakes += self._expression_mistakes(use, entries, place, path)
+            elif isinstance(use, KeyUse):
+                mistakes += self._key_mistakes(use, entries, place, path)
+            else:
+                root = self._include(_inclusion(use, entries, filler.sampled, place=place, path=path, depth=depth))
+                included = {"root": (root,)} if root is not None else None
+        # With a real argument, what is wrong about a sample may be right.
+        self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
+        return settings, included
+
+    def _expression_mistakes(
+        self, use: ExpressionUse, entries: Mapping[str, Entry], place: Place, path: str
+    ) -> list[Mistake]:
+        try:
+            compile_expression(use.text, names=self._names)
+        except ExpressionError as error:
+            _, node = locate(entries, use.at)
+            at = self._column_of(use.text, node, error.column) if node else place
+            return [Mistake(at, error.message, error.hint, path)]
+        return []
+
+    def _column_of(self, text: str, node: YamlNode, column: int) -> Place:
+        """The place of a column of a text; where the text is folded, escaped or filled in, its beginning."""
+        place = node.place
+        start = place.column + (1 if node.quoted else 0)
+        if self._lines[place.line - 1][start - 1 :].startswith(text):
+            return Place(place.file, place.line, start + column - 1)
+        return place
+
+    def _key_mistakes(self, use: KeyUse, entries: Mapping[str, Entry], place: Place, path: str) -> list[Mistake]:
+        key = self._keys.get(use.key)
+        if key is not None and not (key.read_only and use.access == "write"):
+            return []
+        entry, node = locate(entries, use.at)
+        at = entry.place if entry and entry.key == use.key else (node.place if node else place)
+        if key is not None:
+            message = f"the blackboard key {use.key!r} can only be read: the host writes it"
+            return [Mistake(at, message, "declare a key of your own under 'blackboard:'", path)]
+        hint = did_you_mean(use.key, self._keys) or "declare it under 'blackboard:'"
+        return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, path)]
+
+
+def _slot(kind: Kind, name: str | None) -> Slot | None:
+    return next((slot for slot in kind.slots if slot.name == name), None)
+
+
+def _takes_mapping(kind: Kind, setting: str | None) -> bool:
+    for name, info in kind.settings.model_fields.items():
+        if setting is not None and setting == (info.alias or name):
+            origin = get_origin(info.annotation) or info.annotation
+            return isinstance(origin, type) and issubclass(origin, Mapping)
+    return False
+
+
+def _inclusion(
+    use: TreeUse, entries: Mapping[str, Entry], sampled: Collection[Place], *, place: Place, path: str, depth: int
+) -> Inclusion:
+    _, named = locate(entries, use.at)
+    written = {
+        key: entry.node
+        for setting in entries.values()
+        if isinstance(setting.node.data, dict)
+        for key, entry in setting.node.data.items()
+        if key in use.arguments
+    }
+    return Inclusion(
+        tree=use.tree,
+        arguments=use.arguments,
+        path=path,
+        place=named.place if named else place,
+        argument_places={name: node.place for name, node in written.items()},
+        samples=frozenset(name for name, node in written.items() if not _is_real(node, sampled)),
+        depth=depth + 1,
+    )
+
+
+def _is_real(node: YamlNode, sampled: Collection[Place]) -> bool:
+    """Whether nothing in a value is a sample."""
+    below = node.data if isinstance(node.data, tuple) else ()
+    if isinstance(node.data, dict):
+        below = tuple(entry.node for entry in node.data.values())
+    return node.place not in sampled and all(_is_real(item, sampled) for item in below)

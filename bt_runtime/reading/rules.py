@@ -1,0 +1,42 @@
+"""What a tree must not mean, although each of its nodes is right: looked at with all subtrees in place."""
+
+from collections.abc import Iterator
+
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.mistakes import Mistake
+from bt_runtime.registry import Registry
+
+_REACTIVE_KINDS = frozenset({"sequence", "selector"})
+
+
+def meaning_mistakes(root: NodeDefinition, *, registry: Registry) -> Iterator[Mistake]:
+    """Every action that a reactive composite would repeat.
+
+    With `memory: false` the children left of the one that is RUNNING are ticked again at every tick. A condition there
+    is the point of it; an action would post its request again and again.
+    """
+    for node in root.walk():
+        if node.kind in _REACTIVE_KINDS and getattr(node.settings, "memory", True) is False:
+            yield from _repeated(node, registry)
+
+
+def _repeated(node: NodeDefinition, registry: Registry) -> Iterator[Mistake]:
+    children = [child for slot in node.children.values() for child in slot]
+    for position in reversed(range(len(children))):
+        waiting = next((below for below in children[position].walk() if registry.kind(below.kind).waits), None)
+        if waiting is None:
+            continue
+        for earlier in children[:position]:
+            for acting in earlier.walk():
+                if registry.kind(acting.kind).acts:
+                    yield _mistake(node, acting, waiting)
+        return
+
+
+def _mistake(node: NodeDefinition, acting: NodeDefinition, waiting: NodeDefinition) -> Mistake:
+    message = f"{acting.kind!r} would be run again at every tick while {waiting.path!r} is running"
+    hint = (
+        f"the {node.kind} on line {node.place.line} has 'memory: false': only conditions and guards can stand before "
+        "what takes time; remove it, or act in another place"
+    )
+    return Mistake(acting.place, message, hint, acting.path)

@@ -1,0 +1,216 @@
+"""The settings of a node: validated by the kind's pydantic model, with mistakes in an author's words.
+
+pydantic says "Input should be a valid integer [type=int_type]" with a location of its own; authors get "'attempts' must
+be a whole number, not 'three'" at the value in their file.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from bt_runtime.definition import Place
+from bt_runtime.kind import Kind, Location, NodeSettings
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.placeholders import Filler
+from bt_runtime.reading.yaml_reader import Entry, YamlNode
+from bt_runtime.registry import setting_names
+from bt_runtime.suggestions import closest, did_you_mean, listing
+from bt_runtime.values import Value, brief
+
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen_set": "a list",
+    "dict": "a mapping",
+    "model": "a mapping",
+    "mapping": "a mapping",
+    "none": "null",
+}
+_PYTHON_TYPES: Mapping[object, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+}
+_SAID: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "greater_than": lambda ctx: f"greater than {_number(ctx['gt'])}",
+    "greater_than_equal": lambda ctx: f"at least {_number(ctx['ge'])}",
+    "less_than": lambda ctx: f"less than {_number(ctx['lt'])}",
+    "less_than_equal": lambda ctx: f"at most {_number(ctx['le'])}",
+    "multiple_of": lambda ctx: f"a multiple of {_number(ctx['multiple_of'])}",
+    "finite_number": lambda _ctx: "a finite number",
+    "literal_error": lambda ctx: str(ctx["expected"]),
+    "enum": lambda ctx: str(ctx["expected"]),
+    "string_too_short": lambda ctx: f"text of at least {_count(ctx['min_length'], 'character')}",
+    "string_too_long": lambda ctx: f"text of at most {_count(ctx['max_length'], 'character')}",
+    "string_pattern_mismatch": lambda ctx: f"text that matches {ctx['pattern']}",
+    "too_short": lambda ctx: f"something with at least {_count(ctx['min_length'], 'item')}",
+    "too_long": lambda ctx: f"something with at most {_count(ctx['max_length'], 'item')}",
+}
+_YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
+
+
+def read_settings(
+    kind: Kind, entries: Mapping[str, Entry], *, filler: Filler, place: Place, path: str, mistakes: list[Mistake]
+) -> NodeSettings | None:
+    """Validate what an author wrote.
+
+    Args:
+        kind: the node's kind.
+        entries: its settings as written, children and name apart.
+        filler: puts arguments in place of `${name}`.
+        place: the node's, for what is missing.
+        path: the node's.
+        mistakes: takes what is wrong.
+
+    Returns:
+        The settings; `None` if there are mistakes.
+    """
+    told = len(mistakes)
+    values = {name: filler.fill(entry.node) for name, entry in entries.items()}
+    if len(mistakes) > told:
+        return None
+    try:
+        # As JSON, because that is what a file holds: lists fill tuples there, and nothing else is coerced.
+        return kind.settings.model_validate_json(json.dumps(values))
+    except ValidationError as error:
+        teller = _Teller(kind, entries, place, path)
+        mistakes += teller.tell(error)
+        return None
+
+
+def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, YamlNode | None]:
+    """What stands at a location below the settings.
+
+    Returns:
+        The entry whose key is the location's last part, and its value; the item alone for a list's; `None` for both if
+        the author did not write it.
+    """
+    entry: Entry | None = None
+    node: YamlNode | None = None
+    for depth, part in enumerate(at):
+        data = entries if depth == 0 else (node.data if node else None)
+        if isinstance(data, Mapping) and isinstance(part, str) and part in data:
+            entry = data[part]
+            node = entry.node
+        elif isinstance(data, tuple) and isinstance(part, int) and part < len(data):
+            entry, node = None, data[part]
+        else:
+            return None, None
+    return entry, node
+
+
+class _Teller:
+    """Turns one validation error into mistakes with places."""
+
+    def __init__(self, kind: Kind, entries: Mapping[str, Entry], place: Place, path: str) -> None:
+        self._kind = kind
+        self._entries = entries
+        self._place = place
+        self._path = path
+        self._names = (*setting_names(kind), *(slot.name for slot in kind.slots))
+
+    def tell(self, error: ValidationError) -> list[Mistake]:
+        wrong: dict[tuple[Place, str], list[Any]] = {}
+        mistakes = []
+        for detail in error.errors(include_url=False):
+            at = self._written(detail["loc"])
+            if detail["type"] == "extra_forbidden":
+                mistakes.append(self._unknown(at))
+            elif detail["type"] == "missing":
+                mistakes.append(self._missing(at, str(detail["loc"][-1])))
+            else:
+                place, subject = self._subject(at)
+                wrong.setdefault((place, subject), []).append(detail)
+        mistakes += [self._wrong(place, subject, details) for (place, subject), details in wrong.items()]
+        return mistakes
+
+    def _written(self, loc: Sequence[str | int]) -> Location:
+        """The part of pydantic's location that stands in the file: without union members, without what is missing."""
+        at: Location = ()
+        for part in loc:
+            if locate(self._entries, (*at, part))[1] is not None:
+                at = (*at, part)
+        return at
+
+    def _subject(self, at: Location) -> tuple[Place, str]:
+        """Where a value stands, and what messages call it: `'with.limit'`, or the kind."""
+        _, node = locate(self._entries, at)
+        if node is None:
+            return self._place, repr(self._kind.name)
+        return node.place, brief("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at)[1:])
+
+    def _unknown(self, at: Location) -> Mistake:
+        entry, _ = locate(self._entries, at)
+        name = str(at[-1]) if at else ""
+        place = entry.place if entry else self._place
+        if len(at) > 1:
+            return Mistake(place, f"{self._subject(at[:-1])[1]} has no {brief(name)}", None, self._path)
+        if name in {"child", "children"} and not self._kind.slots:
+            message = f"{self._kind.name!r} has no children"
+            return Mistake(place, message, "it is a leaf; put it into a sequence instead", self._path)
+        hint = did_you_mean(name, self._names)
+        if hint is None:
+            hint = f"it has: {listing(self._names)}" if self._names else "it has no settings"
+        return Mistake(place, f"{self._kind.name!r} has no setting {brief(name)}", hint, self._path)
+
+    def _missing(self, at: Location, name: str) -> Mistake:
+        place, subject = self._subject(at)
+        field = self._kind.settings.model_fields.get(name) if not at else None
+        words = _PYTHON_TYPES.get(field.annotation) if field is not None else None
+        return Mistake(place, f"{subject} needs {name!r}", f"it is {words}" if words else None, self._path)
+
+    def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
+        value = details[0]["input"]
+        wanted = list(dict.fromkeys(filter(None, map(_wanted, details))))
+        if len(wanted) < len(details) and not wanted:
+            said = "; ".join(dict.fromkeys(_said(detail) for detail in details))
+            return Mistake(place, f"{subject}: {said}", None, self._path)
+        message = f"{subject} must be {' or '.join(wanted)}, not {brief(value)}"
+        return Mistake(place, message, _hint(value, wanted, details), self._path)
+
+
+def _wanted(detail: Mapping[str, Any]) -> str | None:
+    """What would be right, as an author would say it; `None` if pydantic's message must do."""
+    error_type: str = detail["type"]
+    said = _SAID.get(error_type)
+    if said is not None:
+        return said(detail.get("ctx", {}))
+    for ending in ("_type", "_parsing", "_from_float", "_required", "_attributes_type", "_parsing_size"):
+        words = _TYPES.get(error_type.removesuffix(ending)) if error_type.endswith(ending) else None
+        if words:
+            return words
+    return None
+
+
+def _said(detail: Mapping[str, Any]) -> str:
+    """A validator's own message."""
+    message = str(detail["msg"])
+    for prefix in ("Value error, ", "Assertion failed, "):
+        message = message.removeprefix(prefix)
+    return f"{message}, not {brief(detail['input'])}" if message.startswith("Input should") else message
+
+
+def _hint(value: Value, wanted: list[str], details: list[Any]) -> str | None:
+    if "true or false" in wanted and isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS:
+        return "write true or false"
+    if "text" in wanted and isinstance(value, int | float | bool):
+        return "put quotes around it"
+    choices = [part for detail in details for part in str(detail.get("ctx", {}).get("expected", "")).split("'")[1::2]]
+    match = closest(value, choices)
+    return f"did you mean {match!r}?" if match else None
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,309 @@
+"""YAML text to values with places, for text of any origin.
+
+Values are built from the parser's events, one by one, so that bounds hold before anything is constructed. Rules:
+
+- One document of plain data in UTF-8, at most 1 MB, 100 levels deep, 20 000 values, aliases counted as often as they
+  are used. A reader that is handed a bomb says so after the bound, not after the bomb.
+- Scalars by the core schema of YAML 1.2 (see `yaml_scalars`); numbers fit into JSON.
+- Keys are text and stand once in a mapping; a key that YAML reads as anything else wants quotes.
+- Aliases repeat a value that is complete. Tags are refused, and so are merge keys `<<`: they are YAML 1.1, and what a
+  node has should stand at the node.
+- What does not stop the reading is collected, so that the rest of the file is checked as well.
+"""
+
+import re
+from dataclasses import dataclass, field
+from itertools import islice
+
+import yaml
+
+from bt_runtime.definition import Place
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.yaml_scalars import Scalar, resolve
+from bt_runtime.values import Value, brief
+
+LARGEST_FILE_BYTES = 1_000_000
+DEEPEST = 100
+MOST_VALUES = 20_000
+
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_HINTS = (
+    ("mapping values are not allowed", "put quotes around text that contains ': '"),
+    ("that cannot start any token", "put quotes around text that begins with a special character"),
+    ("found unexpected end of stream", "a quote or a bracket is not closed"),
+    ("could not find expected ':'", "a ':' is missing, or the indentation is wrong"),
+    ("did not find expected", "check the indentation and the brackets above this place"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class YamlNode:
+    """A value with its place.
+
+    Args:
+        data: a scalar, the items of a list, or the entries of a mapping by key.
+        place: where it begins; for an alias, where the value that it repeats begins.
+        quoted: a scalar in quotes; its text begins one column later.
+        size: how many values it is made of, itself included.
+        height: how many levels of lists and mappings it has.
+    """
+
+    data: "Scalar | tuple[YamlNode, ...] | dict[str, Entry]"
+    place: Place
+    quoted: bool = False
+    size: int = 1
+    height: int = 0
+
+    def plain(self) -> Value:
+        """The value without places."""
+        if isinstance(self.data, dict):
+            return {key: entry.node.plain() for key, entry in self.data.items()}
+        if isinstance(self.data, tuple):
+            return [item.plain() for item in self.data]
+        return self.data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A key of a mapping, its place, and its value."""
+
+    key: str
+    place: Place
+    node: YamlNode
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What was read of a file.
+
+    Args:
+        file: its name in messages.
+        text: its text; undecodable bytes are replaced.
+        root: its value; `None` if it could not be read to the end.
+        mistakes: in the order of the file.
+    """
+
+    file: str
+    text: str
+    root: YamlNode | None
+    mistakes: tuple[Mistake, ...]
+
+
+class _Stop(Exception):  # noqa: N818  no error, but the end of the reading
+    """Reading cannot go on; the mistake is told already."""
+
+
+def read_yaml(text: str | bytes, *, file: str) -> Document:
+    """Read one document; never raises, whatever the text is."""
+    if len(text) > LARGEST_FILE_BYTES:
+        message = f"the file is larger than {LARGEST_FILE_BYTES:,} bytes"
+        return Document(file, "", None, (Mistake(Place(file, 1, 1), message),))
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            return _undecodable(error, file)
+    text = text.removeprefix("\ufeff")
+    forbidden = [_forbidden(match, text, file) for match in islice(_FORBIDDEN.finditer(text), 10)]
+    if forbidden:
+        return Document(file, text.encode(errors="replace").decode(), None, tuple(forbidden))
+    builder = _Builder(file)
+    root = None
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            builder.feed(event)
+        root = builder.finish()
+    except yaml.YAMLError as error:
+        builder.mistakes.append(_syntax_mistake(error, text, file))
+    except _Stop:
+        pass
+    return Document(file, text, root, tuple(builder.mistakes))
+
+
+def place_at(text: str, index: int, *, file: str) -> Place:
+    """The place of a character of a text."""
+    lines = (text[:index] + "x").splitlines()
+    return Place(file, len(lines), len(lines[-1]))
+
+
+def _forbidden(match: re.Match[str], text: str, file: str) -> Mistake:
+    message = f"the character U+{ord(match[0]):04X} does not belong into a text file"
+    return Mistake(place_at(text, match.start(), file=file), message)
+
+
+def _undecodable(error: UnicodeDecodeError, file: str) -> Document:
+    data = error.object
+    shown = data.decode(errors="replace")
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        mistake = Mistake(Place(file, 1, 1), "the file is UTF-16, not UTF-8", "save it as UTF-8")
+        return Document(file, "", None, (mistake,))
+    place = place_at(shown, len(data[: error.start].decode()), file=file)
+    mistake = Mistake(place, f"the byte 0x{data[error.start]:02X} is not UTF-8", "save the file as UTF-8")
+    return Document(file, shown, None, (mistake,))
+
+
+def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or "it cannot be read"
+    if mark is None:
+        return Mistake(Place(file, 1, 1), f"this is no YAML: {problem}")
+    place = Place(file, mark.line + 1, mark.column + 1)
+    lines = text.splitlines()
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    tab = re.match(r"[ \-?:]*\t", line)
+    if tab is not None and mark.column <= len(line) - len(line[tab.end() :].lstrip()):
+        return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", "use spaces")
+    start = getattr(error, "context_mark", None)
+    if not line and start is not None:  # it ended too early; what is not closed says more than the end
+        place = Place(file, start.line + 1, start.column + 1)
+    context = getattr(error, "context", None)
+    told = f"{problem} {context}" if context and not context.startswith("while scanning for") else problem
+    hint = next((hint for part, hint in _HINTS if part in problem), None)
+    return Mistake(place, f"this is no YAML: {told}", hint)
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A list or mapping that is being read."""
+
+    place: Place
+    anchor: str | None
+    is_mapping: bool
+    items: list[YamlNode] = field(default_factory=list)
+    entries: dict[str, Entry] = field(default_factory=dict)
+    key: YamlNode | None = None
+    size: int = 1
+    height: int = 0
+
+    def closed(self) -> YamlNode:
+        data = self.entries if self.is_mapping else tuple(self.items)
+        return YamlNode(data, self.place, size=self.size, height=self.height + 1)
+
+
+class _Builder:
+    """Makes values of events."""
+
+    def __init__(self, file: str) -> None:
+        self.mistakes: list[Mistake] = []
+        self._file = file
+        self._frames: list[_Frame] = []
+        self._anchors: dict[str, YamlNode | None] = {}
+        self._root: YamlNode | None = None
+        self._documents = 0
+        self._values = 0
+
+    def feed(self, event: yaml.Event) -> None:
+        """Take the next event.
+
+        Raises:
+            _Stop: a bound is reached.
+        """
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            frame = self._frames.pop()
+            self._complete(frame.closed(), frame.anchor)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                self._stop(self._place(event), "a second document begins here", "one tree per file")
+
+    def finish(self) -> YamlNode | None:
+        """The value of the document."""
+        if self._root is None:
+            self._stop(Place(self._file, 1, 1), "the file is empty", "a tree file begins with 'tree: NAME'")
+        return self._root
+
+    def _place(self, event: yaml.Event) -> Place:
+        mark = event.start_mark
+        return Place(self._file, mark.line + 1, mark.column + 1) if mark else Place(self._file, 1, 1)
+
+    def _tell(self, place: Place, message: str, hint: str | None = None) -> None:
+        self.mistakes.append(Mistake(place, message, hint))
+
+    def _stop(self, place: Place, message: str, hint: str | None = None) -> None:
+        self._tell(place, message, hint)
+        raise _Stop
+
+    def _begin(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> Place:
+        """What scalars and collections have in common: they count, have no tag, and may be anchors."""
+        place = self._place(event)
+        self._count(1, place)
+        if event.tag is not None:
+            self._tell(
+                place, f"the tag {event.tag!r} cannot be used", "quotes make text of anything; other tags mean code"
+            )
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        return place
+
+    def _count(self, values: int, place: Place) -> None:
+        self._values += values
+        if self._values > MOST_VALUES:
+            hint = "an alias counts as often as it is used" if self._anchors else None
+            self._stop(place, f"the file has more than {MOST_VALUES:,} values", hint)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        place = self._begin(event)
+        value: Scalar = event.value
+        quoted = event.style in {"'", '"'}
+        if not event.style:
+            try:
+                value = resolve(event.value)
+            except ValueError as error:
+                self._tell(place, f"{brief(event.value)}: {error}", "put quotes around it if it is text")
+        self._complete(YamlNode(value, place, quoted=quoted), event.anchor)
+
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
+        place = self._begin(event)
+        if len(self._frames) >= DEEPEST:
+            self._stop(place, f"the file is nested more than {DEEPEST} levels deep")
+        self._frames.append(_Frame(place, event.anchor, isinstance(event, yaml.MappingStartEvent)))
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        place, name = self._place(event), str(event.anchor)
+        node = self._anchors.get(name)
+        if node is None:
+            reason = "contains itself" if name in self._anchors else "stands for nothing above it"
+            self._tell(place, f"the alias {'*' + name!r} {reason}")
+            node = YamlNode("*" + name, place)
+        if len(self._frames) + node.height > DEEPEST:
+            self._stop(place, f"the file is nested more than {DEEPEST} levels deep")
+        self._count(node.size, place)
+        self._complete(node, None)
+
+    def _complete(self, node: YamlNode, anchor: str | None) -> None:
+        """Put a complete value where it belongs."""
+        if anchor is not None:
+            self._anchors[anchor] = node
+        if not self._frames:
+            self._root = node
+            return
+        frame = self._frames[-1]
+        frame.size += node.size
+        frame.height = max(frame.height, node.height)
+        if not frame.is_mapping:
+            frame.items.append(node)
+        elif frame.key is None:
+            frame.key = node
+        else:
+            self._enter(frame, frame.key, node)
+            frame.key = None
+
+    def _enter(self, frame: _Frame, key: YamlNode, node: YamlNode) -> None:
+        name = key.data
+        if name == "<<" and not key.quoted:
+            self._tell(key.place, "merge keys '<<' are not part of YAML 1.2", "write the settings out at each node")
+        elif not isinstance(name, str):
+            shown = brief(name) if not isinstance(name, dict | tuple) else "a list or mapping"
+            self._tell(key.place, f"a key must be text, not {shown}", "put quotes around it")
+        elif name in frame.entries:
+            first = frame.entries[name].place.line
+            self._tell(key.place, f"the key {brief(name)} stands here twice, first on line {first}", "keep one of them")
+        else:
+            frame.entries[name] = Entry(name, key.place, node)

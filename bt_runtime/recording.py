@@ -1,0 +1,120 @@
+"""What happened, tick by tick: the records that observers get, and a recording of them in memory.
+
+A record holds everything that the tree was told (outcomes, deliveries, the time) and everything that it did (nodes
+visited, statuses, writes, errors), so a run can be looked at, and run again, from its records alone.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from py_trees.common import Status
+
+CauseKind = Literal["start", "outcome", "deadline", "delivery", "again"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a request of a node ended.
+
+    Args:
+        key: the request, `path@n` for the n-th of that node in this run.
+        state: `done`, `failed` (the task raised), or `cancelled` (the node was halted; `value` is what it kept).
+        value: what the task returned.
+        error: the exception as `Type: message` when it failed.
+        at_s: when, in seconds of the run's clock.
+    """
+
+    key: str
+    state: Literal["done", "failed", "cancelled"]
+    value: Any = None
+    error: str | None = None
+    at_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError:
+    """An exception that a node raised; the tick went on, the node answered FAILURE."""
+
+    path: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class TickRecord:
+    """One tick.
+
+    Args:
+        tick: 1, 2, 3, …
+        at_s: the time that the whole tick saw, in seconds of the run's clock.
+        cause: what woke the tree.
+        causes: the requests, nodes or keys behind the cause.
+        outcomes: results that the tree got at the start of this tick, in order; cancelled ones included.
+        deliveries: values that came from outside at the start of this tick.
+        visited: indices of the nodes that were ticked, in order of entry.
+        changes: (index, status) of each node whose status differs from the end of the tick before.
+        writes: (key, value) of each blackboard write, in order.
+        errors: exceptions in nodes.
+    """
+
+    tick: int
+    at_s: float
+    cause: CauseKind
+    causes: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    deliveries: tuple[tuple[str, Any], ...]
+    visited: tuple[int, ...]
+    changes: tuple[tuple[int, Status], ...]
+    writes: tuple[tuple[str, Any], ...]
+    errors: tuple[NodeError, ...]
+
+
+class Observer(Protocol):
+    """Someone who watches a run. An observer that raises is dropped and logged; it cannot break the run."""
+
+    def on_tick(self, record: TickRecord) -> None:
+        """Called after each tick, before anything that the tick asked for is started."""
+        ...
+
+
+@dataclass(slots=True)
+class Recording:
+    """Keeps the tick records of one run in memory.
+
+    Args:
+        paths: node paths by index.
+        max_ticks: older records are dropped beyond this; `dropped` counts them.
+    """
+
+    paths: tuple[str, ...] = ()
+    max_ticks: int = 10_000
+    dropped: int = 0
+    _records: deque[TickRecord] = field(default_factory=deque)
+
+    def on_tick(self, record: TickRecord) -> None:
+        """Append the record."""
+        self._records.append(record)
+        if len(self._records) > self.max_ticks:
+            self._records.popleft()
+            self.dropped += 1
+
+    def __iter__(self) -> Iterator[TickRecord]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def statuses(self, tick: int | None = None) -> dict[str, Status]:
+        """Status of every node at the end of a tick, by path; `None` means the last tick."""
+        statuses = dict.fromkeys(self.paths, Status.INVALID)
+        for record in self._records:
+            if tick is not None and record.tick > tick:
+                break
+            for index, status in record.changes:
+                statuses[self.paths[index]] = status
+        return statuses
+
+    def visited(self) -> list[list[str]]:
+        """Paths of the nodes that each tick visited, in order."""
+        return [[self.paths[index] for index in record.visited] for record in self._records]

@@ -1,0 +1,105 @@
+"""`@node`: how a class or a plain function becomes a node kind.
+
+The decorator registers nothing: it makes a `Kind` and hangs it on what it decorates. A kind exists for trees only when it
+stands in the explicit list that a `Registry` is made of.
+"""
+
+import inspect
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar, cast
+
+from py_trees.common import Status
+
+from bt_runtime.errors import KindError
+from bt_runtime.kind import Category, Kind, NodeSettings, Slot
+from bt_runtime.node import Action, Condition, Decorator, Guard, Node
+
+ClassT = TypeVar("ClassT", bound=type[Node[Any]])
+
+CHILD = (Slot("child", many=False),)
+CHILDREN = (Slot("children", many=True),)
+
+
+class NoSettings(NodeSettings):
+    """Settings of a kind that has none."""
+
+
+def node(
+    name: str,
+    *,
+    category: Category | None = None,
+    settings: type[NodeSettings] = NoSettings,
+    slots: Sequence[Slot] | None = None,
+    shorthand: str | None = None,
+    waits: bool | None = None,
+    acts: bool | None = None,
+) -> Callable[[ClassT], ClassT]:
+    """Make a subclass of `Node` a node kind; the result is found on its `kind` attribute.
+
+    Args:
+        name: as written in tree files.
+        category: in the field's terms; by default what the base class says.
+        settings: the pydantic model of its settings.
+        slots: where its children stand; by default `child` for a decorator and nothing for a leaf.
+        shorthand: the setting or slot that a bare value fills.
+        waits: may answer RUNNING of itself; by default true for an `Action`.
+        acts: has an effect that must not be repeated unasked; by default true for an `Action`.
+
+    Raises:
+        KindError: the class has no docstring; it is the kind's contract, and its palette entry.
+    """
+
+    def decorate(cls: ClassT) -> ClassT:
+        if not cls.__doc__:
+            raise KindError(f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it answers what")
+        is_action = issubclass(cls, Action)
+        found_slots = slots if slots is not None else (CHILD if issubclass(cls, Decorator) else ())
+        cls.kind = Kind(
+            name=name,
+            category=category or _category(cls),
+            settings=settings,
+            slots=tuple(found_slots),
+            shorthand=shorthand,
+            waits=is_action if waits is None else waits,
+            acts=is_action if acts is None else acts,
+            doc=inspect.cleandoc(cls.__doc__),
+            factory=cls,
+        )
+        return cls
+
+    return decorate
+
+
+def _category(cls: type[Node[Any]]) -> Category:
+    for base, category in ((Action, "action"), (Guard, "guard"), (Condition, "condition"), (Decorator, "decorator")):
+        if issubclass(cls, base):
+            return cast("Category", category)
+    return "action"
+
+
+def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
+    """A condition from a function of the blackboard: SUCCESS when it returns true. Its docstring is the kind's."""
+
+    class FunctionCondition(Condition[NoSettings]):
+        def holds(self) -> bool:
+            return function(self.run.blackboard)
+
+    FunctionCondition.__doc__ = function.__doc__
+    return node(name)(FunctionCondition).kind
+
+
+def action_kind(name: str, function: Callable[[Any], Coroutine[Any, Any, bool | None]]) -> Kind:
+    """An action from an async function of the host: FAILURE when it returns `False`, else SUCCESS.
+
+    The function runs between ticks, so it may read what the host offers but not write the blackboard.
+    """
+
+    class FunctionAction(Action[NoSettings]):
+        def start(self) -> Coroutine[Any, Any, bool | None]:
+            return function(self.run.host)
+
+        def finish(self, value: Any) -> Status:  # noqa: ANN401  whatever the function returned
+            return Status.FAILURE if value is False else Status.SUCCESS
+
+    FunctionAction.__doc__ = function.__doc__
+    return node(name)(FunctionAction).kind

@@ -1,0 +1,98 @@
+"""The node kinds and blackboard keys that tree files of one host may use."""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from bt_runtime.errors import KindError
+from bt_runtime.kind import Key, Kind
+from bt_runtime.suggestions import closest
+from bt_runtime.values import KEY_TYPES, brief, has_type, in_words
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+"""How kinds, keys and parameters are spelled."""
+RESERVED = frozenset({"and", "or", "not", "in", "is", "if", "else", "true", "false", "null", "none"})
+"""Words of expressions, which no key and no parameter may be called."""
+
+
+class Registry:
+    """Node kinds and blackboard keys by name, fixed once made.
+
+    Args:
+        kinds: every node kind; order is kept for palettes.
+        keys: the host's blackboard keys.
+
+    Raises:
+        KindError: for a name that is used twice or misspelt, a slot or shorthand that contradicts the settings, or a
+            default that is not of its key's type.
+    """
+
+    def __init__(self, kinds: Iterable[Kind], keys: Iterable[Key] = ()) -> None:
+        self.kinds: Mapping[str, Kind] = MappingProxyType(_by_name(kinds))
+        self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
+
+    def kind(self, name: str) -> Kind:
+        """The kind of that name.
+
+        Raises:
+            KindError: if there is none, with the nearest name.
+        """
+        try:
+            return self.kinds[name]
+        except KeyError:
+            nearest = self.suggest(name)
+            hint = f"; did you mean {nearest!r}?" if nearest else ""
+            raise KindError(f"there is no node kind {name!r}{hint}") from None
+
+    def suggest(self, name: str) -> str | None:
+        """The name of the kind that was probably meant, `None` if none is near."""
+        return closest(name, self.kinds)
+
+    def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
+        """A registry with these besides its own; a name that it has already is an error."""
+        return Registry([*self.kinds.values(), *kinds], [*self.keys.values(), *keys])
+
+
+def setting_names(kind: Kind) -> tuple[str, ...]:
+    """The names of a kind's settings as tree files spell them, children apart."""
+    return tuple(field.alias or name for name, field in kind.settings.model_fields.items())
+
+
+def _by_name(kinds: Iterable[Kind]) -> dict[str, Kind]:
+    known: dict[str, Kind] = {}
+    for kind in kinds:
+        if kind.name in known:
+            raise KindError(f"the node kind {kind.name!r} is registered twice")
+        _check_kind(kind)
+        known[kind.name] = kind
+    return known
+
+
+def _check_kind(kind: Kind) -> None:
+    if not NAME.fullmatch(kind.name):
+        raise KindError(f"{kind.name!r} cannot name a node kind: use lower-case letters, digits and '_'")
+    settings = setting_names(kind)
+    taken = {"name", *settings}
+    if "name" in settings:
+        raise KindError(f"{kind.name!r} has a setting 'name', which every node has already")
+    for slot in kind.slots:
+        if slot.name in taken:
+            raise KindError(f"{kind.name!r} has a slot {slot.name!r} beside a setting or slot of that name")
+        taken.add(slot.name)
+    if kind.shorthand is not None and kind.shorthand not in taken - {"name"}:
+        raise KindError(f"the shorthand {kind.shorthand!r} of {kind.name!r} is none of its settings and slots")
+
+
+def _keys_by_name(keys: Iterable[Key]) -> dict[str, Key]:
+    known: dict[str, Key] = {}
+    for key in keys:
+        if key.name in known:
+            raise KindError(f"the blackboard key {key.name!r} is declared twice")
+        if not NAME.fullmatch(key.name) or key.name in RESERVED:
+            raise KindError(f"{key.name!r} cannot name a blackboard key: use lower-case letters, digits and '_'")
+        if key.type not in KEY_TYPES:
+            raise KindError(f"{key.name!r} has the unknown type {key.type!r}; types are {', '.join(KEY_TYPES)}")
+        if not has_type(key.default, key.type):
+            raise KindError(f"the default of {key.name!r} must be {in_words(key.type)}, not {brief(key.default)}")
+        known[key.name] = key
+    return known

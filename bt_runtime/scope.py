@@ -1,0 +1,49 @@
+"""The names that a node's expressions see: the blackboard's keys, and the arguments of the subtree it stands in."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from bt_runtime.expressions import Expression, compile_expression
+from bt_runtime.node import Node
+
+
+def compile_in_scope(text: str, node: Node[Any]) -> Expression:
+    """Compile an expression of a node's settings.
+
+    Raises:
+        ExpressionError: it is wrong; a tree that was read by the reader has none.
+    """
+    return _compiled(text, frozenset((*node.run.blackboard, *node.constants)))
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str, names: frozenset[str]) -> Expression:
+    """Expressions are immutable, and every run of a tree needs the same ones."""
+    return compile_expression(text, names=names)
+
+
+def lookup_in_scope(node: Node[Any]) -> Mapping[str, Any]:
+    """The values now; arguments hide keys of the same name."""
+    if not node.constants:
+        return node.run.blackboard
+    return _Scoped(node.run.blackboard, node.constants)
+
+
+class _Scoped(Mapping[str, Any]):
+    """A blackboard behind constants, without a copy."""
+
+    __slots__ = ("_blackboard", "_constants")
+
+    def __init__(self, blackboard: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
+        self._blackboard = blackboard
+        self._constants = constants
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  JSON data
+        return self._constants[name] if name in self._constants else self._blackboard[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({*self._blackboard, *self._constants})
+
+    def __len__(self) -> int:
+        return len({*self._blackboard, *self._constants})

@@ -1,0 +1,72 @@
+"""One tick: hand the tree what has happened, step it once, and write down what it did.
+
+A tick is a function of the tree's state and its `TickInput`. The run loop makes inputs from the world; `replay` takes them
+from records.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime.builder import LiveTree
+from bt_runtime.recording import CauseKind, Outcome, TickRecord
+
+
+@dataclass(frozen=True, slots=True)
+class TickInput:
+    """All that a tick is told; the fields are those of `TickRecord`."""
+
+    cause: CauseKind
+    causes: tuple[str, ...]
+    at_s: float
+    outcomes: tuple[Outcome, ...] = ()
+    deliveries: tuple[tuple[str, Any], ...] = ()
+
+
+class Ticker:
+    """Steps a live tree and keeps the statuses between ticks."""
+
+    def __init__(self, tree: LiveTree) -> None:
+        self._tree = tree
+        self._context = tree.context
+        self._statuses = [Status.INVALID] * len(tree.nodes)
+
+    @property
+    def status(self) -> Status:
+        """Of the root, after the last tick."""
+        return self._statuses[0]
+
+    def tick(self, told: TickInput) -> TickRecord:
+        """Step the tree once."""
+        context = self._context
+        context.tick += 1
+        context.now_s = told.at_s
+        if context.deadlines:
+            context.deadlines = {index: at_s for index, at_s in context.deadlines.items() if at_s > told.at_s}
+        for key, value in told.deliveries:
+            context.blackboard.set(key, value)
+        self._tree.root.step()
+        record = TickRecord(
+            tick=context.tick,
+            at_s=told.at_s,
+            cause=told.cause,
+            causes=told.causes,
+            outcomes=told.outcomes,
+            deliveries=told.deliveries,
+            visited=tuple(context.visited),
+            changes=self._changes(),
+            writes=context.blackboard.take_writes(),
+            errors=tuple(context.errors),
+        )
+        context.visited.clear()
+        context.errors.clear()
+        return record
+
+    def _changes(self) -> tuple[tuple[int, Status], ...]:
+        statuses = [node.status for node in self._tree.nodes]
+        before, self._statuses = self._statuses, statuses
+        if statuses == before:
+            return ()
+        return tuple((index, status) for index, status in enumerate(statuses) if status is not before[index])
+

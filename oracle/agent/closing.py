@@ -1,0 +1,102 @@
+"""The end of a query: say why it stopped, keep what was said, send `Done`. The same for every kind of control."""
+
+from dataclasses import dataclass
+
+import structlog
+
+from oracle.agent import notices
+from oracle.agent.run import AgentRun
+from oracle.chunks import Done, Failed, TerminationReason
+from oracle.conversations import Conversations, Exchange
+from oracle.models.protocol import ModelFault
+
+log = structlog.get_logger(__name__)
+
+
+def explain_stop(run: AgentRun) -> None:
+    """Tell the user why the query stopped, where it did not just complete (decision 10).
+
+    A notification for limits and lack of progress, an error chunk when something failed, and the closing sentence, which
+    is part of the answer. Does nothing the second time.
+    """
+    if run.is_explained:
+        return
+    run.is_explained = True
+    reason = settle_reason(run)
+    if run.fault is not None and reason == "error":
+        run.output.fail(Failed(run.fault.message, run.fault.error_type))
+    notice = notices.stop_notice(reason, run.state)
+    if notice is not None:
+        run.output.notify(notice)
+    detail = run.fault.message if run.fault else run.blocker
+    sentence = notices.closing_sentence(reason, run.state, detail=detail)
+    if sentence is not None:
+        run.output.say_sentence(sentence)
+
+
+def settle_reason(run: AgentRun) -> TerminationReason:
+    """The reason why the query stopped; one that nobody wrote down is found, and written down now.
+
+    A control that ended without a reason has completed if the model had answered; else something failed: the provider in
+    the last turn, or the control itself.
+    """
+    if run.state.termination_reason is None:
+        if run.fault is None and not run.state.answered:
+            problem = run.node_errors[-1] if run.node_errors else "it ended before the model had answered"
+            run.fault = ModelFault("tree_failed", f"the control of the query ({run.query.tree}) failed: {problem}")
+        run.stop("error" if run.fault else "completed")
+    return run.state.termination_reason or "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Ends queries.
+
+    Args:
+        conversations: where the exchange is kept.
+    """
+
+    conversations: Conversations
+
+    async def finish(self, run: AgentRun, *, asked_at: str) -> None:
+        """Save the exchange, then send `Done`; does nothing the second time."""
+        if run.output.is_done:
+            return
+        reason = settle_reason(run)
+        run.output.close_calls("Not run: the query has ended.")
+        exchange = Exchange(
+            question=run.query.question,
+            answer=run.output.answer,
+            asked_at=asked_at,
+            answered_at=run.equipment.timestamp(),
+            termination_reason=reason,
+            run_id=run.query.run_id,
+            sources=tuple(run.output.sources),
+            notices=tuple(run.output.notices),
+            classification=run.classification,
+            had_tool_errors=bool(run.state.last_error),
+        )
+        await self.conversations.append(run.query.user_id, run.query.context_id, exchange)
+        self._say_done(run)
+
+    def _say_done(self, run: AgentRun) -> None:
+        state = run.state
+        done = Done(
+            termination_reason=state.termination_reason or "completed",
+            tokens_used=state.tokens_used,
+            tokens_estimated=state.tokens_estimated,
+            model_used=run.model_used,
+            context_id=run.query.context_id,
+            run_id=run.query.run_id,
+            turns=state.turn,
+        )
+        run.output.finish(done)
+        log.info(
+            "run.finished",
+            run_id=run.query.run_id,
+            reason=done.termination_reason,
+            turns=done.turns,
+            tokens=done.tokens_used,
+            signals=list(state.signals),
+            ms=round(run.seconds_since_start() * 1000),
+        )

@@ -1,0 +1,107 @@
+"""What a query says: every chunk goes through here, so the rules of the stream hold whoever drives the query.
+
+- The answer is the content chunks joined; nothing else adds to it.
+- The texts of several turns are joined by a chunk of two line breaks.
+- A source is sent once; a tool call that was announced gets exactly one result.
+- `Done` is sent once, and nothing after it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from oracle.agent.notices import Notice
+from oracle.chunks import Chunk, Content, Done, Failed, Source, SourceFound, SystemNotice, ToolCalled, ToolReturned
+
+_PARAGRAPH = "\n\n"
+
+
+@dataclass(slots=True)
+class Output:
+    """The stream of one query.
+
+    Args:
+        emit: takes each chunk at once; must not wait.
+        timestamp: the time now, as ISO 8601 in UTC.
+    """
+
+    emit: Callable[[Chunk], None]
+    timestamp: Callable[[], str]
+    sources: list[Source] = field(default_factory=list)
+    notices: list[SystemNotice] = field(default_factory=list)
+    is_done: bool = False
+    _texts: list[str] = field(default_factory=list)
+    _open_calls: dict[str, None] = field(default_factory=dict)
+    _seen_sources: set[tuple[str, str, int | None]] = field(default_factory=set)
+    _paragraph_due: bool = False
+
+    @property
+    def answer(self) -> str:
+        """All content so far."""
+        return "".join(self._texts)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether anything visible was said."""
+        return bool(self._texts)
+
+    def say(self, text: str) -> None:
+        """A piece of the answer; the first one after `new_paragraph` gets its line breaks."""
+        if not text:
+            return
+        if self._paragraph_due:
+            self._paragraph_due = False
+            if self._texts:
+                self._texts.append(_PARAGRAPH)
+                self.emit(Content(_PARAGRAPH))
+        self._texts.append(text)
+        self.emit(Content(text))
+
+    def new_paragraph(self) -> None:
+        """What is said next is another turn's."""
+        self._paragraph_due = True
+
+    def say_sentence(self, sentence: str) -> None:
+        """A sentence of the control's own, in a paragraph and a chunk of its own."""
+        self.new_paragraph()
+        self.say(sentence)
+
+    def notify(self, notice: Notice) -> None:
+        """A system notification, now."""
+        chunk = SystemNotice(notice.system_type, notice.message, notice.severity, self.timestamp(), notice.metadata)
+        self.notices.append(chunk)
+        self.emit(chunk)
+
+    def call_tool(self, chunk: ToolCalled) -> None:
+        """A tool call; its result is owed from now on."""
+        self._open_calls[chunk.id] = None
+        self.emit(chunk)
+
+    def return_tool(self, chunk: ToolReturned) -> None:
+        """The result of a call; a second one is not sent."""
+        if chunk.tool_call_id in self._open_calls:
+            del self._open_calls[chunk.tool_call_id]
+            self.emit(chunk)
+
+    def cite(self, source: Source) -> None:
+        """A source, unless it was sent before."""
+        key = (source.source_type, source.path, source.line)
+        if key not in self._seen_sources:
+            self._seen_sources.add(key)
+            self.sources.append(source)
+            self.emit(SourceFound(source))
+
+    def fail(self, chunk: Failed) -> None:
+        """The query failed."""
+        self.emit(chunk)
+
+    def close_calls(self, why: str) -> None:
+        """Answer every call that is still open."""
+        for call_id in tuple(self._open_calls):
+            self.return_tool(ToolReturned(call_id, why, is_error=True, duration_ms=0))
+
+    def finish(self, done: Done) -> None:
+        """The last chunk; a second one is not sent."""
+        if not self.is_done:
+            self.close_calls("Not run: the query has ended.")
+            self.is_done = True
+            self.emit(done)

@@ -1,0 +1,99 @@
+"""What the next LLM turn may cost and do: a pure function of the state (decisions 6, 13)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from oracle.decision import AgentState
+from oracle.models.protocol import Message
+
+CHARACTERS_PER_TOKEN = 4
+"""Where a provider reports nothing (decision 6)."""
+
+LEAST_FOR_THINKING = 2048
+"""Thinking is off when less of the budget is left (decision 6)."""
+
+WRAP_UP_HINT = (
+    "This is the last turn that the limits allow. Tools are not available any more. "
+    "Answer now from what you have; say plainly what is missing."
+)
+
+_ANSWER_RESERVE = 500
+"""Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """Limits of one turn.
+
+    Args:
+        max_tokens: of output; at least 1, at most what is left of the budget.
+        capped_by_budget: the budget, not the model's own bound, set `max_tokens`.
+        thinking_tokens: 0 turns thinking off.
+        tool_choice: `none` in the wrap-up turn.
+        wrap_up: this is the last turn that the limits allow.
+        tokens_left: of the budget when the turn begins; streamed output beyond this closes the stream.
+    """
+
+    max_tokens: int
+    capped_by_budget: bool
+    thinking_tokens: int
+    tool_choice: Literal["auto", "none"]
+    wrap_up: bool
+    tokens_left: int
+
+
+def estimate_tokens(characters: int) -> int:
+    """Tokens of that many characters."""
+    return ceil(characters / CHARACTERS_PER_TOKEN)
+
+
+def message_characters(messages: Iterable[Message]) -> int:
+    """Characters of what the messages say, tool calls and results included."""
+    total = 0
+    for message in messages:
+        content = message["content"]
+        blocks = [content] if isinstance(content, str) else content
+        total += sum(len(block) if isinstance(block, str) else _block_characters(block) for block in blocks)
+    return total
+
+
+def _block_characters(block: object) -> int:
+    if isinstance(block, dict):
+        return sum(_block_characters(value) for key, value in block.items() if key not in {"type", "id", "signature"})
+    if isinstance(block, (list, tuple)):
+        return sum(map(_block_characters, block))
+    return len(block) if isinstance(block, str) else 0
+
+
+def plan_turn(
+    state: AgentState, *, input_tokens: int, max_output_tokens: int, thinking_tokens: int
+) -> TurnPlan:
+    """Decide what the next turn may do.
+
+    Args:
+        state: before the turn.
+        input_tokens: the estimated input of the request, as the budget will count it.
+        max_output_tokens: the most that a turn may say, whatever the budget.
+        thinking_tokens: how much of it may be thinking when there is room.
+    """
+    left = state.tokens_left
+    max_tokens = max(1, min(max_output_tokens, left))
+    wrap_up = state.turn_limit > 1 and (
+        state.turn == state.turn_limit - 1 or _budget_pays_for_one_turn_only(left, input_tokens)
+    )
+    thinking = thinking_tokens if left >= LEAST_FOR_THINKING and max_tokens > thinking_tokens else 0
+    return TurnPlan(
+        max_tokens=max_tokens,
+        capped_by_budget=left < max_output_tokens,
+        thinking_tokens=thinking,
+        tool_choice="none" if wrap_up else "auto",
+        wrap_up=wrap_up,
+        tokens_left=left,
+    )
+
+
+def _budget_pays_for_one_turn_only(left: int, input_tokens: int) -> bool:
+    """Another turn after this one could not be paid; but a turn whose input alone is too dear is no wrap-up either."""
+    return input_tokens <= left < 2 * (input_tokens + _ANSWER_RESERVE)

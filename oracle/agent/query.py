@@ -1,0 +1,61 @@
+"""A query: what the user asked, checked, and the limits that hold for it."""
+
+from dataclasses import dataclass, field
+
+from oracle.classify import QueryClassification
+from oracle.decision import AgentConfig
+from oracle.models.protocol import Message
+
+LONGEST_QUESTION = 20_000
+"""Characters (the HTTP contract)."""
+
+
+class QuestionError(ValueError):
+    """A question that cannot be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query.
+
+    Args:
+        run_id: names the run.
+        question: 1-20 000 characters, without NUL and lone surrogates.
+        user_id: whose it is.
+        context_id: the conversation that it belongs to.
+        config: the limits in force.
+        tree: the control that answers it.
+        project_id: a label of the conversation.
+        model: the provider's model; `None` means the configured one.
+        history: earlier messages as the provider gets them: alternating, none empty.
+        previous: how the previous query of the conversation was classified, for bare follow-ups.
+        previous_errors: the previous query met tool errors.
+    """
+
+    run_id: str
+    question: str
+    user_id: str
+    context_id: str
+    config: AgentConfig
+    tree: str = "oracle"
+    project_id: str | None = None
+    model: str | None = None
+    history: tuple[Message, ...] = ()
+    previous: QueryClassification | None = field(default=None)
+    previous_errors: bool = False
+
+
+def checked_question(text: str) -> str:
+    """The question as it may be asked.
+
+    Raises:
+        QuestionError: it is empty, too long, or not text.
+    """
+    if "\0" in text:
+        raise QuestionError("the question contains NUL characters: it looks like binary data, not text")
+    clean = text.encode("utf-8", errors="replace").decode("utf-8")
+    if not clean.strip():
+        raise QuestionError("the question is empty: ask something, in 1 to 20,000 characters")
+    if len(clean) > LONGEST_QUESTION:
+        raise QuestionError(f"the question has {len(clean):,} characters; at most {LONGEST_QUESTION:,} are read")
+    return clean

@@ -1,0 +1,69 @@
+"""The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
+
+from typing import Any
+
+import structlog
+
+from oracle.agent.planning import estimate_tokens, message_characters
+from oracle.agent.run import AgentRun
+from oracle.classify import QueryClassification, classify_query
+from oracle.tools import Tool, all_reading, tools_for
+from prompts import ToolEntry, compose as compose_segments
+
+log = structlog.get_logger(__name__)
+
+SURE = 0.6
+"""Below this confidence the two likeliest types count (decision 23)."""
+
+
+def classify(run: AgentRun) -> QueryClassification:
+    """Classify the question afresh, and offer the tools of its type (020 FR-015, FR-016; decision 23)."""
+    found = classify_query(run.query.question, previous=run.query.previous)
+    run.classification = found
+    run.offered = tools_for(query_types(found), run.equipment.tools)
+    log.debug("query.classified", query_type=found.query_type, confidence=found.confidence, tools=run.offered)
+    return found
+
+
+def query_types(classification: QueryClassification) -> tuple[str, ...]:
+    """The type, and the runner-up where the classification is not sure."""
+    if classification.confidence >= SURE or classification.second_type is None:
+        return (classification.query_type,)
+    return (classification.query_type, classification.second_type)
+
+
+def compose(run: AgentRun) -> None:
+    """Compose the system prompt, once per query (decision 25)."""
+    found = run.classification or classify(run)
+    first, *second = query_types(found)
+    run.prompt = compose_segments(
+        query_type=first,
+        second_query_type=second[0] if second else None,
+        tools=[tool_entry(tool) for name in run.offered if (tool := run.equipment.tools.get(name))],
+        history_tokens=estimate_tokens(message_characters(run.query.history)),
+        previous_errors=run.query.previous_errors,
+        segments=run.equipment.segments,
+    )
+    if run.prompt.dropped:
+        log.warning("prompt.segments_dropped", dropped=run.prompt.dropped, tokens=run.prompt.tokens)
+
+
+def tool_entry(tool: Tool) -> ToolEntry:
+    """A tool as the prompt lists it."""
+    return ToolEntry(tool.name, tool.when_to_use, _arguments(tool.input_schema), tool.writes)
+
+
+def _arguments(schema: Any) -> str:  # noqa: ANN401  JSON Schema
+    required = schema.get("required", ())
+    return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
+
+
+def offer_all_reading(run: AgentRun) -> tuple[str, ...]:
+    """Offer every reading tool besides what is offered, with a hint for the model; returns the new ones."""
+    new = tuple(name for name in all_reading(run.equipment.tools) if name not in run.offered)
+    if new:
+        run.offered = (*run.offered, *new)
+        entries = [tool_entry(tool) for name in new if (tool := run.equipment.tools.get(name))]
+        listed = "; ".join(f"{entry.name}({entry.arguments}): {entry.when_to_use}" for entry in entries)
+        run.hints.append(f"More tools are offered from now on: {listed}")
+    return new

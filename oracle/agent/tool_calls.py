@@ -1,0 +1,83 @@
+"""The tool calls of one turn: run side by side up to the limit, each answered exactly once (decisions 5, 12, 23)."""
+
+import asyncio
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.run import AgentRun
+from oracle.chunks import ToolReturned
+from oracle.decision import Action
+from oracle.models.protocol import ToolCall
+from oracle.tools import ToolResult
+
+CANCELLED = "Cancelled: the query was stopped before this call had ended."
+
+
+async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutcome:
+    """Run the calls of the last turn.
+
+    Calls beyond the limit of a turn are refused. When this is cancelled, the calls that have not ended are answered as
+    cancelled, and the outcome holds what there is.
+    """
+    limit = run.state.config.max_tool_calls_per_turn
+    places = asyncio.Semaphore(run.state.config.max_parallel_tools)
+    tasks = [asyncio.create_task(_run_call(run, call, places), name=f"call:{call.name}") for call in calls[:limit]]
+    if tasks:
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+    ran = [task.result() for task in tasks]
+    too_many = f"Not run: at most {limit} tool calls are run in a turn. Ask for the rest in the next turn."
+    return ToolsOutcome((*ran, *refuse(run, calls[limit:], too_many)))
+
+
+def refuse(run: AgentRun, calls: Sequence[ToolCall], why: str) -> tuple[CallResult, ...]:
+    """Answer calls without running them; they count neither as errors nor as actions."""
+    return tuple(_answer(run, call, ToolResult(why, is_error=True), duration_ms=0, counts=False) for call in calls)
+
+
+async def _run_call(run: AgentRun, call: ToolCall, places: asyncio.Semaphore) -> CallResult:
+    """Run one call; a cancelled one has a result as well."""
+    clock = run.equipment.clock
+    started_s = clock.now()
+    try:
+        async with places:
+            started_s = clock.now()
+            result, counts = await _call(run, call), True
+    except asyncio.CancelledError:
+        result, counts = ToolResult(CANCELLED, is_error=True), False
+    return _answer(run, call, result, duration_ms=round((clock.now() - started_s) * 1000), counts=counts)
+
+
+async def _call(run: AgentRun, call: ToolCall) -> ToolResult:
+    if call.malformed is not None:
+        return ToolResult(f"The arguments of {call.name} could not be read: {call.malformed}", is_error=True)
+    if call.name not in run.offered:
+        offered = ", ".join(run.offered) or "none"
+        return ToolResult(f"{call.name!r} is not offered for this question. Offered: {offered}.", is_error=True)
+    return await run.equipment.tools.call(call.name, call.arguments)
+
+
+def _answer(run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: int, counts: bool) -> CallResult:
+    run.output.return_tool(ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=duration_ms))
+    for source in result.sources:
+        run.output.cite(source)
+    tool = run.equipment.tools.get(call.name)
+    digest = blake2b(result.text.encode(errors="replace"), digest_size=8).hexdigest()
+    return CallResult(
+        call=call,
+        text=result.text,
+        is_error=result.is_error,
+        counts=counts,
+        is_empty=result.is_empty,
+        group=tool.group if tool else None,
+        action=Action(tool=call.name, arguments=_canonical(call), is_error=result.is_error, result_digest=digest),
+    )
+
+
+def _canonical(call: ToolCall) -> str:
+    return canonical_arguments(call.arguments)

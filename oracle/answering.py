@@ -1,0 +1,209 @@
+"""`Oracle`: takes a question, checks it, picks its control, and sees it to its `Done`.
+
+The way of one query, from here down: `Oracle.open` checks and prepares; `ActiveQuery.run` lets the control drive; the
+control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import structlog
+
+from bt_runtime import Observer, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
+from oracle.agent.closing import Closing, explain_stop
+from oracle.agent.output import Output
+from oracle.agent.query import Query, checked_question
+from oracle.agent.run import AgentRun, Equipment
+from oracle.agent.transcript import Transcript
+from oracle.chunks import Chunk
+from oracle.control import LoopControl, TreeControl
+from oracle.conversations import Conversation, Conversations, history_for_model
+from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_trees, make_decision_tree
+from oracle.models.protocol import ModelFault
+
+log = structlog.get_logger(__name__)
+
+DEFAULT_TREE = "oracle"
+
+
+class AskError(ValueError):
+    """A question that cannot be asked as it was asked; the message says what would be right."""
+
+
+class UnknownConversationError(AskError):
+    """The user has no conversation of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a user asks for.
+
+    Args:
+        question: 1-20 000 characters.
+        user_id: whose query it is.
+        context_id: the conversation to continue; `None` begins one.
+        project_id: a label for a new conversation.
+        model: the provider's model; `None` means the configured one.
+        tree: the control: a YAML tree, or a registered decision tree.
+        limits: `AgentConfig` fields for this query only.
+    """
+
+    question: str
+    user_id: str = "local"
+    context_id: str | None = None
+    project_id: str | None = None
+    model: str | None = None
+    tree: str = DEFAULT_TREE
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Control(Protocol):
+    """What drives a query."""
+
+    def cancel(self) -> None:
+        """Ask it to stop."""
+        ...
+
+    async def drive(self) -> None:
+        """Work until the query has a reason to stop."""
+        ...
+
+
+@dataclass(slots=True)
+class ActiveQuery:
+    """A query that has been opened; `run` it once."""
+
+    agent: AgentRun
+    control: Control
+    closing: Closing
+    asked_at: str
+
+    def cancel(self) -> None:
+        """The user wants it to stop; what was said is kept, and `Done` comes."""
+        self.control.cancel()
+
+    async def run(self) -> None:
+        """See the query to its `Done`, whatever happens on the way."""
+        try:
+            await self.control.drive()
+        except Exception as error:
+            log.exception("run.failed", run_id=self.agent.query.run_id)
+            self.agent.fault = ModelFault("internal", f"an internal error ({type(error).__name__})")
+            self.agent.stop("error")
+        explain_stop(self.agent)
+        await self.closing.finish(self.agent, asked_at=self.asked_at)
+
+
+class Oracle:
+    """Answers questions.
+
+    Args:
+        equipment: model, tools, prompt segments and clock.
+        trees: where YAML trees are found by name.
+        conversations: where what was said is kept.
+        new_id: makes names for runs.
+        config: the limits of users who have set none.
+        control: `loop` has the default decision tree answer in the place of the tree `oracle`.
+    """
+
+    def __init__(
+        self,
+        *,
+        equipment: Equipment,
+        trees: TreeLibrary,
+        conversations: Conversations,
+        new_id: Callable[[], str],
+        config: AgentConfig | None = None,
+        control: Literal["tree", "loop"] = "tree",
+    ) -> None:
+        self._equipment = equipment
+        self._trees = trees
+        self._conversations = conversations
+        self._new_id = new_id
+        self._config = config or AgentConfig()
+        self._control = control
+
+    async def open(
+        self, ask: Ask, *, emit: Callable[[Chunk], None], observers: Iterable[Observer] = ()
+    ) -> ActiveQuery:
+        """Check a question and prepare its run; nothing is said yet.
+
+        Args:
+            ask: the question.
+            emit: gets every chunk at once, in order; must not wait.
+            observers: get the tick records, where a tree drives.
+
+        Raises:
+            QuestionError: it is empty, too long, or not text.
+            ConfigError: a limit is unknown or out of bounds.
+            AskError: there is no such tree or conversation.
+            TreeFileError: the tree has mistakes.
+        """
+        question = checked_question(ask.question)
+        config = self._config.with_limits(ask.limits)
+        chosen = self._choose(ask.tree, config)
+        conversation = await self._conversation(ask)
+        query = Query(
+            run_id=self._new_id(),
+            question=question,
+            user_id=ask.user_id,
+            context_id=conversation.context_id,
+            config=config,
+            tree=ask.tree,
+            project_id=conversation.project_id,
+            model=ask.model,
+            history=history_for_model(conversation.messages),
+            previous=conversation.classification,
+            previous_errors=conversation.had_tool_errors,
+        )
+        agent = self._prepare(query, chosen, emit)
+        closing = Closing(self._conversations)
+        asked_at = self._equipment.timestamp()
+        control: Control = (
+            TreeControl(agent, chosen, closing=closing, asked_at=asked_at, observers=observers)
+            if isinstance(chosen, TreeDefinition)
+            else LoopControl(agent, chosen)
+        )
+        return ActiveQuery(agent, control, closing, asked_at)
+
+    def _choose(self, name: str, config: AgentConfig) -> TreeDefinition | DecisionTree:
+        """A registered decision tree goes before a YAML tree of the same name."""
+        if name == DEFAULT_TREE and self._control == "loop":
+            return make_decision_tree("default", config)
+        if name in decision_trees():
+            return make_decision_tree(name, config)
+        try:
+            return self._trees.load(name)
+        except TreeNotFoundError as error:
+            known = sorted({*self._trees.names(), *decision_trees()})
+            nearest = closest(name, known)
+            hint = f"did you mean {nearest!r}?" if nearest else f"there are {', '.join(known)}"
+            raise AskError(f"there is no tree {name!r}; {hint}") from error
+
+    async def _conversation(self, ask: Ask) -> Conversation:
+        if ask.context_id is None:
+            return await self._conversations.create(ask.user_id, project_id=ask.project_id)
+        found = await self._conversations.load(ask.user_id, ask.context_id)
+        if found is None:
+            raise UnknownConversationError(f"there is no conversation {ask.context_id!r}; leave it out to begin one")
+        return found
+
+    def _prepare(
+        self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None]
+    ) -> AgentRun:
+        is_tree = isinstance(chosen, TreeDefinition)
+        state = AgentState(
+            user_id=query.user_id,
+            project_id=query.project_id,
+            config=query.config if is_tree else chosen.get_config(),
+            max_turns=chosen.keys["max_turns"].default if is_tree else None,
+            start_time=self._equipment.clock.now(),
+        )
+        return AgentRun(
+            query=query,
+            equipment=self._equipment,
+            output=Output(emit=emit, timestamp=self._equipment.timestamp),
+            state=state,
+            transcript=Transcript.of(query.history, query.question),
+        )

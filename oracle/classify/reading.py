@@ -1,0 +1,241 @@
+"""What stands where in a message: phrases with their tags, and for each segment whether it asks, commands or chats.
+
+The reading follows how requests are built: courtesies in front do not count, the verb that begins a segment is a command,
+"and" may join a second command to a first but not to a question, and what a command is about is the first noun after its verb.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oracle.classify.lexicon.lookup import (
+    Lexicon,
+    Match,
+    load_courtesies,
+    load_heads,
+    load_lexicon,
+    load_question_words,
+)
+from oracle.classify.tokens import IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart
+
+TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
+OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "component", "product", "decision", "meeting")
+_JOINERS = frozenset({"and", "then", "und", "dann", "et", "puis", "y", "e", "ed", "en", "&", "+", "luego", "poi", "depois", "plus"})
+_DETERMINERS = frozenset(
+    "a an the this that these those my our your all every each any it them me us new another both some down up".split()
+    + "ein eine einen das die der den diese diesen dieses mir alle un une le la les l ce cette ces mon ma mes el los las una esto este esta mi".split()
+    + "mis lo il gli i questo questa o os as um uma isto isso meu minha het de een dit deze mijn dat".split()
+)
+_PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
+_YOU = frozenset("you your yours yourself u ur du dein deine dir dich tu te toi ton ta tes vous votre tu tus te usted voce seu sua je jij jou jouw".split()) - {"te", "ta", "je"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A verb that asks for something to be done.
+
+    Args:
+        verb: as the lexicon writes it.
+        kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several uses.
+        about: the tags of the first noun after it; empty if none is known.
+        has_object: a determiner, a pronoun, a quotation or a name follows the verb.
+        into_vault: a thing of the vault stands anywhere after it.
+        into_code: a thing of the source code stands anywhere after it.
+    """
+
+    verb: str
+    kinds: frozenset[str]
+    about: frozenset[str]
+    has_object: bool
+    into_vault: bool
+    into_code: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A segment, read.
+
+    Args:
+        tokens: corrected words, courtesies included.
+        matches: the phrases found.
+        skip: how many tokens of courtesy stand in front.
+        question: the kinds of question word that it begins with (`why`, `how`, …); empty if none.
+        is_question: it begins like a question, or ends with a question mark.
+        commands: what it commands, in order.
+        content: its words that are neither chat nor function words.
+    """
+
+    tokens: tuple[str, ...]
+    matches: tuple[Match, ...]
+    skip: int
+    question: frozenset[str]
+    is_question: bool
+    commands: tuple[Command, ...]
+    content: tuple[str, ...]
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether there is nothing in it but chat."""
+        return not self.content
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """All tags of its phrases."""
+        return frozenset().union(*(match.tags for match in self.matches))
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        """The tokens without the courtesies in front."""
+        return self.tokens[self.skip :]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message, read.
+
+    Args:
+        text: what it was taken apart into.
+        sentences: its segments, in order.
+    """
+
+    text: Text
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def requests(self) -> tuple[Sentence, ...]:
+        """The sentences that are more than chat; all of them where none is."""
+        return tuple(sentence for sentence in self.sentences if not sentence.is_talk) or self.sentences
+
+
+def read(text: str) -> Reading:
+    """Read a message."""
+    parts = take_apart(text)
+    return Reading(parts, tuple(_sentence(segment) for segment in parts.segments))
+
+
+def _sentence(segment: Segment) -> Sentence:
+    lexicon = load_lexicon()
+    tokens = _known_tokens(segment.tokens, lexicon)
+    matches = tuple(lexicon.matches(tokens))
+    skip = _courtesy_length(tokens)
+    question = _question(tokens, skip)
+    is_question = bool(question) or (segment.is_question and not _begins_with_command(tokens, skip))
+    commands = () if question else _commands(tokens, skip, matches)
+    return Sentence(tokens, matches, skip, question, is_question, commands, _content(tokens, matches))
+
+
+def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """Compounds that are no known word as a whole are split; misspellings are corrected."""
+    heads, courtesies, asks = load_heads(), load_courtesies(), load_question_words()
+    known: list[str] = []
+    for token in tokens:
+        if token in _PLACEHOLDERS or any(words.knows(token) for words in (lexicon, heads, courtesies, asks)):
+            known.append(token)
+            continue
+        parts = [part for part in _split(token) if part]
+        for part in parts:
+            is_known = any(words.knows(part) for words in (heads, courtesies, asks))
+            corrected = part if is_known else lexicon.corrected(part)
+            known.append(heads.corrected(part) if corrected == part and not is_known else corrected)
+    return tuple(known)
+
+
+def _split(token: str) -> list[str]:
+    for separator in "'-/.:+@#":
+        token = token.replace(separator, " ")
+    return token.split(" ")
+
+
+def _courtesy_length(tokens: Sequence[str]) -> int:
+    courtesies = load_courtesies()
+    at = 0
+    while at < len(tokens):
+        match = courtesies.match_at(tokens, at)
+        if match is None:
+            return at
+        at = match.end
+    return at
+
+
+def _question(tokens: Sequence[str], skip: int) -> frozenset[str]:
+    """What kind of question word stands first; a preposition may stand before it ("in which file …")."""
+    words = load_question_words()
+    for at in (skip, skip + 1):
+        if at < len(tokens):
+            match = words.match_at(tokens, at)
+            if match is not None and (at == skip or tokens[skip] in {"in", "at", "since", "to", "for", "from", "on", "by", "under", "a", "de", "en", "seit", "but", "or"}):
+                return match.tags
+    return frozenset()
+
+
+def _begins_with_command(tokens: Sequence[str], skip: int) -> bool:
+    return skip < len(tokens) and load_heads().match_at(tokens, skip) is not None
+
+
+def _commands(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tuple[Command, ...]:
+    heads = load_heads()
+    if skip >= len(tokens):
+        return ()
+    first = heads.match_at(tokens, skip)
+    if first is None:
+        return _verb_final(tokens, skip, matches)
+    commands = [_command(first, tokens, matches)]
+    for at in range(first.end, len(tokens) - 1):
+        if tokens[at] in _JOINERS:
+            start = at + 1 + _courtesy_length(tokens[at + 1 :])
+            joined = heads.match_at(tokens, start) if start < len(tokens) else None
+            if joined is not None:
+                commands.append(_command(joined, tokens, matches))
+    return tuple(commands[:5])
+
+
+def _verb_final(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tuple[Command, ...]:
+    """German and Dutch put the infinitive last after "can you": `eine Notiz anlegen`."""
+    last = tokens[-1]
+    if skip == 0 or not last.endswith("en"):
+        return ()
+    verb = load_heads().match_at(tokens, len(tokens) - 1)
+    if verb is None:
+        return ()
+    tags = [match.tags for match in matches if match.start >= skip]
+    about = next((tag for tag in tags if tag & set(OBJECT_TAGS)), frozenset())
+    anywhere = frozenset().union(*tags)
+    return (Command(verb.phrase, verb.tags, about, True, "vault_noun" in anywhere, "code_noun" in anywhere),)
+
+
+def _command(verb: Match, tokens: Sequence[str], matches: Sequence[Match]) -> Command:
+    following = [match for match in matches if match.start >= verb.end]
+    about: frozenset[str] = frozenset()
+    nouns = {match.start: match.tags for match in following if match.tags & set(OBJECT_TAGS)}
+    for at in range(verb.end, len(tokens)):
+        if tokens[at] == IDENTIFIER:
+            about = frozenset({"code_noun"})
+        elif tokens[at] == NOTE_PATH:
+            about = frozenset({"vault_noun"})
+        elif at in nouns:
+            about = nouns[at]
+        if about:
+            break
+    after = tokens[verb.end] if verb.end < len(tokens) else ""
+    anywhere = frozenset().union(*(match.tags for match in following))
+    rest = tokens[verb.end :]
+    return Command(
+        verb=verb.phrase,
+        kinds=verb.tags,
+        about=about,
+        has_object=after in _DETERMINERS or after in _PLACEHOLDERS,
+        into_vault="vault_noun" in anywhere or NOTE_PATH in rest,
+        into_code="code_noun" in anywhere or IDENTIFIER in rest,
+    )
+
+
+def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]:
+    covered: set[int] = set()
+    for match in matches:
+        if match.tags & TALK_TAGS:
+            covered.update(range(match.start, match.end))
+    return tuple(token for at, token in enumerate(tokens) if at not in covered and not token.isdigit())
+
+
+def addresses_assistant(sentence: Sentence) -> bool:
+    """Whether it says "you" or "your" beyond the courtesies in front."""
+    return any(token in _YOU for token in sentence.body)

@@ -1,0 +1,6 @@
+"""What drives a query: a YAML tree, or the plain loop that a decision tree in Python drives."""
+
+from oracle.control.loop import LoopControl
+from oracle.control.tree import TreeControl
+
+__all__ = ["LoopControl", "TreeControl"]

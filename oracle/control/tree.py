@@ -1,0 +1,61 @@
+"""A query under the control of a YAML tree."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from bt_runtime import LiveTree, Observer, RunLoop, RunResult, TickRecord, TreeDefinition, build
+from oracle.agent.closing import Closing
+from oracle.agent.run import AgentRun
+from oracle.nodes import REGISTRY, AgentHost, first_values
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeErrors:
+    """Collects what nodes raised, for the message that the user gets when the tree fails."""
+
+    run: AgentRun
+
+    def on_tick(self, record: TickRecord) -> None:
+        known = set(self.run.node_errors)
+        self.run.node_errors += [
+            text for error in record.errors if (text := f"{error.path}: {error.error}") not in known
+        ]
+
+
+class TreeControl:
+    """Drives one query by a tree.
+
+    Args:
+        run: the query.
+        definition: the checked tree.
+        closing: ends the query.
+        asked_at: when the question came, ISO 8601 in UTC.
+        observers: get the tick records.
+    """
+
+    def __init__(
+        self,
+        run: AgentRun,
+        definition: TreeDefinition,
+        *,
+        closing: Closing,
+        asked_at: str,
+        observers: Iterable[Observer] = (),
+    ) -> None:
+        host = AgentHost(run, closing, asked_at, count(1))
+        self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=first_values(run))
+        self._loop = RunLoop(
+            self.tree, clock=run.equipment.clock, observers=[_NodeErrors(run), *observers]
+        )
+        self._run = run
+
+    def cancel(self) -> None:
+        """Ask the tree to stop; its `cancelled` guard decides how."""
+        self._loop.cancel()
+
+    async def drive(self) -> None:
+        """Run the tree to its end."""
+        result: RunResult = await self._loop.run()
+        if result.error is not None:
+            self._run.node_errors.append(str(result.error))

@@ -1,0 +1,45 @@
+"""The default decision tree: 012's control, by the shared rules."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from oracle.decision import rules
+from oracle.decision.config import AgentConfig
+from oracle.decision.progress import Action
+from oracle.decision.registry import decision_tree
+from oracle.decision.state import AgentState
+
+
+@decision_tree("default")
+class DefaultDecisionTree:
+    """Goes on until one of the termination rules holds (012 FR-013).
+
+    Args:
+        config: the limits; the defaults if left out.
+    """
+
+    def __init__(self, config: AgentConfig | None = None) -> None:
+        self._config = config or AgentConfig()
+
+    def should_continue(self, state: AgentState) -> tuple[bool, str]:
+        """(true, "") or (false, the termination reason of highest priority)."""
+        reason = rules.termination(state)
+        return reason is None, reason or ""
+
+    def on_turn_start(self, state: AgentState) -> AgentState:
+        """Mark the warnings that are due."""
+        return replace(
+            state,
+            turn_warned=state.turn_warned or rules.turn_warning_is_due(state),
+            token_warned=state.token_warned or rules.token_warning_is_due(state),
+        )
+
+    def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
+        """Add the action to the history that the rules look at."""
+        action = Action.from_call(result)
+        return state.after_tool_result(action, error=str(result.get("text", "")), source=result.get("group"))
+
+    def get_config(self) -> AgentConfig:
+        """The limits in force."""
+        return self._config

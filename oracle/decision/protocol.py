@@ -1,0 +1,31 @@
+"""`DecisionTree`: control of a query in Python, the extension point for skills (012 FR-012).
+
+A YAML tree is the usual way to change control; this protocol is for what a tree cannot say.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from oracle.decision.config import AgentConfig
+from oracle.decision.state import AgentState
+
+
+@runtime_checkable
+class DecisionTree(Protocol):
+    """Decides when the plain loop goes on; every method is a pure function of what it gets."""
+
+    def should_continue(self, state: AgentState) -> tuple[bool, str]:
+        """Asked before each turn and after it, before its tools: (go on?, the reason if not)."""
+        ...
+
+    def on_turn_start(self, state: AgentState) -> AgentState:
+        """Called before each turn; setting `turn_warned` or `token_warned` sends that warning to user and model."""
+        ...
+
+    def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
+        """Called for each tool call that was run: `{tool, arguments, is_error, result_digest, text, group}`."""
+        ...
+
+    def get_config(self) -> AgentConfig:
+        """The limits in force."""
+        ...

@@ -1,0 +1,93 @@
+"""When a query stops, and when it is warned: pure functions of `AgentState`, and the only place that knows.
+
+The default decision tree and the guard nodes of the YAML trees both call them (decision 21).
+The order of `RULES` is the order of priority (012 FR-004): when several hold, the first counts.
+"""
+
+from collections.abc import Callable
+from math import ceil
+
+from oracle.chunks import TerminationReason
+from oracle.decision.progress import find_repetition
+from oracle.decision.state import AgentState
+
+ERROR_LIMIT = 3
+"""Tool errors in a row (012 FR-004)."""
+
+NOTICE_TURNS = 2
+"""The iteration warning comes at least this many turns before the limit (012 SC-003)."""
+
+
+def is_cancelled(state: AgentState) -> bool:
+    """Somebody asked for the query to stop."""
+    return state.cancelled
+
+
+def is_answered(state: AgentState) -> bool:
+    """The model stopped with no tool calls, and its signal asks for no other turn."""
+    return state.answered
+
+
+def turns_are_used_up(state: AgentState) -> bool:
+    """Finished turns have reached the effective limit."""
+    return state.turn >= state.turn_limit
+
+
+def tokens_are_used_up(state: AgentState) -> bool:
+    """Tokens have reached the budget, or it cut the last response off (decisions 6, 14).
+
+    A query starts with none used, so the first turn always runs.
+    """
+    return state.budget_cut or state.tokens_used >= state.config.token_budget
+
+
+def time_is_over(state: AgentState) -> bool:
+    """The deadline of the whole query has passed."""
+    return state.elapsed_seconds >= state.config.timeout_seconds
+
+
+def is_repeating_itself(state: AgentState) -> bool:
+    """The same actions over and over, with the same results (decision 11)."""
+    return len(state.recent_actions) >= ERROR_LIMIT and find_repetition(state.recent_actions) is not None
+
+
+def keeps_failing(state: AgentState) -> bool:
+    """Three tool errors in a row, over at least two turns: the model has seen one of them."""
+    return state.error_streak >= ERROR_LIMIT and state.turn > state.error_streak_since
+
+
+RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
+    ("user_cancelled", is_cancelled),
+    ("completed", is_answered),
+    ("max_iterations", turns_are_used_up),
+    ("token_budget", tokens_are_used_up),
+    ("timeout", time_is_over),
+    ("no_progress", is_repeating_itself),
+    ("error_limit", keeps_failing),
+)
+
+
+def termination(state: AgentState) -> TerminationReason | None:
+    """The reason to stop now: the one that was found before, else the first rule that holds."""
+    if state.termination_reason is not None:
+        return state.termination_reason
+    return next((reason for reason, holds in RULES if holds(state)), None)
+
+
+def turn_warning_is_due(state: AgentState) -> bool:
+    """Whether the iteration warning comes at the start of this turn (decision 4).
+
+    Once, at the first turn count that has reached the percentage or is two turns before the limit; never before the first
+    turn, and never with a limit of 1.
+    """
+    if state.turn_warned or state.turn_limit < NOTICE_TURNS or state.turn >= state.turn_limit:
+        return False
+    by_percent = ceil(state.turn_limit * state.config.soft_warning_percent / 100)
+    return state.turn >= max(1, min(by_percent, state.turn_limit - NOTICE_TURNS))
+
+
+def token_warning_is_due(state: AgentState) -> bool:
+    """Whether the token warning comes at the start of this turn: once, and not when the budget is used up already."""
+    if state.token_warned or state.turn == 0 or state.tokens_left == 0:
+        return False
+    return state.tokens_used * 100 >= state.config.token_budget * state.config.token_warning_percent

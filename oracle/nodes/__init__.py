@@ -1,0 +1,50 @@
+"""The node kinds of the agent's trees; a new kind is a new file and a line in this list."""
+
+from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
+from oracle.nodes.board import AGENT_KEYS, first_values
+from oracle.nodes.classify_query import ClassifyQuery
+from oracle.nodes.classify_response import ClassifyResponse
+from oracle.nodes.compose_prompt import ComposePrompt
+from oracle.nodes.explain_stop import ExplainStop
+from oracle.nodes.finish import Finish
+from oracle.nodes.grant_turn import GrantTurn
+from oracle.nodes.guards.cancelled import Cancelled
+from oracle.nodes.guards.deadline import Deadline
+from oracle.nodes.guards.error_limit import ErrorLimit
+from oracle.nodes.guards.no_progress import NoProgress
+from oracle.nodes.guards.token_budget import TokenBudget
+from oracle.nodes.guards.turn_budget import TurnBudget
+from oracle.nodes.host import AgentHost
+from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
+from oracle.nodes.refuse_tools import RefuseTools
+from oracle.nodes.run_tools import RunTools
+from oracle.nodes.say import Say
+from oracle.nodes.stop import Stop
+from oracle.nodes.warn_near_limits import WarnNearLimits
+
+AGENT_KINDS: tuple[Kind, ...] = (
+    Cancelled.kind,
+    TurnBudget.kind,
+    TokenBudget.kind,
+    Deadline.kind,
+    NoProgress.kind,
+    ErrorLimit.kind,
+    ClassifyQuery.kind,
+    ComposePrompt.kind,
+    OfferAllReadingTools.kind,
+    WarnNearLimits.kind,
+    LlmTurn.kind,
+    RunTools.kind,
+    RefuseTools.kind,
+    GrantTurn.kind,
+    ClassifyResponse.kind,
+    Say.kind,
+    Stop.kind,
+    ExplainStop.kind,
+    Finish.kind,
+)
+
+REGISTRY = Registry((*BUILTIN_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS))
+
+__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "first_values"]

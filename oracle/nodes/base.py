@@ -1,0 +1,58 @@
+"""How the agent's nodes reach the query that they work on."""
+
+from typing import TypeVar
+
+from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings
+from oracle.agent.run import AgentRun
+from oracle.chunks import TerminationReason
+from oracle.decision import AgentState
+from oracle.nodes.host import AgentHost
+
+SettingsT = TypeVar("SettingsT", bound=NodeSettings)
+
+
+class AgentNode(Node[SettingsT]):
+    """A leaf that works on the query, at once."""
+
+    @property
+    def host(self) -> AgentHost:
+        """Of this run."""
+        host: AgentHost = self.run.host
+        return host
+
+    @property
+    def agent(self) -> AgentRun:
+        """The query under way."""
+        agent: AgentRun = self.run.host.agent
+        return agent
+
+    @property
+    def board(self) -> Blackboard:
+        """Of this run."""
+        return self.run.blackboard
+
+    def stop_run(self, reason: TerminationReason) -> None:
+        """Write the reason down, for the state and for the tree; the first one counts."""
+        self.agent.stop(reason)
+        self.board.set("termination_reason", self.agent.state.termination_reason)
+
+
+class AgentAction(AgentNode[SettingsT], Action[SettingsT]):
+    """An action that works on the query."""
+
+
+class AgentGuard(AgentNode[SettingsT], Guard[SettingsT]):
+    """A guard that asks one of the termination rules."""
+
+    reason: TerminationReason
+
+    def holds(self, state: AgentState) -> bool:
+        """The rule: whether the query must stop."""
+        raise NotImplementedError
+
+    def trips(self) -> str | None:
+        """The reason, if the rule holds."""
+        if not self.holds(self.agent.state):
+            return None
+        self.agent.stop(self.reason)
+        return self.agent.state.termination_reason

@@ -1,0 +1,27 @@
+"""The `classify_query` kind."""
+
+import structlog
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.agent.steps import classify
+from oracle.nodes.base import AgentNode
+
+log = structlog.get_logger(__name__)
+
+
+@node("classify_query", category="action")
+class ClassifyQuery(AgentNode[NoSettings]):
+    """Finds out what kind of question it is, and offers the tools that such questions need.
+
+    SUCCESS, always. Writes `query_type`. A bare follow-up inherits the kind of the question before.
+
+    ```yaml
+    classify_query:
+    ```
+    """
+
+    def update(self) -> Status:
+        """Classify and choose the tools."""
+        self.board.set("query_type", classify(self.agent).query_type)
+        return Status.SUCCESS

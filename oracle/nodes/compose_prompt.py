@@ -1,0 +1,24 @@
+"""The `compose_prompt` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.agent.steps import compose
+from oracle.nodes.base import AgentNode
+
+
+@node("compose_prompt", category="action")
+class ComposePrompt(AgentNode[NoSettings]):
+    """Composes the system prompt from segments, for this kind of question and the tools that are offered.
+
+    SUCCESS, unless the segments do not fit. Once per query, so that the provider's cache holds.
+
+    ```yaml
+    compose_prompt:
+    ```
+    """
+
+    def update(self) -> Status:
+        """Compose."""
+        compose(self.agent)
+        return Status.SUCCESS

@@ -1,0 +1,26 @@
+"""The `explain_stop` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.agent.closing import explain_stop
+from oracle.nodes.base import AgentNode
+
+
+@node("explain_stop", category="action", acts=True)
+class ExplainStop(AgentNode[NoSettings]):
+    """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
+
+    SUCCESS, always.
+
+    ```yaml
+    explain_stop:
+    ```
+    """
+
+    def update(self) -> Status:
+        """Explain."""
+        self.agent.node_errors += [f"{error.path}: {error.error}" for error in self.run.errors]
+        explain_stop(self.agent)
+        self.stop_run(self.agent.state.termination_reason or "completed")
+        return Status.SUCCESS

@@ -1,0 +1,23 @@
+"""The `finish` kind."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from bt_runtime import NoSettings, node
+from oracle.nodes.base import AgentAction
+
+
+@node("finish")
+class Finish(AgentAction[NoSettings]):
+    """Keeps what was said in the conversation, then ends the stream.
+
+    RUNNING while it saves; then SUCCESS. A tree that leaves it out is finished all the same, by the service.
+
+    ```yaml
+    finish:
+    ```
+    """
+
+    def start(self) -> Coroutine[Any, Any, None]:
+        """Save and end."""
+        return self.host.closing.finish(self.agent, asked_at=self.host.asked_at)

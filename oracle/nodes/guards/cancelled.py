@@ -1,0 +1,27 @@
+"""The `cancelled` guard."""
+
+from dataclasses import replace
+
+from bt_runtime import NoSettings, node
+from oracle.decision import AgentState, rules
+from oracle.nodes.base import AgentGuard
+
+
+@node("cancelled")
+class Cancelled(AgentGuard[NoSettings]):
+    """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
+
+    SUCCESS while nobody has asked for the run to stop.
+
+    ```yaml
+    cancelled:
+    ```
+    """
+
+    reason = "user_cancelled"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether a cancel was delivered."""
+        if self.board["cancel_requested"] and not state.cancelled:
+            self.agent.state = state = replace(state, cancelled=True)
+        return rules.is_cancelled(state)

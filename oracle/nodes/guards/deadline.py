@@ -1,0 +1,53 @@
+"""The `deadline` guard."""
+
+from dataclasses import replace
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime import NodeSettings, node
+from oracle.decision import AgentState, rules
+from oracle.nodes.base import AgentGuard
+
+
+class DeadlineSettings(NodeSettings):
+    """Settings of `deadline`.
+
+    Args:
+        seconds: a shorter time for this guard alone, from the start of the query; `None` means the user's.
+    """
+
+    seconds: float | None = Field(default=None, gt=0)
+
+
+@node("deadline", settings=DeadlineSettings, shorthand="seconds")
+class Deadline(AgentGuard[DeadlineSettings]):
+    """Trips when the time for the whole query is over: `timeout`.
+
+    SUCCESS while there is time; the run wakes up when it is over, so as a guard of a loop it interrupts whatever is under
+    way.
+
+    ```yaml
+    deadline:
+    ```
+    """
+
+    reason = "timeout"
+
+    def update(self) -> Status:
+        """Ask, and ask to be woken when the answer will change."""
+        status = super().update()
+        if status is Status.SUCCESS:
+            self.run.wake_at(self.index, self.agent.state.start_time + self._limit_s())
+        return status
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the time is over, by the time of the tick."""
+        elapsed_s = self.run.now_s - state.start_time
+        if self.settings.seconds is not None and elapsed_s >= self.settings.seconds:
+            return True
+        return rules.time_is_over(replace(state, elapsed_seconds=elapsed_s))
+
+    def _limit_s(self) -> float:
+        limit_s = float(self.agent.state.config.timeout_seconds)
+        return limit_s if self.settings.seconds is None else min(limit_s, self.settings.seconds)

@@ -1,0 +1,23 @@
+"""The `error_limit` guard."""
+
+from bt_runtime import NoSettings, node
+from oracle.decision import AgentState, rules
+from oracle.nodes.base import AgentGuard
+
+
+@node("error_limit")
+class ErrorLimit(AgentGuard[NoSettings]):
+    """Trips after three tool errors in a row over at least two turns: `error_limit`.
+
+    SUCCESS otherwise; one call that works starts the count anew.
+
+    ```yaml
+    error_limit:
+    ```
+    """
+
+    reason = "error_limit"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the tools keep failing."""
+        return rules.keeps_failing(state)

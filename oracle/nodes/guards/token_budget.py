@@ -1,0 +1,23 @@
+"""The `token_budget` guard."""
+
+from bt_runtime import NoSettings, node
+from oracle.decision import AgentState, rules
+from oracle.nodes.base import AgentGuard
+
+
+@node("token_budget")
+class TokenBudget(AgentGuard[NoSettings]):
+    """Trips when the tokens of the query have reached the user's budget: `token_budget`.
+
+    SUCCESS while there are tokens left, and the budget did not cut the last response off.
+
+    ```yaml
+    token_budget:
+    ```
+    """
+
+    reason = "token_budget"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the tokens are used up."""
+        return rules.tokens_are_used_up(state)

@@ -1,0 +1,45 @@
+"""The `turn_budget` guard."""
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from bt_runtime import NodeSettings, node
+from oracle.decision import AgentState, rules
+from oracle.nodes.base import AgentGuard
+
+
+class TurnBudgetSettings(NodeSettings):
+    """Settings of `turn_budget`.
+
+    Args:
+        limit: a lower limit of LLM turns for this guard alone; `None` means the effective one.
+    """
+
+    limit: int | None = Field(default=None, ge=1)
+
+
+@node("turn_budget", settings=TurnBudgetSettings, shorthand="limit")
+class TurnBudget(AgentGuard[TurnBudgetSettings]):
+    """Trips when the finished LLM turns have reached the limit: `max_iterations`.
+
+    SUCCESS while there are turns left. The limit is the user's `max_iterations` or the tree's `max_turns`, whichever is
+    lower.
+
+    ```yaml
+    turn_budget: {limit: 10}
+    ```
+    """
+
+    reason = "max_iterations"
+
+    def holds(self, state: AgentState) -> bool:
+        """Whether the turns are used up; a lower limit of this guard becomes the effective one when it trips."""
+        limit = self.settings.limit
+        if limit is None:
+            return rules.turns_are_used_up(state)
+        lower = replace(state, max_turns=min(limit, state.turn_limit))
+        if not rules.turns_are_used_up(lower):
+            return False
+        self.agent.state = lower
+        return True

@@ -1,0 +1,67 @@
+"""What the nodes of the agent's trees talk to: the query under way, and its end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, cast, get_args
+
+import structlog
+
+from oracle.agent.closing import Closing
+from oracle.agent.notices import Notice
+from oracle.agent.run import AgentRun
+from oracle.chunks import Severity, SystemType, ToolCalled, ToolReturned
+
+log = structlog.get_logger(__name__)
+
+
+class HostError(RuntimeError):
+    """A tree asked for something that the agent does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHost:
+    """The host of one run.
+
+    Args:
+        agent: the query under way.
+        closing: ends it.
+        asked_at: when the question came, ISO 8601 in UTC.
+        calls: numbers the tool calls that the tree itself makes.
+    """
+
+    agent: AgentRun
+    closing: Closing
+    asked_at: str
+    calls: "count[int]"
+
+    def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
+        """A system notification from a tree file.
+
+        Raises:
+            HostError: the contract with clients has no such topic.
+        """
+        if topic not in get_args(SystemType):
+            raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(SystemType))}")
+        log.info("notice.sent", topic=topic, **metadata)
+        notice = Notice(cast("SystemType", topic), message, cast("Severity", severity), metadata)
+        self.agent.output.notify(notice)
+
+    async def call(self, action: str, arguments: Mapping[str, Any]) -> str:
+        """Run a tool for the tree itself, with its chunks; returns its text.
+
+        Raises:
+            HostError: the tool failed, or there is none of that name.
+        """
+        output, clock = self.agent.output, self.agent.equipment.clock
+        call_id = f"tree_{next(self.calls)}"
+        output.call_tool(ToolCalled(call_id, action, arguments))
+        started_s = clock.now()
+        result = await self.agent.equipment.tools.call(action, arguments)
+        duration_ms = round((clock.now() - started_s) * 1000)
+        output.return_tool(ToolReturned(call_id, result.text, is_error=result.is_error, duration_ms=duration_ms))
+        for source in result.sources:
+            output.cite(source)
+        if result.is_error:
+            raise HostError(result.text)
+        return result.text

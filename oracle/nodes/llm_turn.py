@@ -1,0 +1,95 @@
+"""The `llm_turn` kind."""
+
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime import KeyUse, NodeSettings, Use, node
+from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.turn import TurnOptions, run_turn
+from oracle.models.protocol import ModelFault
+from oracle.nodes.base import AgentAction
+from oracle.nodes.board import publish_counts, publish_turn
+
+
+class LlmTurnSettings(NodeSettings):
+    """Settings of `llm_turn`.
+
+    Args:
+        hint: an instruction for this turn alone.
+        timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
+        visible: false for work beside the answer, as a subagent would do it: without tools, neither shown nor saved.
+        into: the blackboard key that gets the text of the turn.
+    """
+
+    hint: str = ""
+    timeout_s: float | None = Field(default=None, gt=0)
+    visible: bool = True
+    into: str | None = None
+
+    def uses(self) -> Iterator[Use]:
+        """The key that is written."""
+        if self.into is not None:
+            yield KeyUse(("into",), self.into, "write")
+
+
+@node("llm_turn", settings=LlmTurnSettings, shorthand="hint")
+class LlmTurn(AgentAction[LlmTurnSettings]):
+    """Lets the model speak once: text goes to the user as it comes, the signal and the tool calls to the blackboard.
+
+    RUNNING while the model speaks; SUCCESS when it has finished, whatever it said; FAILURE when the provider failed or
+    the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
+    what was said is kept, and its tokens count.
+
+    ```yaml
+    llm_turn: {timeout_s: 120}
+    ```
+    """
+
+    _deadline_s = 0.0
+
+    def initialise(self) -> None:
+        """The time of the turn begins."""
+        self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
+
+    def start(self) -> Coroutine[Any, Any, TurnOutcome]:
+        """Speak."""
+        hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
+        return run_turn(self.agent, TurnOptions(visible=self.settings.visible, hint=hint))
+
+    def update(self) -> Status:
+        """Wait for the end of the turn, within its time."""
+        status = super().update()
+        if status is not Status.RUNNING or self.settings.timeout_s is None:
+            return status
+        if self.run.now_s >= self._deadline_s:
+            self.terminate(Status.INVALID)
+            self.agent.fault = ModelFault("provider_failed", f"the model took longer than {self.settings.timeout_s:g} s")
+            self.board.set("failed", value=True)
+            return Status.FAILURE
+        self.run.wake_at(self.index, self._deadline_s)
+        return status
+
+    def finish(self, value: TurnOutcome) -> Status:
+        """Apply the outcome."""
+        agent = self.agent
+        self.board.set("hint", "")
+        if self.settings.into is not None:
+            self.board.set(self.settings.into, value.text)
+        if self.settings.visible:
+            agent.apply_turn(value)
+            publish_turn(agent, self.board)
+        else:
+            agent.apply_side_turn(value)
+            publish_counts(agent, self.board)
+        return Status.SUCCESS if agent.fault is None else Status.FAILURE
+
+    def interrupted(self, value: TurnOutcome | None) -> None:
+        """Count what was said before the halt; what went wrong before stays."""
+        if value is not None:
+            fault = self.agent.fault
+            self.agent.apply_turn(value)
+            self.agent.fault = fault
+            publish_counts(self.agent, self.board)

@@ -1,0 +1,23 @@
+"""The `offer_all_reading_tools` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.agent.steps import offer_all_reading
+from oracle.nodes.base import AgentNode
+
+
+@node("offer_all_reading_tools", category="action", acts=True)
+class OfferAllReadingTools(AgentNode[NoSettings]):
+    """Offers every tool that only reads, whatever kind of question it is, and tells the model which ones are new.
+
+    SUCCESS if that adds a tool, FAILURE if all of them are offered already.
+
+    ```yaml
+    offer_all_reading_tools:
+    ```
+    """
+
+    def update(self) -> Status:
+        """Offer more."""
+        return Status.SUCCESS if offer_all_reading(self.agent) else Status.FAILURE

@@ -1,0 +1,38 @@
+"""The `refuse_tools` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NodeSettings, node
+from oracle.agent.outcomes import ToolsOutcome
+from oracle.agent.tool_calls import refuse
+from oracle.nodes.base import AgentNode
+from oracle.nodes.board import publish_tools
+
+
+class RefuseToolsSettings(NodeSettings):
+    """Settings of `refuse_tools`.
+
+    Args:
+        why: what the model and the user are told.
+    """
+
+    why: str = "Not run: the limits leave no turn to read the result."
+
+
+@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why", acts=True)
+class RefuseTools(AgentNode[RefuseToolsSettings]):
+    """Answers the tool calls of the last turn without running them.
+
+    SUCCESS, always. They count neither as actions nor as errors.
+
+    ```yaml
+    refuse_tools: "Not run: this question is answered from memory."
+    ```
+    """
+
+    def update(self) -> Status:
+        """Refuse."""
+        turn = self.agent.last_turn
+        self.agent.apply_tools(ToolsOutcome(refuse(self.agent, turn.calls if turn else (), self.settings.why)))
+        publish_tools(self.agent, self.board)
+        return Status.SUCCESS

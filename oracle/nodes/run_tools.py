@@ -1,0 +1,41 @@
+"""The `run_tools` kind."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.agent.outcomes import ToolsOutcome
+from oracle.agent.tool_calls import run_tool_calls
+from oracle.nodes.base import AgentAction
+from oracle.nodes.board import publish_tools
+
+
+@node("run_tools")
+class RunTools(AgentAction[NoSettings]):
+    """Runs the tools that the model called in its last turn, side by side up to the user's limit.
+
+    RUNNING while they run; then SUCCESS, also when tools failed: their errors go to the model. A halt cancels them, and
+    each call is answered all the same.
+
+    ```yaml
+    run_tools:
+    ```
+    """
+
+    def start(self) -> Coroutine[Any, Any, ToolsOutcome]:
+        """Run the calls."""
+        turn = self.agent.last_turn
+        return run_tool_calls(self.agent, turn.calls if turn else ())
+
+    def finish(self, value: ToolsOutcome) -> Status:
+        """Apply the outcome."""
+        self.agent.apply_tools(value)
+        publish_tools(self.agent, self.board)
+        return Status.SUCCESS
+
+    def interrupted(self, value: ToolsOutcome | None) -> None:
+        """Keep the results that were there."""
+        if value is not None:
+            self.finish(value)

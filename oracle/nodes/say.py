@@ -1,0 +1,46 @@
+"""The `say` kind."""
+
+import re
+from collections.abc import Iterator
+
+from py_trees.common import Status
+from pydantic import Field
+
+from bt_runtime import KeyUse, NodeSettings, Use, node
+from oracle.agent.notices import quoted
+from oracle.nodes.base import AgentNode
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class SaySettings(NodeSettings):
+    """Settings of `say`.
+
+    Args:
+        text: a sentence of the answer; `{key}` stands for a blackboard value.
+    """
+
+    text: str = Field(min_length=1, max_length=2000)
+
+    def uses(self) -> Iterator[Use]:
+        """The keys in the text."""
+        for key in _PLACEHOLDER.findall(self.text):
+            yield KeyUse(("text",), key, "read")
+
+
+@node("say", category="action", settings=SaySettings, shorthand="text", acts=True)
+class Say(AgentNode[SaySettings]):
+    """Adds a sentence of its own to the answer, in a paragraph of its own.
+
+    SUCCESS, always. Values of the blackboard can be shown: `{capability}`.
+
+    ```yaml
+    say: "I would need {capability} for that, which I do not have here."
+    ```
+    """
+
+    def update(self) -> Status:
+        """Say it."""
+        text = _PLACEHOLDER.sub(lambda match: quoted(str(self.board[match[1]])), self.settings.text)
+        self.agent.output.say_sentence(text)
+        return Status.SUCCESS

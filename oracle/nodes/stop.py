@@ -1,0 +1,35 @@
+"""The `stop` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NodeSettings, node
+from oracle.chunks import TerminationReason
+from oracle.nodes.base import AgentNode
+
+
+class StopSettings(NodeSettings):
+    """Settings of `stop`.
+
+    Args:
+        reason: the `termination_reason` that the client gets.
+    """
+
+    reason: TerminationReason
+
+
+@node("stop", category="action", settings=StopSettings, shorthand="reason", acts=True)
+class Stop(AgentNode[StopSettings]):
+    """Writes down why the query stops; a loop with `until: termination_reason` ends on it.
+
+    SUCCESS, always. A reason that is there already stays: the first one counts.
+
+    ```yaml
+    stop: completed
+    ```
+    """
+
+    def update(self) -> Status:
+        """Write, unless something was faster."""
+        self.agent.blocker = self.agent.blocker or self.board["blocker"]
+        self.stop_run(self.settings.reason)
+        return Status.SUCCESS

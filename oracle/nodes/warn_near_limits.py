@@ -1,0 +1,23 @@
+"""The `warn_near_limits` kind."""
+
+from py_trees.common import Status
+
+from bt_runtime import NoSettings, node
+from oracle.nodes.base import AgentNode
+
+
+@node("warn_near_limits", category="action", acts=True)
+class WarnNearLimits(AgentNode[NoSettings]):
+    """Tells user and model, once for each limit, that the turns or the tokens are nearly used up.
+
+    SUCCESS, always. The user's percentages decide when; the model gets the warning as a hint in its next turn.
+
+    ```yaml
+    warn_near_limits:
+    ```
+    """
+
+    def update(self) -> Status:
+        """Warn if it is time to."""
+        self.agent.warn_near_limits()
+        return Status.SUCCESS

@@ -1,0 +1,319 @@
+"""A stand-in for the model provider: a server on loopback that speaks the Anthropic Messages API, as a script says.
+
+For tests that want the real SDK, the real wire and real faults without a vendor:
+
+    async with StandInProvider([ScriptedTurn(text="Hello")]) as provider:
+        model = AnthropicModel(api_key="test", base_url=provider.url)
+
+Rules:
+
+- One reply of the script per request that is well-formed; one that is not gets a 400 that says why, and uses up none.
+- It never waits for time to pass: what must be held is held by an event.
+- It records every request, and whether the reader went away before the answer was whole.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from oracle.models.scripted import ScriptedTurn
+from oracle.testing.provider_rules import SIGNATURE_PREFIX, complaint, prefix_signature
+from oracle.testing.provider_wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
+
+__all__ = ["Disturbed", "HttpError", "RecordedRequest", "Reply", "StandInProvider"]
+
+_MAX_BODY_BYTES = 64 * 1024 * 1024
+_REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
+
+
+@dataclass(slots=True)
+class RecordedRequest:
+    """A request as it came.
+
+    Args:
+        path: with its query, such as `/v1/messages`.
+        headers: by lower-case name.
+        body: the JSON object.
+        complaint: why it was refused; `None` if it was well-formed.
+        disconnected: set when the reader went away before the answer was whole.
+        finished: set when the answer was sent whole, or the connection is gone.
+    """
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    complaint: str | None = None
+    disconnected: asyncio.Event = field(default_factory=asyncio.Event)
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class StandInProvider:
+    """The server; use it as an async context manager.
+
+    Args:
+        turns: what the requests are answered with, in their order; it may be endless.
+        api_key: the only key that is let in; `None` lets every one in.
+        models: the models that exist; `None` means all.
+        validates: whether requests are checked as the provider checks them.
+    """
+
+    def __init__(
+        self,
+        turns: Iterable[Reply] = (),
+        *,
+        api_key: str | None = None,
+        models: Collection[str] | None = None,
+        validates: bool = True,
+    ) -> None:
+        self._turns: Iterator[Reply] = iter(turns)
+        self._api_key = api_key
+        self._models = models
+        self._validates = validates
+        self._played = 0
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+        self._arrived = asyncio.Condition()
+        self.requests: list[RecordedRequest] = []
+        """Every request to the Messages API, refused ones too, oldest first."""
+
+    @property
+    def url(self) -> str:
+        """The base address for the SDK."""
+        if self._server is None:
+            raise RuntimeError("the stand-in provider is not running; use it with `async with`")
+        host, port = self._server.sockets[0].getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The JSON objects of the requests."""
+        return [request.body for request in self.requests]
+
+    async def wait_request(self, count: int = 1) -> RecordedRequest:
+        """Wait until `count` requests have come; the last of them."""
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: len(self.requests) >= count)
+        return self.requests[count - 1]
+
+    async def wait_disconnected(self, count: int = 1) -> RecordedRequest:
+        """Wait until the reader of request number `count` has gone away in the middle of the answer."""
+        request = await self.wait_request(count)
+        await request.disconnected.wait()
+        return request
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.get_running_loop().create_server(self._connection, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None  # noqa: S101  # entered before
+        self._server.close()
+        for task in self._connections:
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await self._server.wait_closed()
+
+    def _connection(self) -> "_Connection":
+        gone = asyncio.Event()
+        return _Connection(gone, lambda reader, writer: self._accept(reader, writer, gone))
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gone: asyncio.Event) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  # asyncio runs it in one
+        self._connections.add(task)
+        try:
+            while await self._serve_request(reader, writer, gone):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            # The reader is gone or the server closes; the task ends here, and nobody waits for its result.
+            writer.transport.abort()
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _serve_request(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gone: asyncio.Event
+    ) -> bool:
+        """Answer one request; whether another may follow on the connection."""
+        head = await _read_head(reader)
+        if head is None:
+            return False
+        method, path, headers = head
+        length = int(headers.get("content-length", "0"))
+        if length > _MAX_BODY_BYTES:
+            await _send(writer, HttpError("request_too_large", "Request exceeds the maximum size"))
+            return False
+        raw = await reader.readexactly(length)
+        if method != "POST" or not path.startswith("/v1/messages"):
+            await _send(writer, HttpError("not_found_error", f"{method} {path}"))
+            return True
+        try:
+            body = json.loads(raw)
+        except ValueError as error:
+            await _send(writer, HttpError("invalid_request_error", f"The request body is not valid JSON: {error}"))
+            return True
+        request = RecordedRequest(path, headers, body)
+        self._check(request)
+        async with self._arrived:
+            self.requests.append(request)
+            self._arrived.notify_all()
+        try:
+            return await self._answer(request, self._reply(request), writer, gone)
+        finally:
+            request.finished.set()
+
+    def _check(self, request: RecordedRequest) -> None:
+        if self._validates:
+            request.complaint = complaint(request.body, betas=request.headers.get("anthropic-beta", ""))
+
+    def _reply(self, request: RecordedRequest) -> Reply:
+        key = request.headers.get("x-api-key")
+        if self._api_key is not None and key != self._api_key:
+            return HttpError("authentication_error", "invalid x-api-key")
+        model = request.body.get("model")
+        if self._models is not None and model not in self._models:
+            return HttpError("not_found_error", f"model: {model}")
+        if request.complaint is not None:
+            return HttpError("invalid_request_error", request.complaint)
+        reply = next(self._turns, None)
+        if reply is None:
+            return HttpError(
+                "invalid_request_error", f"The script has {self._played} replies, and one more was asked for"
+            )
+        self._played += 1
+        return as_disturbed(reply) if isinstance(reply, ScriptedTurn) else reply
+
+    async def _answer(
+        self, request: RecordedRequest, reply: Reply, writer: asyncio.StreamWriter, gone: asyncio.Event
+    ) -> bool:
+        if isinstance(reply, HttpError):
+            await _send(writer, reply)
+            return True
+        watcher = asyncio.create_task(gone.wait())
+        player = asyncio.create_task(self._play(request, reply, writer))
+        try:
+            await asyncio.wait({watcher, player}, return_when=asyncio.FIRST_COMPLETED)
+            if player.done() and player.exception() is None:
+                return player.result()
+            request.disconnected.set()
+            return False
+        finally:
+            for task in (watcher, player):
+                task.cancel()
+            await asyncio.gather(watcher, player, return_exceptions=True)
+
+    async def _play(
+        self, request: RecordedRequest, reply: ScriptedTurn | Disturbed, writer: asyncio.StreamWriter
+    ) -> bool:
+        turn = reply.turn if isinstance(reply, Disturbed) else reply
+        content, end = message_events(
+            turn, number=self._played, model=str(request.body.get("model")), signature=_signature(request.body)
+        )
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
+            b"request-id: req_standin\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        if isinstance(reply, ScriptedTurn):
+            return await _finish(writer, [*content, *end])
+        events = [*content, *end]
+        after = len(content) if reply.after is None else reply.after
+        for event in events[:after]:
+            await _chunk(writer, sse(event))
+        return await _disturb(writer, reply, events[after:])
+
+
+class _Connection(asyncio.StreamReaderProtocol):
+    """A connection that tells when the other side goes away, without reading ahead."""
+
+    def __init__(
+        self,
+        gone: asyncio.Event,
+        serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    ) -> None:
+        super().__init__(asyncio.StreamReader(limit=2**20), serve)
+        self._gone = gone
+
+    def eof_received(self) -> bool:
+        """The other side says that it sends no more: it has closed."""
+        self._gone.set()
+        return bool(super().eof_received())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._gone.set()
+        super().connection_lost(exc)
+
+
+async def _disturb(writer: asyncio.StreamWriter, reply: Disturbed, rest: list[Event]) -> bool:
+    if reply.how == "hang":
+        await asyncio.Event().wait()
+    elif reply.how == "reset":
+        writer.transport.abort()
+        return False
+    elif reply.how == "error_event":
+        error = {"type": reply.error_type, "message": reply.message}
+        return await _finish(writer, [{"type": "error", "error": error}])
+    elif reply.how == "early_end":
+        if reply.garbage:
+            await _chunk(writer, reply.garbage)
+        return await _finish(writer, [])
+    assert reply.gate is not None  # noqa: S101  # checked by Disturbed
+    await reply.gate.wait()
+    return await _finish(writer, rest)
+
+
+async def _finish(writer: asyncio.StreamWriter, events: list[Event]) -> bool:
+    for event in events:
+        await _chunk(writer, sse(event))
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
+
+
+async def _chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+    await writer.drain()
+
+
+async def _send(writer: asyncio.StreamWriter, error: HttpError) -> None:
+    told = {"type": "error", "error": {"type": error.error_type, "message": error.message}, "request_id": "req_standin"}
+    body = (json.dumps(told) if error.body is None else error.body).encode()
+    status = error.http_status
+    headers = {
+        "content-type": "application/json" if error.body is None else "text/html",
+        "content-length": str(len(body)),
+        "request-id": "req_standin",
+        **error.headers,
+    }
+    lines = [
+        f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+    await writer.drain()
+
+
+async def _read_head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]] | None:
+    try:
+        raw = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = raw.decode("latin-1").rstrip("\r\n").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = dict(line.split(":", 1) for line in lines)
+    return method, path, {name.lower(): value.strip() for name, value in headers.items()}
+
+
+def _signature(body: Mapping[str, Any]) -> str:
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        return SIGNATURE_PREFIX
+    # The answer to a paused turn goes on in the same message, so what stands before that message counts.
+    if messages and messages[-1].get("role") == "assistant":
+        messages = messages[:-1]
+    return prefix_signature(body, messages)

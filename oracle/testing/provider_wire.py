@@ -1,0 +1,193 @@
+"""What the stand-in provider answers, as data, and that as the server-sent events of the Anthropic Messages API."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from oracle.models.protocol import ModelFault
+from oracle.models.scripted import ScriptedTurn, search_blocks
+
+Event = Mapping[str, Any]
+
+_JSON_PIECE_CHARS = 7
+"""Tool arguments come in pieces that end anywhere, also in the middle of a word."""
+
+_STATUS_OF_TYPE: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "overloaded_error": 529,
+}
+_TYPE_OF_FAULT: Mapping[str, str] = {
+    "provider_auth": "authentication_error",
+    "provider_overloaded": "overloaded_error",
+    "context_too_large": "invalid_request_error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpError:
+    """The request is refused before anything is streamed.
+
+    Args:
+        error_type: the provider's word, such as `rate_limit_error`.
+        message: its explanation.
+        status: `None` means the one that belongs to the type.
+        headers: further ones, such as `retry-after`.
+        body: the whole body, in place of the JSON object (a proxy's page of HTML).
+    """
+
+    error_type: str = "api_error"
+    message: str = "Internal server error"
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+    @property
+    def http_status(self) -> int:
+        """The status that is sent."""
+        return self.status if self.status is not None else _STATUS_OF_TYPE.get(self.error_type, 500)
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbed:
+    """A turn that goes wrong, or waits, on its way.
+
+    Args:
+        turn: what would have been said.
+        how: what happens after the first `after` events. `reset`: the connection is lost. `early_end`: the response
+            ends as if nothing were missing. `error_event`: the provider says `error_type` in the stream. `hang`:
+            nothing comes any more. `wait`: nothing comes until `gate` is set, then the rest.
+        after: events that are sent before; `None` means all that have content (none that say how the message ended).
+        gate: for `wait`.
+        error_type: for `error_event`.
+        message: for `error_event`.
+        garbage: for `early_end`: bytes that are sent last.
+    """
+
+    turn: ScriptedTurn
+    how: Literal["reset", "early_end", "error_event", "hang", "wait"]
+    after: int | None = None
+    gate: asyncio.Event | None = None
+    error_type: str = "overloaded_error"
+    message: str = "Overloaded"
+    garbage: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.how == "wait" and self.gate is None:
+            raise ValueError("how is 'wait', but gate is None; it must be the event that lets the rest go")
+
+
+Reply = ScriptedTurn | HttpError | Disturbed
+"""What a request is answered with. A `ScriptedTurn` is played as it says, its `fault` and `hang` included."""
+
+
+def as_disturbed(turn: ScriptedTurn) -> ScriptedTurn | HttpError | Disturbed:
+    """The turn, or what its own `fault`, `hang` and `broken` mean on the wire."""
+    if turn.fault is not None:
+        return _faulty(turn, turn.fault)
+    if turn.hang:
+        return Disturbed(turn, "hang")
+    return Disturbed(turn, "early_end") if turn.ends_as == "broken" else turn
+
+
+def message_events(turn: ScriptedTurn, *, number: int, model: str, signature: str) -> tuple[list[Event], list[Event]]:
+    """The events of a message: those up to the end of its content, and those that end it.
+
+    Args:
+        turn: what is said.
+        number: the turn's position in the script, from 1; for the ids.
+        model: the model that was asked for.
+        signature: of its thinking.
+    """
+    usage = turn.usage
+    started = {
+        "input_tokens": (usage.input_tokens if usage else None) or 0,
+        "cache_creation_input_tokens": usage.cache_creation_tokens if usage else 0,
+        "cache_read_input_tokens": usage.cache_read_tokens if usage else 0,
+        "output_tokens": 1,
+    }
+    message: dict[str, Any] = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": turn.model or model,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": started,
+    }
+    content: list[Event] = [{"type": "message_start", "message": message}, {"type": "ping"}]
+    for index, (block, deltas) in enumerate(_blocks(turn, number, signature)):
+        content.append({"type": "content_block_start", "index": index, "content_block": block})
+        content += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        content.append({"type": "content_block_stop", "index": index})
+    output_tokens = (usage.output_tokens if usage else None) or 0
+    ended: dict[str, Any] = {"stop_reason": turn.ends_as, "stop_sequence": None}
+    if turn.ends_as == "refusal":
+        ended["stop_details"] = {"type": "refusal", "category": None, "explanation": "The script says so."}
+    end: list[Event] = [
+        {"type": "message_delta", "delta": ended, "usage": {**started, "output_tokens": output_tokens}},
+        {"type": "message_stop"},
+    ]
+    return content, end
+
+
+def sse(event: Event) -> bytes:
+    """One server-sent event."""
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+
+
+def _faulty(turn: ScriptedTurn, fault: ModelFault) -> HttpError | Disturbed:
+    error_type = _TYPE_OF_FAULT.get(fault.error_type, "api_error")
+    message = fault.message
+    if fault.error_type == "context_too_large":
+        message = f"prompt is too long: 210000 tokens > 200000 maximum ({message})"
+    said = turn.text_pieces or turn.thinking or turn.tool_calls or turn.searches
+    if said:
+        return Disturbed(turn, "error_event", error_type=error_type, message=message)
+    return HttpError(error_type, message)
+
+
+def _blocks(turn: ScriptedTurn, number: int, signature: str) -> Iterator[tuple[Event, list[Event]]]:
+    """Each content block as it starts, and its deltas."""
+    if turn.thinking:
+        deltas: list[Event] = [{"type": "thinking_delta", "thinking": piece} for piece in turn.thinking_pieces]
+        deltas.append({"type": "signature_delta", "signature": signature})
+        yield {"type": "thinking", "thinking": "", "signature": ""}, deltas
+    for position, search in enumerate(turn.searches, start=1):
+        use, result = search_blocks(search, f"srvtoolu_{number}_{position}")
+        yield {**use, "input": {}}, _json_deltas(json.dumps(use["input"]))
+        yield result, []
+    if turn.text_pieces:
+        deltas = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
+        cited = [pair for search in turn.searches for pair in search.results]
+        deltas += [_citation(url, title) for url, title in cited]
+        start: dict[str, Any] = {"type": "text", "text": ""}
+        yield {**start, "citations": []} if cited else start, deltas
+    for call in turn.calls(number=number):
+        text = call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
+        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}, _json_deltas(text)
+
+
+def _json_deltas(text: str) -> list[Event]:
+    pieces = [text[start : start + _JSON_PIECE_CHARS] for start in range(0, len(text), _JSON_PIECE_CHARS)]
+    return [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces)]
+
+
+def _citation(url: str, title: str) -> Event:
+    citation = {
+        "type": "web_search_result_location",
+        "url": url,
+        "title": title,
+        "encrypted_index": "scripted",
+        "cited_text": f"From {title}",
+    }
+    return {"type": "citations_delta", "citation": citation}

@@ -1,0 +1,200 @@
+r"""What a search for code asks for: the text as it stands, and its words.
+
+The query may be a phrase, identifiers, or look like a regular expression. It is never run as one: a hostile pattern
+would hold the interpreter for hours, and none is needed to find a file. Of `class\s+\w+Error|raise .*Error` the literal
+pieces are kept (`class` then `Error` in a line, or `raise` then `Error`).
+
+A word is looked for by its stem at the beginnings of words, where a word also begins at a hump of `camelCase` and after
+an underscore; an identifier also as a whole.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+_MAX_QUERY_CHARS = 1_000
+_MAX_TERMS = 24
+_TOKEN = re.compile(r"[^\W\d]\w*|\d{2,}")
+_HUMP = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LOOKS_LIKE_REGEX = re.compile(r"\\[swdbSWDB.()\[\]{}|]|\.[*+]|\[[^\]]*\][*+?]|\(\?|^\^|\w\$$|\w\|\w|\)\|")
+_REGEX_SYNTAX = re.compile(r"\\[a-zA-Z]|\[[^\]]*\]|\{\d*,?\d*\}|\(\?[a-zA-Z:!=<]*|[\\^$.*+?()\[\]{}]")
+
+STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundred quoted words
+    """a an the and or but if then of in on at by to for from with without into onto over under about as is are was were
+    be been being do does did done has have had having can could should would will shall may might must how what where
+    which who whom whose why when there here it its this that these those i we you they me us our your their my he she
+    his her
+    not no any all some each every please show tell find explain give list look looking search locate describe want need
+    know see happen happens happening work works working exactly actually currently let lets s t m re ve""".split()  # noqa: SIM905
+)
+_SUFFIXES = (
+    *(
+        "ications",
+        "ication",
+        "ations",
+        "ation",
+        "ements",
+        "ement",
+        "ifiers",
+        "iers",
+        "ier",
+        "ings",
+        "ing",
+        "ied",
+        "ies",
+    ),
+    *("ers", "er", "ed", "es", "e", "y"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the query.
+
+    Args:
+        word: in lower case.
+        stem: what its forms begin with; the word itself for identifiers and numbers.
+        weight: its share beside the rarity.
+        is_identifier: it must stand as a whole between characters that are no part of an identifier.
+    """
+
+    word: str
+    stem: str
+    weight: float = 1.0
+    is_identifier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search.
+
+    Args:
+        phrases: alternatives, each a sequence of literal pieces that stand in this order in one line, in lower case.
+        terms: the words, most telling kinds first.
+    """
+
+    phrases: tuple[tuple[str, ...], ...]
+    terms: tuple[Term, ...]
+
+    @property
+    def needles(self) -> tuple[str, ...]:
+        """Texts in lower case of which every file that can match has at least one."""
+        return tuple(dict.fromkeys([*(term.stem for term in self.terms), *(phrase[0] for phrase in self.phrases)]))
+
+
+def parse_query(text: str) -> Query:
+    """Read a query; one without any word or sign gives a query that finds nothing."""
+    text = " ".join(text[:_MAX_QUERY_CHARS].split())
+    plain = _unquoted(text)
+    if not _LOOKS_LIKE_REGEX.search(plain):
+        return Query(((plain.lower(),),) if len(plain) >= 2 else (), _terms(plain))
+    alternatives: list[tuple[str, ...]] = []
+    for alternative in plain.split("|"):
+        pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
+        alternatives.append(tuple(piece for piece in pieces if len(piece) >= 2))
+    phrases = ((plain.lower(),), *(pieces for pieces in alternatives if pieces))
+    return Query(phrases, _terms(_REGEX_SYNTAX.sub(" ", plain)))
+
+
+def occurrences(text: str, lowered: str, term: Term) -> Iterator[tuple[int, float]]:
+    """Where a term stands, with how well: 1 for the word itself, 0.8 for another form, 0.4 for a longer word.
+
+    Args:
+        text: as written, for the humps.
+        lowered: the same in lower case, of the same length.
+        term: what to look for.
+    """
+    at = lowered.find(term.stem)
+    while at >= 0:
+        fit = _whole_fit(lowered, at, term) if term.is_identifier else _word_fit(text, lowered, at, term)
+        if fit:
+            yield at, fit
+        at = lowered.find(term.stem, at + 1)
+
+
+def lower(text: str) -> tuple[str, str]:
+    """The text and its lower case, of the same length; where a letter grows in lower case, humps are given up."""
+    lowered = text.lower()
+    return (text, lowered) if len(lowered) == len(text) else (lowered, lowered)
+
+
+def split_identifier(name: str) -> list[str]:
+    """`parse_HTTPRequest2` is `parse`, `HTTP`, `Request`, `2`."""
+    return [part for run in _HUMP.findall(name) for part in _CAMEL.split(run)]
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """What the forms of a word begin with, always a prefix: `report` for `reported`, `cach` for `caching`."""
+    if len(word) <= 3 or not word.isascii():
+        return word
+    if word.endswith("s") and not word.endswith(("ss", "us", "is", "ies")):
+        without = word[:-1]
+        word = without[:-1] if without.endswith(("sse", "xe", "che", "she")) else without
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+        word = word[:-1]
+    return word
+
+
+def _unquoted(text: str) -> str:
+    for quote in ('"', "'", "`"):
+        if len(text) > 2 and text.startswith(quote) and text.endswith(quote) and quote not in text[1:-1]:
+            return text[1:-1].strip()
+    return text
+
+
+def _terms(text: str) -> tuple[Term, ...]:
+    tokens = list(dict.fromkeys(_TOKEN.findall(text)))
+    telling = [token for token in tokens if token.lower() not in STOP_WORDS]
+    found: dict[str, Term] = {}
+    for token in telling or tokens:
+        parts = split_identifier(token)
+        if len(parts) > 1 or "_" in token.strip("_") or any(letter.isdigit() for letter in token):
+            word = token.lower()
+            found.setdefault(word, Term(word, word, weight=2.0, is_identifier=True))
+            words = [(part.lower(), 0.5) for part in parts if len(part) > 1 and not part.isdigit()]
+        else:
+            words = [(token.lower(), 1.0)]
+        for word, weight in words:
+            key = f"~{stem(word)}"
+            if key not in found and (len(word) > 1 or not word.isascii()):
+                found[key] = Term(word, stem(word), weight)
+    return tuple(sorted(found.values(), key=lambda term: -term.weight)[:_MAX_TERMS])
+
+
+def _whole_fit(lowered: str, at: int, term: Term) -> float:
+    end = at + len(term.stem)
+    before = at == 0 or not _is_name(lowered[at - 1])
+    after = end == len(lowered) or not _is_name(lowered[end])
+    return 1.0 if before and after else 0.4 if before or after else 0.0
+
+
+def _word_fit(text: str, lowered: str, at: int, term: Term) -> float:
+    if at and lowered[at - 1].isalpha() and not _is_hump(text, at):
+        return 0.0
+    end, length = at + len(term.stem), len(lowered)
+    while end < length and lowered[end].isalpha() and not _is_hump(text, end):
+        end += 1
+    word = lowered[at:end]
+    if word == term.word:
+        return 1.0
+    if len(word) <= 40 and stem(word) == term.stem:
+        return 0.8
+    return 0.4 if len(term.stem) >= 4 else 0.0
+
+
+def _is_hump(text: str, at: int) -> bool:
+    """Whether a new word of a camelCase identifier begins here."""
+    if not text[at].isupper():
+        return False
+    return text[at - 1].islower() or (at + 1 < len(text) and text[at + 1].islower())
+
+
+def _is_name(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"

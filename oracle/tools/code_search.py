@@ -1,0 +1,181 @@
+"""Ranking: which files of a project answer a query best, and which of their lines to show.
+
+A file's score is BM25 over the query's words (rare words count more, long files less), with the words in its path
+counted too, times the share of the query that it covers. The best files are then read line by line: a line scores by
+the words in it and around it, more if it defines something of that name, most if the query stands in it as it is.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from oracle.tools.code_files import ProjectFile, extension
+from oracle.tools.code_query import Query, Term, lower, occurrences
+from oracle.tools.code_scan import FileCounts, phrase_at
+
+READ_FILES = 60
+"""Files that are looked at line by line."""
+_SATURATION = 1.2
+_LENGTH_SHARE = 0.5
+_NEAR_LINES = 6
+_HITS_PER_FILE = 2
+_SECOND_HIT = 0.6
+_LINE_CHARS = 500
+_DEFINITION = re.compile(
+    r"^\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|sealed|partial|override|open"
+    r"|inline|virtual|extern|unsafe|pub|pub\(\w+\)|declare|data)\s+)*"
+    r"(?:def|class|function\*?|func|fn|fun|type|interface|struct|enum|union|trait|impl|module|namespace|package|record"
+    r"|protocol|object|macro|sub|proc|create table|const|let|var|val)\s+"
+    r"(?:\([^()]{0,80}\)\s*)?(?P<name>[\w$.]+)",
+    re.IGNORECASE,
+)
+_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
+_HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
+_PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
+_DATA = {"json", "jsonl", "lock", "csv", "tsv", "svg", "xml", "log", "map", "ipynb", "snap", "po"}
+_TEST_PATH = re.compile(
+    r"(^|/)(tests?|specs?|__tests__|fixtures?)/|(^|/)(test_[^/]*|[^/]*[._-](test|spec)\.\w+)$", re.IGNORECASE
+)
+_TEST_WORDS = {"test", "spec", "fixtur"}
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFile:
+    """A file with its score so far; greater is better."""
+
+    file: ProjectFile
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place in a file: the line from 1, its score, and the line itself."""
+
+    path: str
+    line: int
+    score: float
+    text: str
+
+
+def rarities(matches: Sequence[FileCounts], query: Query, *, files: int) -> tuple[float, ...]:
+    """How much each term tells, by the share of all files that have it; 0 for one that stands nowhere."""
+    found = []
+    for index, term in enumerate(query.terms):
+        having = sum(1 for match in matches if match.by_term[index])
+        rarity = math.log(1 + (files - having + 0.5) / (having + 0.5)) if having else 0.0
+        found.append(term.weight * rarity)
+    return tuple(found)
+
+
+def rank_files(
+    matches: Sequence[FileCounts], query: Query, *, rarity: Sequence[float], mean_bytes: float
+) -> list[RankedFile]:
+    """The files by their words and paths, best first; at most `READ_FILES`."""
+    about_tests = any(term.stem in _TEST_WORDS for term in query.terms)
+    total = sum(rarity) or 1.0
+    ranked = []
+    for match in matches:
+        in_path = _path_fits(match.file.path, query.terms)
+        length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * match.file.size / max(mean_bytes, 1.0)
+        score = covered = 0.0
+        for weight, count, fit in zip(rarity, match.by_term, in_path, strict=True):
+            score += weight * (count * (_SATURATION + 1) / (count + _SATURATION * length) + 1.2 * fit)
+            covered += weight * min(count + fit, 1.0)
+        score *= 0.25 + 0.75 * covered / total
+        if match.has_phrase:
+            score += total + 1.0
+        ranked.append(RankedFile(match.file, score * _kind_factor(match.file.path, about_tests=about_tests)))
+    ranked.sort(key=lambda ranked_file: (-ranked_file.score, ranked_file.file.path))
+    return ranked[:READ_FILES]
+
+
+def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity: Sequence[float]) -> list[Hit]:
+    """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
+    own: dict[int, tuple[float, frozenset[int]]] = {}
+    for number, line in enumerate(lines):
+        scored = _line_score(line[:_LINE_CHARS], query, rarity)
+        if scored is not None:
+            own[number] = scored
+    if not own:
+        first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+        return [Hit(ranked.file.path, first + 1, ranked.score, lines[first] if lines else "")]
+    scores = {number: _with_surroundings(number, own, rarity) for number in own}
+    hits: list[Hit] = []
+    for number in sorted(scores, key=lambda number: (-scores[number], number)):
+        if len(hits) == _HITS_PER_FILE:
+            break
+        if all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
+            share = 1.0 if not hits else _SECOND_HIT
+            hits.append(Hit(ranked.file.path, number + 1, share * (ranked.score + scores[number]), lines[number]))
+    return hits
+
+
+def _line_score(line: str, query: Query, rarity: Sequence[float]) -> tuple[float, frozenset[int]] | None:
+    """A line's own score and the terms in it; `None` if nothing of the query stands there."""
+    original, lowered = lower(line)
+    fits: dict[int, float] = {}
+    for index, term in enumerate(query.terms):
+        if term.stem in lowered:
+            fit = max((fit for _, fit in occurrences(original, lowered, term)), default=0.0)
+            if fit:
+                fits[index] = fit
+    has_phrase = any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
+    if not fits and not has_phrase:
+        return None
+    score = sum(rarity[index] * fit for index, fit in fits.items())
+    score += _definition_bonus(original, query.terms, rarity)
+    if has_phrase:
+        score += sum(rarity) + 1.0
+    return score, frozenset(fits)
+
+
+def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float]) -> float:
+    """More for a line that defines a name with the query's words in it, most if it is just that name."""
+    found = _DEFINITION.match(line)
+    factor = 1.5
+    if found is None:
+        found, factor = _ASSIGNMENT.match(line) or _HEADING.match(line), 0.7
+    if found is None:
+        return 0.0
+    name = found["name"]
+    original, lowered = lower(name)
+    bonus = 0.0
+    for term, weight in zip(terms, rarity, strict=True):
+        fit = max((fit for _, fit in occurrences(original, lowered, term)), default=0.0)
+        bonus += factor * weight * fit
+        if lowered == term.word:
+            bonus += 2 * factor * weight
+    return bonus
+
+
+def _with_surroundings(number: int, own: dict[int, tuple[float, frozenset[int]]], rarity: Sequence[float]) -> float:
+    """A line's score, and half of what the lines around it add in terms that it has not itself."""
+    score, terms = own[number]
+    around: set[int] = set()
+    for other in range(number - _NEAR_LINES, number + _NEAR_LINES + 1):
+        if other in own:
+            around |= own[other][1]
+    return score + 0.5 * sum(rarity[index] for index in around - terms)
+
+
+def _path_fits(path: str, terms: Sequence[Term]) -> list[float]:
+    """For each term how well the path has it: fully in the file's name, less in a folder's."""
+    pure = PurePosixPath(path)
+    name, folder = lower(pure.stem), lower(str(pure.parent))
+    fits = []
+    for term in terms:
+        in_name = max((fit for _, fit in occurrences(*name, term)), default=0.0)
+        in_folder = max((fit for _, fit in occurrences(*folder, term)), default=0.0)
+        fits.append(max(in_name, 0.4 * in_folder))
+    return fits
+
+
+def _kind_factor(path: str, *, about_tests: bool) -> float:
+    kind = extension(path)
+    if kind in _DATA or path.endswith((".min.js", ".min.css", "-lock.yaml")):
+        return 0.4
+    if _TEST_PATH.search(path) and not about_tests:
+        return 0.75
+    return 0.8 if kind in _PROSE else 1.0

@@ -1,0 +1,145 @@
+"""What a Markdown file of the vault says about itself: title, tags, and where its text begins.
+
+Front matter is read by hand, `title` and `tags` alone: a note is anybody's text, and a note whose front matter is no
+valid YAML is still a note.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+THREADS_FOLDER = "threads"
+NOTE_SUFFIXES = (".md", ".markdown")
+_FRONT_MATTER_LINES = 100
+_HEADING = re.compile(r"^#\s+(?P<title>\S.*?)\s*#*$")
+_KEY = re.compile(r"^(?P<key>[A-Za-z_]+)\s*:\s*(?P<value>.*)$")
+_ENTRY = re.compile(r"^## (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note.
+
+    Args:
+        title: from the front matter, else the first heading, else the file's name.
+        tags: without `#`.
+        text_line: the first line behind the front matter, from 1.
+    """
+
+    title: str
+    tags: tuple[str, ...]
+    text_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a thread: the line of its heading, from 1, its time as written, and its lines below the heading."""
+
+    line: int
+    time: str
+    lines: tuple[str, ...]
+
+
+def is_note(name: str) -> bool:
+    """Whether a file name is that of a visible Markdown file."""
+    return name.casefold().endswith(NOTE_SUFFIXES) and not name.startswith(".")
+
+
+def is_thread(path: str) -> bool:
+    """Whether a path below the vault is a thread's."""
+    return path.split("/", 1)[0].casefold() == THREADS_FOLDER and "/" in path
+
+
+def read_note(lines: Sequence[str], *, path: str) -> Note:
+    """Title and tags of a note."""
+    end = _front_matter_end(lines)
+    title, tags = _front_matter(lines[1 : end - 1]) if end else ("", [])
+    if not title:
+        headings = (_HEADING.match(line) for line in lines[end : end + 200])
+        title = next((found["title"] for found in headings if found), "")
+    return Note(title or PurePosixPath(path).stem, tuple(dict.fromkeys(tags)), end + 1)
+
+
+def read_entries(lines: Sequence[str]) -> list[Entry]:
+    """The entries of a thread, oldest first; what stands before the first heading of an entry belongs to none."""
+    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line)]
+    entries = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        body = [_unescaped(line) for line in lines[start + 1 : end]]
+        entries.append(Entry(start + 1, lines[start].removeprefix("## ").strip(), tuple(_stripped(body))))
+    return entries
+
+
+def entry_text(time: str, content: str) -> str:
+    """An entry as it is appended; a line of the content that looks like an entry's heading is escaped."""
+    lines = [f"\\{line}" if _ENTRY.match(line.lstrip("\\")) else line for line in content.strip().split("\n")]
+    return "\n".join(["", f"## {time}", "", *lines, ""])
+
+
+def with_title(body: str, title: str | None) -> str:
+    """A note's text with its title: in the front matter if there is some, else as the first heading."""
+    body = body.replace("\r\n", "\n")
+    text = body if body.endswith("\n") else f"{body}\n"
+    title = " ".join((title or "").split())
+    if not title:
+        return text
+    lines = text.split("\n")
+    end = _front_matter_end(lines)
+    if end:
+        has_title = bool(_front_matter(lines[1 : end - 1])[0])
+        return (
+            text if has_title else "\n".join([lines[0], f"title: {json.dumps(title, ensure_ascii=False)}", *lines[1:]])
+        )
+    first = _HEADING.match(text.lstrip().split("\n", 1)[0])
+    if first and first["title"].casefold() == title.casefold():
+        return text
+    return f"# {title}\n\n{text.lstrip()}"
+
+
+def _front_matter_end(lines: Sequence[str]) -> int:
+    """How many lines the front matter has with its fences; 0 if there is none."""
+    if not lines or lines[0].strip("\ufeff ") != "---":
+        return 0
+    for number, line in enumerate(lines[1:_FRONT_MATTER_LINES], start=2):
+        if line.rstrip() in {"---", "..."}:
+            return number
+    return 0
+
+
+def _front_matter(lines: Sequence[str]) -> tuple[str, list[str]]:
+    title = ""
+    tags: list[str] = []
+    key = ""
+    for line in lines:
+        found = _KEY.match(line)
+        if found:
+            key, value = found["key"].casefold(), found["value"].strip()
+            if key == "title":
+                title = _plain(value)
+            elif key in {"tags", "tag"}:
+                tags += [_plain(tag) for tag in re.split(r"[,\s]+", value.strip("[]")) if tag]
+        elif key in {"tags", "tag"} and line.strip().startswith("- "):
+            tags.append(_plain(line.strip()[2:]))
+    return title, [tag.lstrip("#") for tag in tags if tag.lstrip("#")]
+
+
+def _plain(value: str) -> str:
+    value = value.strip()
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1]
+    return value.strip()
+
+
+def _unescaped(line: str) -> str:
+    return line[1:] if line.startswith("\\") and _ENTRY.match(line.lstrip("\\")) else line
+
+
+def _stripped(lines: list[str]) -> list[str]:
+    first, last = 0, len(lines)
+    while first < last and not lines[first].strip():
+        first += 1
+    while last > first and not lines[last - 1].strip():
+        last -= 1
+    return lines[first:last]

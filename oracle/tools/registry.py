@@ -1,0 +1,163 @@
+"""The tools of a service under their names, and the one place where they are called.
+
+`ToolRegistry.call` answers every call with a `ToolResult`: a tool that is unknown, is called wrongly, raises, hangs or
+floods gives an error (or a cut) result with a text that the model can act on. Only cancellation gets through.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from oracle.chunks import Source
+from oracle.models.protocol import ToolDefinition
+from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.tools.protocol import Tool, ToolResult
+from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
+
+_CANCEL_GRACE_S = 0.05
+"""How long a cancelled tool may tidy up while we wait; the answer to a limit is due within 100 ms (decision 7)."""
+_MAX_SOURCES = 100
+_ERROR_CHARS = 1_000
+
+log = structlog.get_logger(__name__)
+
+
+class ToolRegistry:
+    """The tools by name, in the order given.
+
+    Args:
+        tools: all tools; names are unique.
+        max_output_chars: bound on the text of a result.
+
+    Raises:
+        ToolDefinitionError: two tools have the same name.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, max_output_chars: int = OUTPUT_CHARS) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._max_output_chars = max_output_chars
+        self._stragglers: set[asyncio.Task[ToolResult]] = set()
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ToolDefinitionError(f"two tools are named {tool.name!r}; names must be unique")
+            self._tools[tool.name] = tool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in the order given."""
+        return tuple(self._tools)
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """All tools, in the order given."""
+        return tuple(self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name, or `None`."""
+        return self._tools.get(name)
+
+    def definitions(self, names: Iterable[str]) -> tuple[ToolDefinition, ...]:
+        """What the model is told of these tools, in the order given; server-side ones are the request's affair.
+
+        Raises:
+            KeyError: there is no tool of that name.
+        """
+        found = [self._tools[name] for name in names]
+        return tuple(
+            ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found if not tool.is_server_side
+        )
+
+    async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model writes anything
+        """Run a tool; never raises but `CancelledError`.
+
+        Args:
+            name: as the model wrote it.
+            arguments: as the model wrote them, unchecked; a mapping if it kept to the schema.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            shown = shorten(clean(name), limit=80)
+            return _error(f"There is no tool {shown!r}.{did_you_mean(near(name, self._tools))} {self._available()}")
+        if tool.is_server_side:
+            return _error(f"{name} is run by the model's provider and cannot be called here.")
+        if not isinstance(arguments, Mapping):
+            return _error(f"{name}: the arguments must be a JSON object, given {type(arguments).__name__}.")
+        return self._tidied(await self._run(tool, arguments))
+
+    async def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
+        task = asyncio.create_task(_guarded(tool, arguments), name=f"tool:{tool.name}")
+        try:
+            done, _ = await asyncio.wait({task}, timeout=tool.timeout_s)
+        except asyncio.CancelledError:
+            await self._stop(task, tool)
+            raise
+        if done:
+            return task.result()
+        await self._stop(task, tool)
+        log.warning("tool.timed_out", tool=tool.name, timeout_s=tool.timeout_s)
+        advice = "It may have taken effect all the same; check that first." if tool.writes else "Ask for less."
+        return _error(f"{tool.name} gave no answer within {tool.timeout_s:g} s and was stopped. {advice}")
+
+    async def _stop(self, task: "asyncio.Task[ToolResult]", tool: Tool) -> None:
+        """Cancel a call and let it tidy up for a moment; one that does not end is left behind, never waited for."""
+        task.cancel()
+        self._stragglers.add(task)
+        task.add_done_callback(self._stragglers.discard)
+        await asyncio.wait({task}, timeout=_CANCEL_GRACE_S)
+        if not task.done():
+            log.warning("tool.ignored_cancellation", tool=tool.name)
+
+    def _tidied(self, result: ToolResult) -> ToolResult:
+        sources = tuple(_clean_source(source) for source in result.sources[:_MAX_SOURCES])
+        return replace(result, text=bounded(result.text, limit=self._max_output_chars), sources=sources)
+
+    def _available(self) -> str:
+        return f"There are: {', '.join(self._tools)}." if self._tools else "There are no tools."
+
+
+async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
+    """Call a tool and turn whatever it raises into a result.
+
+    A `CancelledError` that nobody asked this task for is the tool's own failure, not ours to pass on.
+    """
+    task = asyncio.current_task()
+    try:
+        result: object = await tool.call(arguments)
+    except ToolError as error:
+        return _error(str(error))
+    except asyncio.CancelledError:
+        if task is None or task.cancelling():
+            raise
+        log.warning("tool.failed", tool=tool.name, error="CancelledError")
+        return _error(f"{tool.name} failed: it was cancelled from within.")
+    except (Exception, SystemExit) as error:  # a tool's mistake must not end the query
+        log.warning("tool.failed", tool=tool.name, error=type(error).__name__, exc_info=True)
+        return _error(f"{tool.name} failed: {_reason(error)}")
+    if not isinstance(result, ToolResult):
+        log.warning("tool.failed", tool=tool.name, error=f"returned {type(result).__name__}")
+        return _error(f"{tool.name} failed: it returned {type(result).__name__} instead of a result.")
+    return result
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, without the absolute path that an `OSError` carries."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{type(error).__name__}: {error.strerror}"
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - even that may be broken
+        text = ""
+    return f"{type(error).__name__}: {text[:_ERROR_CHARS]}" if text else type(error).__name__
+
+
+def _error(text: str) -> ToolResult:
+    return ToolResult(text, is_error=True)
+
+
+def _clean_source(source: Source) -> Source:
+    snippet = None if source.snippet is None else clean(source.snippet[:_ERROR_CHARS])
+    return replace(source, path=clean(source.path), snippet=snippet)

@@ -1,0 +1,246 @@
+"""Tools from functions: the JSON Schema of the arguments and the check before a call both come from the type hints.
+
+Rules:
+
+- Every parameter is given by name and annotated; `Annotated[str, "what it means"]` describes it to the model.
+- Where models are sloppy the check is lenient: `"5"` is an integer, `7` is a text, `null` for an argument with a
+  default is that default, and a list may come as its JSON text. Everything else is refused, with all mistakes at once.
+- A synchronous function runs in a daemon thread (`oracle.tools.workers`), an asynchronous one on the event loop.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+
+from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.tools.protocol import Tool, ToolGroup, ToolResult
+from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.workers import Workers
+
+Function = Callable[..., Any]
+"""Returns a `ToolResult` or a text, or an awaitable of one."""
+
+
+def tool(
+    *,
+    group: ToolGroup,
+    when_to_use: str,
+    name: str | None = None,
+    description: str | None = None,
+    writes: bool = False,
+    timeout_s: float = 30.0,
+    workers: Workers | None = None,
+) -> Callable[[Function], Tool]:
+    """Make a tool of a function or a bound method.
+
+    Args:
+        group: which root it works on; decides which queries get it.
+        when_to_use: one sentence for the prompt's tool reference.
+        name: as the model calls it; the function's name by default.
+        description: for the model; the first paragraph of the docstring by default.
+        writes: it changes something.
+        timeout_s: after that long the call is an error.
+        workers: the threads for a synchronous function; its own by default.
+
+    Raises:
+        ToolDefinitionError: when the result is applied to a function that cannot be a tool.
+    """
+
+    def make(function: Function) -> Tool:
+        tool_name = name or str(getattr(function, "__name__", ""))
+        about = description or _first_paragraph(function)
+        if not about:
+            raise ToolDefinitionError(f"tool {tool_name!r} has no description; give it a docstring")
+        if timeout_s <= 0:
+            raise ToolDefinitionError(f"tool {tool_name!r} has timeout_s {timeout_s!r}; it must be greater than 0")
+        arguments = Arguments.of(function, name=tool_name)
+        threads = None if inspect.iscoroutinefunction(function) else workers or Workers()
+        return Tool(
+            name=tool_name,
+            description=about,
+            when_to_use=when_to_use,
+            input_schema=arguments.schema,
+            call=partial(_call, function, arguments, threads),
+            group=group,
+            writes=writes,
+            timeout_s=timeout_s,
+        )
+
+    return make
+
+
+def arguments_line(schema: Mapping[str, Any]) -> str:
+    """The arguments in short, for a tool reference: `query, limit?`."""
+    required = schema.get("required", ())
+    return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a function: what the model is told, and the check.
+
+    Args:
+        name: the tool's, for messages.
+        schema: JSON Schema of type object.
+        model: the check; its fields are numbered, their aliases are the arguments' names, so that any name will do.
+        parameters: the annotations by name, without `None` and descriptions.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    model: type[BaseModel]
+    parameters: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, function: Function, *, name: str) -> "Arguments":
+        """Read a function's signature.
+
+        Raises:
+            ToolDefinitionError: a parameter has no annotation, cannot be given by name, or has a type without a schema.
+        """
+        try:
+            hints = get_type_hints(function, include_extras=True)
+        except (NameError, TypeError) as error:
+            raise ToolDefinitionError(f"the type hints of tool {name!r} cannot be read: {error}") from error
+        fields: dict[str, Any] = {}
+        parameters: dict[str, Any] = {}
+        for index, parameter in enumerate(inspect.signature(function).parameters.values()):
+            if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:
+                raise ToolDefinitionError(f"parameter {str(parameter)!r} of tool {name!r} cannot be given by name")
+            if parameter.name not in hints:
+                raise ToolDefinitionError(f"parameter {parameter.name!r} of tool {name!r} has no type annotation")
+            annotation, text = _described(hints[parameter.name])
+            default = ... if parameter.default is parameter.empty else parameter.default
+            field = Field(default, alias=parameter.name, description=text)
+            fields[f"argument_{index}"] = (annotation, field)
+            parameters[parameter.name] = _bare(annotation)
+        config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, arbitrary_types_allowed=False)
+        try:
+            model = create_model(f"{name}_arguments", __config__=config, **fields)
+            schema = _tidy(model.model_json_schema(by_alias=True))
+        except (PydanticUserError, TypeError) as error:
+            raise ToolDefinitionError(f"tool {name!r} has a parameter that has no JSON Schema: {error}") from error
+        return cls(name, schema, model, parameters)
+
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function takes them.
+
+        Raises:
+            ToolError: some are missing, unknown or wrong; the text names all of them.
+        """
+        required = self.schema.get("required", ())
+        prepared = {
+            str(name): _prepared(value, self.parameters.get(name))
+            for name, value in given.items()
+            if value is not None or name in required or name not in self.parameters
+        }
+        try:
+            checked = self.model.model_validate(prepared)
+        except ValidationError as error:
+            raise ToolError(self._complaint(error)) from None
+        fields = type(checked).model_fields
+        return {str(field.alias): getattr(checked, attribute) for attribute, field in fields.items()}
+
+    def _complaint(self, error: ValidationError) -> str:
+        mistakes = []
+        for mistake in error.errors(include_url=False, include_context=False)[:10]:
+            place = [str(part) for part in mistake["loc"]]
+            argument = ".".join(place) or "arguments"
+            if mistake["type"] == "extra_forbidden" and len(place) == 1:
+                hint = did_you_mean(near(argument, self.parameters))
+                mistakes.append(f"there is no argument {argument[:80]!r}.{hint}")
+            elif mistake["type"] == "missing":
+                mistakes.append(f"argument {argument!r} is missing.")
+            else:
+                problem = mistake["msg"].removeprefix("Input ").removeprefix("Value error, ")
+                mistakes.append(f"argument {argument[:80]!r} {problem}, given {_shown(mistake['input'])}.")
+        return f"{self.name}: {' '.join(mistakes)} {self._usage()}"
+
+    def _usage(self) -> str:
+        if not self.parameters:
+            return "It takes no arguments."
+        required = self.schema.get("required", ())
+        parts = []
+        for name, property_schema in self.schema["properties"].items():
+            kind = property_schema.get("type") or ("one of " + json.dumps(property_schema.get("enum", "several types")))
+            parts.append(f"{name} ({kind}, {'required' if name in required else 'optional'})")
+        return f"Arguments: {', '.join(parts)}."
+
+
+async def _call(
+    function: Function, arguments: Arguments, workers: Workers | None, given: Mapping[str, Any]
+) -> ToolResult:
+    checked = arguments.check(given)
+    if workers is None:
+        result = await function(**checked)
+    else:
+        result = await workers.run(partial(function, **checked))
+    if isinstance(result, str):
+        return ToolResult(result)
+    if not isinstance(result, ToolResult):
+        raise ToolDefinitionError(f"tool {arguments.name!r} returned {type(result).__name__}, not ToolResult or str")
+    return result
+
+
+def _first_paragraph(function: Function) -> str:
+    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+
+
+def _described(annotation: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - annotations are anything
+    """Take the describing text out of `Annotated`; other metadata (pydantic's constraints) stays."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, None
+    base, *metadata = get_args(annotation)
+    texts = [item for item in metadata if isinstance(item, str)]
+    rest = [item for item in metadata if not isinstance(item, str)]
+    return (Annotated[(base, *rest)] if rest else base), " ".join(texts) or None
+
+
+def _bare(annotation: Any) -> Any:  # noqa: ANN401
+    """The type without `Annotated` and `| None`."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in {Union, UnionType}:
+        kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+        return kinds[0] if len(kinds) == 1 else annotation
+    return annotation
+
+
+def _prepared(value: Any, annotation: Any) -> Any:  # noqa: ANN401
+    """The value as pydantic may judge it: lists out of texts, and no truth value passes for a number."""
+    if annotation in {int, float} and isinstance(value, bool):
+        return str(value).lower()
+    if (get_origin(annotation) or annotation) in {list, tuple} and isinstance(value, str):
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            return [part.strip() for part in value.split(",")]
+        return decoded if isinstance(decoded, list) else [value]
+    return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value[:80] if isinstance(value, str) else value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what only costs tokens: titles, and the `null` of optional arguments, which may simply be left out."""
+    properties = {}
+    for name, given in schema.get("properties", {}).items():
+        kept = {key: value for key, value in given.items() if key != "title"}
+        kinds = [kind for kind in kept.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            kept = {**kinds[0], **{key: value for key, value in kept.items() if key != "anyOf"}}
+        if kept.get("default", ...) is None:
+            del kept["default"]
+        properties[name] = kept
+    rest = {key: value for key, value in schema.items() if key not in {"title", "properties"}}
+    return {"type": "object", "properties": properties, **rest, "additionalProperties": False}

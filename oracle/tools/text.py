@@ -1,0 +1,177 @@
+r"""Text from files, made fit to be sent: decoded, cut, numbered, without characters that break JSON or storage.
+
+Rules:
+
+- What a tool returns encodes as UTF-8 and fits a text column: no lone surrogates, no NUL.
+- Lines end at `\n` alone (a `\r` before it is dropped), so that numbers agree with editors, git and ripgrep.
+- Whatever is cut says so, how much, and how to get the rest.
+"""
+
+import codecs
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from oracle.tools.errors import ToolError
+
+OUTPUT_CHARS = 32_000
+"""The registry's bound on a result: about 8,000 tokens, a sixth of the default token budget."""
+READ_CHARS = 30_000
+"""The bound on one page of a file; below `OUTPUT_CHARS`, so that the note on how to continue is never cut off."""
+READ_BYTES = 64_000
+"""The same in UTF-8 bytes: text outside ASCII costs more tokens per character."""
+READ_LINES = 2_000
+LINE_CHARS = 1_000
+SNIPPET_CHARS = 300
+
+_UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
+_SNIFFED_BYTES = 8_192
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def clean(text: str) -> str:
+    """The text with lone surrogates and NULs replaced by U+FFFD."""
+    return _UNSENDABLE.sub("\ufffd", text)
+
+
+def shorten(text: str, *, limit: int = SNIPPET_CHARS) -> str:
+    """The text on one line, cut to `limit` characters with an ellipsis."""
+    line = " ".join(text[: limit * 4].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether bytes are no text: a NUL near the beginning, and no byte order mark of UTF-16."""
+    return b"\x00" in data[:_SNIFFED_BYTES] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The text of a file.
+
+    Args:
+        text: clean, see `clean`.
+        is_exact: the bytes were valid in their encoding; otherwise wrong ones became U+FFFD.
+    """
+
+    text: str
+    is_exact: bool
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines without their ends; a last line end opens no further line."""
+        lines = [line.removesuffix("\r") for line in self.text.split("\n")]
+        if lines[-1] == "":
+            lines.pop()
+        return lines
+
+
+def decode(data: bytes, *, path: str) -> Decoded:
+    """Decode a file: UTF-8, or UTF-16 with a byte order mark.
+
+    Raises:
+        ToolError: it is binary.
+    """
+    if is_binary(data):
+        raise ToolError(f"{path!r} is a binary file and cannot be shown as text.")
+    encoding = "utf-8"
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            data, encoding = data[len(bom) :], name
+            break
+    try:
+        return Decoded(clean(data.decode(encoding)), is_exact=True)
+    except UnicodeDecodeError:
+        return Decoded(clean(data.decode(encoding, "replace")), is_exact=False)
+
+
+def cut_line(line: str, *, limit: int = LINE_CHARS) -> str:
+    """The line, cut to `limit` characters with a word on how many are missing."""
+    return line if len(line) <= limit else f"{line[:limit]}… [{len(line) - limit:,} more characters in this line]"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a file as it is shown.
+
+    Args:
+        text: a heading, the lines with their numbers, and notes on what is missing.
+        first_line: its first line, from 1.
+    """
+
+    text: str
+    first_line: int
+
+
+def page(
+    decoded: Decoded,
+    *,
+    path: str,
+    start_line: int | None,
+    end_line: int | None,
+    continuation: Callable[[int], str],
+) -> Page:
+    """Show some lines of a file, bounded by `READ_LINES`, `READ_CHARS` and `READ_BYTES`.
+
+    Args:
+        decoded: the file.
+        path: as the model knows it.
+        start_line: from 1; `None` means 1. Before the first line means the first.
+        end_line: the last line to show; `None` or beyond the end means the last line there is.
+        continuation: the call that shows the file from a line on, for the note.
+
+    Raises:
+        ToolError: the range is empty or begins behind the end.
+    """
+    lines = decoded.lines
+    start = max(start_line or 1, 1)
+    if end_line is not None and end_line < start:
+        raise ToolError(f"end_line {end_line} is before start_line {start}; give a range such as 10 to 40.")
+    if not lines:
+        return Page(f"{path} is empty.", 1)
+    if start > len(lines):
+        raise ToolError(f"start_line {start} is behind the end: {path!r} has {len(lines):,} lines.")
+    wanted = lines[start - 1 : end_line]
+    shown = _that_fit(wanted)
+    last = start + len(shown) - 1
+    parts = [f"{path}, lines {start}-{last} of {len(lines)}"]
+    if not decoded.is_exact:
+        parts.append("[Not valid UTF-8: wrong bytes are shown as \ufffd.]")
+    parts += numbered(shown, first=start)
+    if len(shown) < len(wanted):
+        missing = f"Lines {last + 1}-{start + len(wanted) - 1} are not shown"
+        parts.append(f"[{missing}; go on with {continuation(last + 1)}.]")
+    return Page("\n".join(parts), start)
+
+
+def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> list[str]:
+    """Lines with their numbers in front; `marked` is the number of a line to point at."""
+    width = len(str(first + len(lines) - 1))
+    return [
+        f"{'>' if number == marked else ' '} {number:>{width}} | {line}"
+        for number, line in enumerate(lines, start=first)
+    ]
+
+
+def bounded(text: str, *, limit: int = OUTPUT_CHARS) -> str:
+    """The text, clean and of at most `limit` characters; what is cut is told in the last line."""
+    if len(text) <= limit:
+        return clean(text)
+    note = (
+        f"\n[Cut: the first {limit:,} of {len(text):,} characters are shown. "
+        "For the rest ask for less at a time: a narrower query, a smaller limit, or a range of lines.]"
+    )
+    return clean(text[: max(limit - len(note), 0)]) + note
+
+
+def _that_fit(lines: Sequence[str]) -> list[str]:
+    shown: list[str] = []
+    chars = n_bytes = 0
+    for line in lines[:READ_LINES]:
+        line_cut = cut_line(line)
+        chars += len(line_cut) + 12  # the number in front of it
+        n_bytes += len(line_cut.encode()) + 12
+        if shown and (chars > READ_CHARS or n_bytes > READ_BYTES):
+            break
+        shown.append(line_cut)
+    return shown

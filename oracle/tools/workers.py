@@ -1,0 +1,153 @@
+"""Threads for blocking work that nobody has to wait for.
+
+Rules:
+
+- The threads are daemons. `asyncio.to_thread` and `ThreadPoolExecutor` join theirs when the interpreter ends, so one
+  hanging file system would keep the process alive for ever.
+- A cancelled call returns at once. Its thread cannot be killed: it is abandoned, told so (`check_cancelled`), and
+  another may take its place, up to a bound. Beyond it further calls wait their turn and run into their time limits.
+- A call that is cancelled while it waits never starts.
+- A thread ends when no call waits, so an idle set of tools costs nothing.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from oracle.tools.errors import ToolError
+
+T = TypeVar("T")
+_abandoned_flag: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("tool_abandoned", default=None)
+
+
+class AbandonedError(Exception):
+    """The call that this thread works for is over; raised by `check_cancelled` to end the work."""
+
+
+def check_cancelled() -> None:
+    """End the work if nobody waits for it any more; long loops and irrevocable steps of blocking tools call it.
+
+    Raises:
+        AbandonedError: the call was cancelled or timed out.
+    """
+    flag = _abandoned_flag.get()
+    if flag is not None and flag.is_set():
+        raise AbandonedError
+
+
+class Workers:
+    """A bounded set of daemon threads.
+
+    Args:
+        max_running: calls that run at once; more wait in order.
+        max_abandoned: threads of cancelled calls that may be replaced while they still run.
+        max_waiting: calls that may wait; more are refused.
+    """
+
+    def __init__(self, *, max_running: int = 8, max_abandoned: int = 32, max_waiting: int = 1_000) -> None:
+        self._max_running = max_running
+        self._max_abandoned = max_abandoned
+        self._max_waiting = max_waiting
+        self._lock = threading.Lock()
+        self._waiting: deque[_Job] = deque()
+        self._threads = 0
+        self._abandoned = 0
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run blocking work in a thread and return what it returns, or raise what it raises.
+
+        Raises:
+            ToolError: too many calls wait already.
+        """
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop, loop.create_future())
+        self._submit(job)
+        try:
+            result: T = await job.future
+        except asyncio.CancelledError:
+            self._abandon(job)
+            raise
+        return result
+
+    def _submit(self, job: "_Job") -> None:
+        with self._lock:
+            if len(self._waiting) >= self._max_waiting:
+                raise ToolError(f"Too many calls are waiting ({self._max_waiting:,}); try again later.")
+            self._waiting.append(job)
+            self._start_thread_if_allowed()
+
+    def _abandon(self, job: "_Job") -> None:
+        with self._lock:
+            job.abandoned.set()
+            if job in self._waiting:
+                self._waiting.remove(job)
+            elif not job.finished:
+                self._abandoned += 1
+                with suppress(RuntimeError):  # no thread can be had now; the next one that ends takes over
+                    self._start_thread_if_allowed()
+
+    def _start_thread_if_allowed(self) -> None:
+        if self._waiting and self._threads < self._max_running + min(self._abandoned, self._max_abandoned):
+            thread = threading.Thread(target=self._work, args=(self._waiting[0],), name="tool-worker", daemon=True)
+            thread.start()  # before the counts change: it raises where the system has no more threads
+            self._waiting.popleft()
+            self._threads += 1
+
+    def _work(self, first: "_Job") -> None:
+        job: _Job | None = first
+        while job is not None:
+            job.run()
+            job = self._next_after(job)
+
+    def _next_after(self, job: "_Job") -> "_Job | None":
+        with self._lock:
+            job.finished = True
+            if job.abandoned.is_set():
+                self._abandoned -= 1
+            has_room = self._threads <= self._max_running + min(self._abandoned, self._max_abandoned)
+            if self._waiting and has_room:
+                return self._waiting.popleft()
+            self._threads -= 1
+            return None
+
+
+class _Job:
+    """One call: its work, and where the result goes."""
+
+    __slots__ = ("_context", "_loop", "_work", "abandoned", "finished", "future")
+
+    def __init__(self, work: Callable[[], Any], loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]") -> None:
+        self._work = work
+        self._loop = loop
+        self._context = contextvars.copy_context()
+        self.future = future
+        self.abandoned = threading.Event()
+        self.finished = False
+        self._context.run(_abandoned_flag.set, self.abandoned)
+
+    def run(self) -> None:
+        result: Any = None
+        error: Exception | None = None
+        try:
+            result = self._context.run(self._work)
+        except StopIteration as stop:  # a future cannot carry one
+            error = RuntimeError(f"StopIteration: {stop}")
+        except Exception as caught:  # noqa: BLE001 - it is handed to whoever awaits
+            error = caught
+        except BaseException as caught:  # noqa: BLE001 - sys.exit() in a tool must not end the service
+            error = RuntimeError(f"{type(caught).__name__}: {caught}")
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            self._loop.call_soon_threadsafe(_deliver, self.future, result, error)
+
+
+def _deliver(future: "asyncio.Future[Any]", result: Any, error: Exception | None) -> None:  # noqa: ANN401 - anything
+    if future.done():  # cancelled meanwhile
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)

@@ -1,0 +1,178 @@
+"""The system prompt as a pure function of the query's situation (020 FR-011..014, SC-010; decision 25).
+
+The rules of 020 "Prompt Composition Rules", all of them here or in the segments' own front matter:
+
+1. `base`, `signals` and `tools-reference` always.
+2. The segment of the query type; below a confidence of 0.6 that of the second type as well.
+3. `summarization` if the history is large.
+4. `error-recovery` if the previous query met tool errors.
+5. At most `max_tokens`: over that, segments are dropped from the least important on, never the three of rule 1.
+
+Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), so the prompts of
+different queries begin with the same text and a provider's cache can hold it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prompts.errors import PromptInputError, PromptSizeError, suggest
+from prompts.library import own_segments
+from prompts.segment import (
+    MAX_PROMPT_TOKENS,
+    QUERY_TYPES,
+    REQUIRED_IDS,
+    TOOLS_ID,
+    Segment,
+    SegmentLibrary,
+    Situation,
+    estimate_tokens,
+)
+from prompts.tool_reference import ToolEntry, render_tools_reference
+
+_SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentUse:
+    """What became of one segment.
+
+    Args:
+        id: the segment.
+        included: it is in the prompt.
+        reason: why, or why not.
+        tokens: its size as rendered, included or not; estimated.
+    """
+
+    id: str
+    included: bool
+    reason: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedPrompt:
+    """A system prompt and how it came about.
+
+    Args:
+        text: the prompt.
+        tokens: its size, estimated as `ceil(characters / 4)`.
+        segments: every segment of the library in the order of the prompt, with what became of it.
+        dropped: the ids that belonged into the prompt but had no room, least important first; worth a log line.
+    """
+
+    text: str
+    tokens: int
+    segments: tuple[SegmentUse, ...]
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def included(self) -> tuple[str, ...]:
+        """The ids of the segments in the prompt, in their order."""
+        return tuple(use.id for use in self.segments if use.included)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A segment as rendered for this query, with the verdict on it."""
+
+    segment: Segment
+    text: str
+    wanted: bool
+    reason: str
+
+
+def compose(
+    *,
+    query_type: str,
+    second_query_type: str | None = None,
+    tools: Sequence[ToolEntry] = (),
+    history_tokens: int = 0,
+    previous_errors: bool = False,
+    segments: SegmentLibrary | None = None,
+    max_tokens: int = MAX_PROMPT_TOKENS,
+) -> ComposedPrompt:
+    """Compose the system prompt of one query.
+
+    Args:
+        query_type: one of `QUERY_TYPES`.
+        second_query_type: the runner-up, given where the classification's confidence is below 0.6.
+        tools: the tools offered for this query, in the order in which they are to be listed.
+        history_tokens: size of the conversation that is sent along.
+        previous_errors: the previous query of this conversation met tool errors.
+        segments: what to compose from; `None` means the package's own segments.
+        max_tokens: bound on the whole prompt.
+
+    Raises:
+        PromptInputError: a query type is unknown, a number is out of range, or a tool is given twice.
+        PromptSizeError: the three required segments alone exceed `max_tokens`.
+    """
+    _check_inputs(query_type, second_query_type, history_tokens, max_tokens)
+    situation = Situation(query_type, second_query_type, history_tokens, previous_errors)
+    library = own_segments() if segments is None else segments
+    candidates = _candidates(library, situation, tools)
+    kept, dropped = _fit([each for each in candidates if each.wanted], max_tokens)
+    text = _SEPARATOR.join(each.text for each in kept)
+    tokens = estimate_tokens(text)
+    uses = tuple(_use(each, dropped, max_tokens) for each in candidates)
+    return ComposedPrompt(text, tokens, uses, tuple(each.segment.id for each in dropped))
+
+
+def _check_inputs(query_type: str, second_query_type: str | None, history_tokens: int, max_tokens: int) -> None:
+    for name, value in (("query_type", query_type), ("second_query_type", second_query_type)):
+        if value not in QUERY_TYPES and not (value is None and name == "second_query_type"):
+            raise PromptInputError(f"{name} {value!r} is unknown; {suggest(str(value), QUERY_TYPES)}")
+    for name, number, least in (("history_tokens", history_tokens, 0), ("max_tokens", max_tokens, 1)):
+        if number < least:
+            raise PromptInputError(f"{name} must be at least {least}, not {number!r}")
+
+
+def _candidates(library: SegmentLibrary, situation: Situation, tools: Sequence[ToolEntry]) -> list[_Candidate]:
+    """All segments, rendered, in the order of the prompt; between equals the first query type's comes first."""
+
+    def place(segment: Segment) -> tuple[int, bool, str]:
+        return segment.priority, segment.is_second_choice(situation), segment.id
+
+    candidates = []
+    for segment in sorted(library, key=place):
+        verdict = segment.judge(situation)
+        text = render_tools_reference(segment, tools) if segment.id == TOOLS_ID else segment.text
+        candidates.append(_Candidate(segment, text, verdict.included, verdict.reason))
+    return candidates
+
+
+def _fit(wanted: list[_Candidate], max_tokens: int) -> tuple[list[_Candidate], list[_Candidate]]:
+    """Drop from the end until the rest fits.
+
+    Returns:
+        What stays, in order, and what was dropped, in the order of dropping.
+
+    Raises:
+        PromptSizeError: nothing is left that may be dropped.
+    """
+    kept, dropped = list(wanted), []
+    while _size(kept) > max_tokens:
+        victim = next((each for each in reversed(kept) if not each.segment.required), None)
+        if victim is None:
+            raise PromptSizeError(_describe_excess(kept, max_tokens))
+        kept.remove(victim)
+        dropped.append(victim)
+    return kept, dropped
+
+
+def _size(candidates: list[_Candidate]) -> int:
+    return estimate_tokens(_SEPARATOR.join(each.text for each in candidates))
+
+
+def _describe_excess(required: list[_Candidate], max_tokens: int) -> str:
+    sizes = ", ".join(f"{each.segment.id} {estimate_tokens(each.text):,}" for each in required)
+    return (
+        f"the required segments need {_size(required):,} tokens, over the limit of {max_tokens:,} ({sizes}); "
+        f"shorten {', '.join(REQUIRED_IDS[:-1])} or {REQUIRED_IDS[-1]}, or offer fewer tools"
+    )
+
+
+def _use(candidate: _Candidate, dropped: list[_Candidate], max_tokens: int) -> SegmentUse:
+    was_dropped = candidate in dropped
+    reason = f"dropped to keep within {max_tokens:,} tokens ({candidate.reason})" if was_dropped else candidate.reason
+    included = candidate.wanted and not was_dropped
+    return SegmentUse(candidate.segment.id, included, reason, estimate_tokens(candidate.text))

@@ -1,0 +1,169 @@
+"""A segment: one idea of the system prompt, and the condition under which it is included.
+
+Rules:
+
+- A condition looks at a `Situation` and nothing else: the same situation always gives the same prompt (020 SC-010).
+- The three required segments are unconditional and are never dropped (020, composition rule 1; decision 25).
+- A smaller priority number is more important: it stands earlier in the prompt and is dropped later.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from prompts.errors import PromptInputError
+
+QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")
+"""The query types of 020 FR-015."""
+
+REQUIRED_IDS: Final = ("base", "signals", "tools-reference")
+"""The segments that every prompt has (020, composition rule 1)."""
+
+TOOLS_ID: Final = "tools-reference"
+"""The segment that lists the offered tools."""
+
+MAX_PROMPT_TOKENS: Final = 8_000
+"""The bound on a composed prompt before tool definitions (020, composition rule 5)."""
+
+
+def estimate_tokens(text: str) -> int:
+    """The size of a text in tokens, as decision 6 estimates it: a quarter of its characters, rounded up."""
+    return -(-len(text) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What conditions can ask about.
+
+    Args:
+        query_type: the likeliest type.
+        second_query_type: the runner-up where the classification is unsure, else `None`.
+        history_tokens: size of the conversation so far.
+        previous_errors: the previous query met tool errors.
+    """
+
+    query_type: str
+    second_query_type: str | None = None
+    history_tokens: int = 0
+    previous_errors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a segment is included, and why in words for a log or a debugger."""
+
+    included: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a segment is included; everything that is given must hold.
+
+    Args:
+        query_types: one of these is the query's type, or its second type; empty: any type.
+        history_tokens_over: the history is larger than this many tokens; `None`: any size.
+        previous_errors: whether the previous query met tool errors; `None`: either.
+    """
+
+    query_types: tuple[str, ...] = ()
+    history_tokens_over: int | None = None
+    previous_errors: bool | None = None
+
+    def judge(self, situation: Situation) -> Verdict:
+        """Decide for one situation; the reason names what failed, or everything that held."""
+        checks = tuple(self._checks(situation))
+        failed = tuple(check.reason for check in checks if not check.included)
+        return Verdict(included=not failed, reason="; ".join(failed or (check.reason for check in checks)))
+
+    def _checks(self, situation: Situation) -> Iterator[Verdict]:
+        if self.query_types:
+            yield self._check_query_type(situation)
+        if self.history_tokens_over is not None:
+            over = situation.history_tokens > self.history_tokens_over
+            relation = "over" if over else "not over"
+            yield Verdict(
+                over, f"history of {situation.history_tokens:,} tokens is {relation} {self.history_tokens_over:,}"
+            )
+        if self.previous_errors is not None:
+            met = "met tool errors" if situation.previous_errors else "met no tool errors"
+            yield Verdict(situation.previous_errors is self.previous_errors, f"the previous query {met}")
+
+    def _check_query_type(self, situation: Situation) -> Verdict:
+        if situation.query_type in self.query_types:
+            return Verdict(included=True, reason=f"query type is {situation.query_type!r}")
+        if situation.second_query_type in self.query_types:
+            return Verdict(included=True, reason=f"second query type is {situation.second_query_type!r}")
+        wanted = " or ".join(repr(name) for name in self.query_types)
+        return Verdict(included=False, reason=f"query type is {situation.query_type!r}, not {wanted}")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One prompt file, read and checked.
+
+    Args:
+        id: its name in reports; unique in a library.
+        description: what it tells the model, in one sentence for authors.
+        priority: place in the prompt and resistance to being dropped; 0 is most important.
+        when: the condition; `None` means always.
+        text: the body. `tools-reference` has the placeholder for the tools in it.
+        without_tools: the one line that stands for `tools-reference` when no tool is offered.
+        source: the file that it was read from.
+    """
+
+    id: str
+    description: str
+    priority: int
+    when: Condition | None
+    text: str
+    without_tools: str = ""
+    source: str = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether every prompt has it."""
+        return self.id in REQUIRED_IDS
+
+    def judge(self, situation: Situation) -> Verdict:
+        """Whether it belongs into the prompt for this situation, and why."""
+        return Verdict(included=True, reason="always") if self.when is None else self.when.judge(situation)
+
+    def is_second_choice(self, situation: Situation) -> bool:
+        """Whether only the second query type brought it in."""
+        return (
+            self.when is not None and bool(self.when.query_types) and situation.query_type not in self.when.query_types
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLibrary:
+    """All segments that prompts are composed from, in the order of priority, then id.
+
+    Raises:
+        PromptInputError: a required segment is missing or conditional, or an id is there twice. `load_segments` tells
+            the same with files and lines.
+    """
+
+    segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        ids = [segment.id for segment in self.segments]
+        if len(set(ids)) < len(ids):
+            raise PromptInputError(f"segment ids must be unique, not {sorted(ids)!r}")
+        lacking = [each for each in REQUIRED_IDS if not any(s.id == each and s.when is None for s in self.segments)]
+        if lacking:
+            raise PromptInputError(f"required segments are missing or conditional: {', '.join(lacking)}")
+        object.__setattr__(self, "segments", tuple(sorted(self.segments, key=lambda each: (each.priority, each.id))))
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self.segments)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids in the order of the prompt."""
+        return tuple(segment.id for segment in self.segments)
+
+    def get(self, segment_id: str) -> Segment | None:
+        """The segment of that id, or `None`."""
+        return next((segment for segment in self.segments if segment.id == segment_id), None)

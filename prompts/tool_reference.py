@@ -1,0 +1,54 @@
+"""The list of tools in the prompt: the offered ones alone, one line each (decision 25)."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from prompts.errors import PromptInputError
+from prompts.segment import Segment
+
+TOOLS_PLACEHOLDER: Final = "{{tools}}"
+"""Where the list goes in `tools-reference`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEntry:
+    """A tool as the prompt tells of it.
+
+    Args:
+        name: as the model calls it.
+        when_to_use: one sentence.
+        arguments: their names in order, optional ones with a question mark: `query, limit?`.
+        writes: it changes something.
+    """
+
+    name: str
+    when_to_use: str
+    arguments: str
+    writes: bool = False
+
+
+def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
+    """The text of `tools-reference` for the tools offered; one line where there are none (020 US4-4).
+
+    Raises:
+        PromptInputError: a tool is given twice.
+    """
+    twice = [name for name, count in Counter(tool.name for tool in tools).items() if count > 1]
+    if twice:
+        raise PromptInputError(f"tools must have distinct names, given more than once: {', '.join(map(repr, twice))}")
+    if not tools:
+        return segment.without_tools
+    return segment.text.replace(TOOLS_PLACEHOLDER, "\n".join(_line(tool) for tool in tools))
+
+
+def _line(tool: ToolEntry) -> str:
+    """One tool on one line, whatever its description holds: a line break in it could pass for a new instruction."""
+    mark = " (writes)" if tool.writes else ""
+    return f"- `{_fold(tool.name)}({_fold(tool.arguments)})`{mark}: {_fold(tool.when_to_use)}"
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

@@ -1,0 +1,46 @@
+"""A response as it was read: what the user sees, and what the model told the control."""
+
+from dataclasses import dataclass, field
+
+from signals.model import Signal
+from signals.reader import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedResponse:
+    """A whole response of the model.
+
+    Args:
+        text: the visible text: the response less its signal blocks and the blank lines around blocks at the end.
+        signal: the first well-formed signal; `None` if there is none.
+        warnings: everything that was assumed, corrected, dropped or ignored, with the raw text of malformed and further
+            signals; to be logged by the caller.
+        readings: every signal block in the order of the response, malformed and ignored ones too; for the audit.
+        remainder: the end of `text` that `SignalStream.feed` has not returned. Of `parse`: all of it.
+    """
+
+    text: str
+    signal: Signal | None = None
+    warnings: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = field(default=(), repr=False)
+    remainder: str = field(default="", repr=False)
+
+    @property
+    def malformed(self) -> tuple[str, ...]:
+        """The raw texts of malformed signals; where there is one the fallback is consulted (decision 20)."""
+        return tuple(reading.raw_xml for reading in self.readings if reading.signal is None)
+
+    @property
+    def ignored(self) -> tuple[Signal, ...]:
+        """Well-formed signals after the first, which do not count (decision 17)."""
+        return tuple(reading.signal for reading in self.readings if reading.signal is not None)[1:]
+
+
+def describe(reading: Reading, *, counts: bool) -> tuple[str, ...]:
+    """The warnings that a block gives rise to; `counts`: it is the response's signal."""
+    if reading.problem is not None:
+        return (*reading.warnings, f"malformed signal, {reading.problem}: {reading.raw_xml!r}")
+    if not counts:
+        further = f"further signal {reading.declared_type} ignored, the first one counts: {reading.raw_xml!r}"
+        return (*reading.warnings, further)
+    return reading.warnings
