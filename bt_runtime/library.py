@@ -106,7 +106,7 @@ class TreeLibrary:
             TreeNotFoundError: there is no such tree.
             TreeFileError: it, or a tree that it includes, has mistakes, or needs arguments.
         """
-        return self._load(self._source(name), arguments=arguments)
+        return self.load_source(self._source(name), arguments=arguments)
 
     def preview(self, name: str) -> TreeDefinition:
         """A tree to look at: some value stands in for each parameter that has no default.
@@ -115,7 +115,7 @@ class TreeLibrary:
             TreeNotFoundError: there is no such tree.
             TreeFileError: it, or a tree that it includes, has mistakes, or no sample value fits.
         """
-        return self._load(self._source(name), samples=True)
+        return self.load_source(self._source(name), samples=True)
 
     def read_text(self, text: str | bytes, *, file: str = "<text>", name: str | None = None) -> TreeDefinition:
         """A tree whose text is no file yet, with the subtrees of the library; parameters as in `preview`.
@@ -128,7 +128,7 @@ class TreeLibrary:
         Raises:
             TreeFileError: with every mistake.
         """
-        return self._load(Source(file, text, name), samples=True)
+        return self.load_source(Source(file, text, name), samples=True)
 
     def check(self, paths: Iterable[Path]) -> CheckReport:
         """Check files, or the tree files of folders; subtrees are searched beside a file first, then in the library.
@@ -145,9 +145,19 @@ class TreeLibrary:
             files += [self._check(file, sources) for file in found]
         return CheckReport(tuple(files), sources)
 
-    def _load(
+    def load_source(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition:
+        """A tree from wherever its text is, with the subtrees of the library.
+
+        Args:
+            source: file, text, and the name that it must declare.
+            arguments: values for its parameters, if it has any.
+            samples: let some value stand in for each parameter that has no default.
+
+        Raises:
+            TreeFileError: with every mistake.
+        """
         loading = Loading(self.registry, self._source)
         tree = loading.load(source, arguments=arguments, samples=samples)
         if tree is not None:
@@ -167,6 +177,22 @@ class TreeLibrary:
 
     def _source(self, name: str) -> Source:
         return _read(self.find(name), name=name)
+
+
+def load(path: str | Path, *, registry: Registry, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
+    """The tree of a file, with the subtrees that lie beside it.
+
+    Args:
+        path: of the file; it is called as its tree.
+        registry: the kinds and keys that there are.
+        arguments: values for its parameters, if it has any.
+
+    Raises:
+        TreeFileError: the file, or one that it includes, cannot be read, has mistakes, or needs arguments.
+    """
+    file = Path(path)
+    library = TreeLibrary([file.parent], registry=registry)
+    return library.load_source(_read(file, name=file.stem), arguments=arguments)
 
 
 def _tree_files(folder: Path) -> list[Path]:

@@ -192,12 +192,11 @@ class Oracle:
     def _prepare(
         self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None]
     ) -> AgentRun:
-        is_tree = isinstance(chosen, TreeDefinition)
         state = AgentState(
             user_id=query.user_id,
             project_id=query.project_id,
-            config=query.config if is_tree else chosen.get_config(),
-            max_turns=chosen.keys["max_turns"].default if is_tree else None,
+            config=query.config if isinstance(chosen, TreeDefinition) else chosen.get_config(),
+            max_turns=chosen.keys["max_turns"].default if isinstance(chosen, TreeDefinition) else None,
             start_time=self._equipment.clock.now(),
         )
         return AgentRun(

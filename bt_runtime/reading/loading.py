@@ -58,6 +58,7 @@ class Loading:
         self._keys: dict[str, Key] = dict(registry.keys)
         self._declared_by: dict[str, str] = {}
         self._sha = hashlib.sha256()
+        self._broken = False
 
     def load(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
@@ -79,9 +80,9 @@ class Loading:
         bound = self._bind(header, arguments or {}, {}, place, frozenset(header.parameters) if samples else frozenset())
         standing_in = _required(header).difference(arguments or {}) if samples else frozenset()
         root = self._root(header, bound, standing_in, path="", depth=0)
-        if root is not None and not self.mistakes:
+        if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry)
-        if root is None or self.mistakes:
+        if root is None or self.mistakes or self._broken:
             return None
         return TreeDefinition(
             name=header.name,
@@ -128,19 +129,20 @@ class Loading:
             return None
         if arguments is None:  # already told; samples let the nodes be checked all the same
             arguments, samples = _samples(header), frozenset(header.parameters)
+        reader = NodeReader(
+            header,
+            registry=self._registry,
+            arguments=arguments,
+            samples=samples,
+            include=self._include,
+            budget=self._budget,
+            mistakes=self.mistakes,
+        )
         self._stack.append(header.name)
         try:
-            reader = NodeReader(
-                header,
-                registry=self._registry,
-                arguments=arguments,
-                samples=samples,
-                include=self._include,
-                budget=self._budget,
-                mistakes=self.mistakes,
-            )
             return reader.read(header.root, path=path, depth=depth)
         finally:
+            self._broken = self._broken or reader.broken
             self._stack.pop()
 
     def _include(self, inclusion: Inclusion) -> NodeDefinition | None:

@@ -116,9 +116,13 @@ class NodeReader:
         self._budget = budget
         self._mistakes = mistakes
         self._names = frozenset({*header.keys, *header.parameters})
+        self.broken = False
+        """Some settings could not be read, and stand at their defaults; such a tree is looked at, never run."""
 
     def read(self, node: YamlNode, *, path: str = "", depth: int = 0) -> NodeDefinition | None:
-        """The definition of a file's root.
+        """The definition of a file's root; `None` if there is none to look at.
+
+        Where mistakes were told, or `broken` is set, it may lack nodes and settings.
 
         Args:
             node: the root as written.
@@ -150,8 +154,9 @@ class NodeReader:
         self._check_label(label, siblings, written.place, path)
         children = self._children(kind, entries, written.place, path, depth)
         settings, included = self._settings(kind, entries, written.place, path, depth)
-        if settings is None or children is None or included is None:
-            return None
+        if settings is None:
+            self.broken = True
+            settings = kind.settings.model_construct()
         return NodeDefinition(
             kind.name, name, path, settings, {**children, **included}, written.place, dict(self._arguments)
         )
@@ -204,8 +209,10 @@ class NodeReader:
         target = kind.shorthand
         slot = _slot(kind, target)
         if isinstance(value.data, tuple) and slot is not None and not slot.many:
+            if not value.data:
+                return {}
             self._tell(value.place, f"{kind.name!r} takes one child, not a list", "put the nodes into a sequence")
-            return {slot.name: Entry(slot.name, value.place, YamlNode(None, value.place))}
+            return {slot.name: Entry(slot.name, value.place, value.data[0])}
         if target is not None:
             return {target: Entry(target, value.place, value)}
         known = sorted(own - {"name"})
@@ -243,23 +250,20 @@ class NodeReader:
 
     def _children(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
-    ) -> dict[str, tuple[NodeDefinition, ...]] | None:
-        """Takes the children out of the entries; `None` if something is wrong with them."""
+    ) -> dict[str, tuple[NodeDefinition, ...]]:
+        """Takes the children out of the entries; those that cannot be read are left out."""
         siblings = _Siblings(path)
         slots = {slot.name: slot for slot in kind.slots}
         children: dict[str, tuple[NodeDefinition, ...]] = {}
-        right = True
         for name in [name for name in entries if name in slots]:
             nodes = self._slot_nodes(kind, slots[name], entries.pop(name), path)
             definitions = [self._node(node, siblings, depth + 1) for node in nodes]
             children[name] = tuple(filter(None, definitions))
-            right = right and bool(nodes or not slots[name].required) and None not in definitions
         for slot in slots.values():
             if slot.required and slot.name not in children:
                 wanted = "children" if slot.many else "a child"
                 self._tell(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
-                right = False
-        return children if right else None
+        return children
 
     def _slot_nodes(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> tuple[YamlNode, ...]:
         """The nodes of a slot as written."""
@@ -278,12 +282,12 @@ class NodeReader:
 
     def _settings(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
-    ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]] | None]:
-        """The validated settings, and the tree that they include."""
+    ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]]]:
+        """The validated settings, and the root of the tree that they include."""
         mistakes: list[Mistake] = []
         filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
-        included: dict[str, tuple[NodeDefinition, ...]] | None = {}
+        included: dict[str, tuple[NodeDefinition, ...]] = {}
         for use in settings.uses() if settings is not None else ():
             if isinstance(use, ExpressionUse):
                 mistakes += self._expression_mistakes(use, entries, place, path)
@@ -291,7 +295,7 @@ class NodeReader:
                 mistakes += self._key_mistakes(use, entries, place, path)
             else:
                 root = self._include(_inclusion(use, entries, filler.sampled, place=place, path=path, depth=depth))
-                included = {"root": (root,)} if root is not None else None
+                included = {"root": (root,)} if root is not None else {}
         # With a real argument, what is wrong about a sample may be right.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
         return settings, included

@@ -11,6 +11,7 @@ from oracle.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import AgentState, Repetition, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
 
+_REPEATED = "the same actions were repeated"
 _LONGEST_QUOTE = 300
 """Characters of a tool error or a blocker that a sentence quotes."""
 
@@ -61,7 +62,7 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
         return Notice("limit_reached", message, "error", _numbers("timeout", limit, limit))
     if reason == "no_progress":
         repetition = find_repetition(state.recent_actions)
-        message = f"No progress detected - {_what_repeats(repetition)}."
+        message = f"No progress detected - {repetition.summary if repetition else _REPEATED}."
         return Notice("no_progress", message, "error", {"repeated_action": _repeated_action(repetition)})
     if reason == "error_limit":
         message = f"Multiple consecutive tool errors ({state.error_streak}/{ERROR_LIMIT}). Saving partial response."
@@ -107,23 +108,13 @@ def _numbers(limit_type: str, current: int, limit: int) -> dict[str, Any]:
     }
 
 
-def _what_repeats(repetition: Repetition | None) -> str:
-    if repetition is None:
-        return "the same actions were repeated"
-    if repetition.kind == "same_error":
-        return f"{repetition.action.tool} failed {repetition.times} times with the same error"
-    if repetition.kind == "cycle":
-        return f"same {repetition.period} actions repeated {repetition.times} times"
-    return f"same action attempted {repetition.times} times"
-
-
 def _repeated_action(repetition: Repetition | None) -> str:
     return repetition.action.signature if repetition else ""
 
 
 def _why_no_progress(repetition: Repetition | None) -> str:
     if repetition is None:
-        return "the same actions were repeated"
+        return _REPEATED
     if repetition.kind == "same_error":
         return f"{repetition.action.tool} failed {repetition.times} times with the same error"
     if repetition.kind == "cycle":

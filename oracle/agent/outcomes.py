@@ -6,7 +6,7 @@ from typing import Any
 
 from oracle.decision import Action
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
-from signals import Signal
+from signals import ParsedResponse, Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,24 +14,22 @@ class TurnOutcome:
     """How an LLM turn ended.
 
     Args:
-        text: the visible text of the turn.
+        parsed: the response as the signal reader saw it; `None` if nothing came.
         content: the model's blocks as they go back to the provider.
         calls: tool calls, in the model's order.
         stop_reason: as the provider said; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
-        input_tokens: the whole input, cached or not; 0 if the provider reported none.
+        input_tokens: the whole input, cached or not; an estimate if the provider reported none.
         caches: the provider keeps the prompt, so that it is not counted again.
         estimated: the provider reported no usage, or not all of it.
         model: the model that answered; empty if unknown.
-        signal: the first well-formed one.
-        malformed_signal: there was one that could not be read.
         cut_off: the response ends before its end: by its bound on tokens, or by the token budget.
         budget_cut: it was the budget that cut it off.
         interrupted: the turn was cancelled in mid-stream.
         fault: what went wrong at the provider.
     """
 
-    text: str = ""
+    parsed: ParsedResponse | None = None
     content: tuple[Mapping[str, Any], ...] = ()
     calls: tuple[ToolCall, ...] = ()
     stop_reason: StopReason | None = None
@@ -40,17 +38,35 @@ class TurnOutcome:
     caches: bool = False
     estimated: bool = False
     model: str = ""
-    signal: Signal | None = None
-    malformed_signal: bool = False
     cut_off: bool = False
     budget_cut: bool = False
     interrupted: bool = False
     fault: ModelFault | None = None
 
     @property
+    def text(self) -> str:
+        """The visible text."""
+        return self.parsed.text if self.parsed else ""
+
+    @property
+    def is_whole(self) -> bool:
+        """The response came to its end, so what it says about itself counts."""
+        return not (self.cut_off or self.interrupted or self.fault)
+
+    @property
+    def signal(self) -> Signal | None:
+        """The first well-formed signal of a whole response."""
+        return self.parsed.signal if self.parsed and self.is_whole else None
+
+    @property
+    def malformed_signal(self) -> bool:
+        """A whole response had a signal that could not be read, and none that could."""
+        return bool(self.parsed and self.parsed.malformed and self.is_whole and self.parsed.signal is None)
+
+    @property
     def is_answer(self) -> bool:
         """The model stopped of itself, with no tool calls."""
-        return not (self.calls or self.cut_off or self.interrupted or self.fault)
+        return self.is_whole and not self.calls
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from oracle.decision import AgentState, rules
 from oracle.models.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
 from prompts import ComposedPrompt, SegmentLibrary
-from signals import Signal, SignalAudit
+from signals import NeedTurn, Signal, SignalAudit
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ class SignalTrack:
         """A turn has finished."""
         self.latest, self.malformed = outcome.signal, outcome.malformed_signal
         self.turns_without = 0 if outcome.signal else self.turns_without + 1
-        reason = " ".join(outcome.signal.reason.casefold().split()) if is_need_turn(outcome.signal) else ""
+        signal = outcome.signal
+        reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
         self.same_reason = self.same_reason + 1 if reason and reason == self._reason else int(bool(reason))
         self._reason = reason
 
@@ -79,11 +80,6 @@ Judge = Callable[[AgentState, CallResult], AgentState]
 
 def _judge(state: AgentState, result: CallResult) -> AgentState:
     return state.after_tool_result(result.action, error=result.text, source=result.group)
-
-
-def is_need_turn(signal: Signal | None) -> bool:
-    """Whether the signal asks for another turn."""
-    return signal is not None and signal.type == "need_turn"
 
 
 @dataclass(slots=True)
@@ -128,6 +124,7 @@ class AgentRun:
     node_errors: list[str] = field(default_factory=list)
     is_explained: bool = False
     _answered_by: str = ""
+    _unaudited: TurnOutcome | None = None
     _sent_messages: int = 0
     _input_tokens: int = 0
     _caches: bool = False
@@ -140,6 +137,7 @@ class AgentRun:
         """Write the reason down; the first one counts."""
         if self.state.termination_reason is None:
             self.state = replace(self.state, termination_reason=reason)
+        self._audit(reason)
 
     @property
     def model_used(self) -> str:
@@ -200,6 +198,7 @@ class AgentRun:
             return
         self.fault = None
         self._answered_by = outcome.model
+        self._unaudited = outcome
         self._sent_messages, self._input_tokens = len(self.transcript), outcome.input_tokens
         self._caches = self._caches or outcome.caches
         self.transcript.add_turn(outcome.content)
@@ -207,7 +206,7 @@ class AgentRun:
         self.state = self.state.after_turn(
             tokens=outcome.tokens,
             estimated=outcome.estimated,
-            answered=outcome.is_answer and not is_need_turn(outcome.signal),
+            answered=outcome.is_answer and not isinstance(outcome.signal, NeedTurn),
             signal=outcome.signal.type if outcome.signal else None,
             budget_cut=outcome.budget_cut,
         )
@@ -228,6 +227,7 @@ class AgentRun:
             judge: what a result means for the state; the shared transition by default.
         """
         self.last_tools = outcome
+        self._audit("tools")
         judge = judge or _judge
         for result in outcome.results:
             if result.counts:
@@ -236,7 +236,14 @@ class AgentRun:
 
     def ask_again(self, hint: str = "") -> None:
         """Grant another turn: an ephemeral user message asks the model to go on (decision 8)."""
+        self._audit("another_turn")
         self.transcript.add_user_text(f"Continue. {hint}".strip())
+
+    def _audit(self, action: str) -> None:
+        """Record the signals of the last turn, and what the control did about them (020 FR-009)."""
+        turn, self._unaudited = self._unaudited, None
+        if turn is not None and turn.parsed is not None:
+            self.audit.append_response(turn.parsed, turn=self.state.turn, action=action)
 
     def take_hints(self) -> str | None:
         """The hints for the next request alone."""

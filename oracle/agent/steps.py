@@ -1,13 +1,11 @@
 """The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
 
-from typing import Any
-
 import structlog
 
 from oracle.agent.planning import estimate_tokens, message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query
-from oracle.tools import Tool, all_reading, tools_for
+from oracle.tools import Tool, all_reading, arguments_line, tools_for
 from prompts import ToolEntry, compose as compose_segments
 
 log = structlog.get_logger(__name__)
@@ -50,12 +48,7 @@ def compose(run: AgentRun) -> None:
 
 def tool_entry(tool: Tool) -> ToolEntry:
     """A tool as the prompt lists it."""
-    return ToolEntry(tool.name, tool.when_to_use, _arguments(tool.input_schema), tool.writes)
-
-
-def _arguments(schema: Any) -> str:  # noqa: ANN401  JSON Schema
-    required = schema.get("required", ())
-    return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
+    return ToolEntry(tool.name, tool.when_to_use, arguments_line(tool.input_schema), tool.writes)
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:

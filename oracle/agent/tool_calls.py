@@ -75,9 +75,5 @@ def _answer(run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: i
         counts=counts,
         is_empty=result.is_empty,
         group=tool.group if tool else None,
-        action=Action(tool=call.name, arguments=_canonical(call), is_error=result.is_error, result_digest=digest),
+        action=Action.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
     )
-
-
-def _canonical(call: ToolCall) -> str:
-    return canonical_arguments(call.arguments)

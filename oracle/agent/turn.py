@@ -162,17 +162,15 @@ def _outcome(
     ran_out = ended is not None and ended.stop_reason == "max_tokens"
     tokens, estimated = _count(progress, is_whole=ended is not None)
     return TurnOutcome(
-        text=parsed.text,
+        parsed=parsed,
         content=ended.content if ended else ({"type": "text", "text": "".join(progress.raw)},) if progress.raw else (),
         calls=tuple(progress.calls),
         stop_reason=ended.stop_reason if ended else None,
         tokens=tokens,
-        input_tokens=(usage.billed_input or 0) + usage.cache_read_tokens,
+        input_tokens=progress.input_tokens if usage.billed_input is None else usage.billed_input + usage.cache_read_tokens,
         caches=bool(usage.cache_creation_tokens or usage.cache_read_tokens),
         estimated=estimated,
         model=ended.model if ended else "",
-        signal=None if broken or ran_out or cut_by_budget else parsed.signal,
-        malformed_signal=bool(parsed.malformed) and not (broken or ran_out or cut_by_budget),
         cut_off=ran_out or cut_by_budget,
         budget_cut=cut_by_budget or (ran_out and plan.capped_by_budget),
         interrupted=interrupted,

@@ -33,7 +33,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "does_they": re.compile(r"\b(?:they|their|people|companies|vendors?|providers?|others?)\b"),
     "is_there": re.compile(r"^(?:is|are) there (?:a|an|any)\b|^(?:any|anything)\b|\bdo we have\b|\bgibt es\b|\by a-t-il\b|\bhay\b|\bc'e\b|\bis er een\b|^existe\b"),
     "want_new": re.compile(
-        r"\b(?:want|need|like|love|create|open|have|get) (?:to have |to get |to see |to create |to start |to add )?(?:a |an |another |these |this |those |the |one )?(?:\w+ )?(?:new|fresh|separate|xquotedx)\b|\b(?:should|needs? to|must|ought to|has to|have to|can|could) (?:\w+ ){0,4}(?:on record|be on record|be recorded|be noted|be written down|be documented|be added|be archived|be logged|be saved|be filed|be tagged|be moved|be renamed|be deleted|be removed|be linked|go into|go in|go to|go under|live in|end up in)\b"
+        r"\b(?:want|need|like|love|create|open|have|get) (?:to have |to get |to see |to create |to start |to add )?(?:a |an |another |these |this |those |the |one )?(?:\w+ )?(?:new|fresh|separate)\b|\b(?:should|needs? to|must|ought to|has to|have to|can|could) (?:\w+ ){0,4}(?:on record|be on record|be recorded|be noted|be written down|be documented|be added|be archived|be logged|be saved|be filed|be tagged|be moved|be renamed|be deleted|be removed|be linked|go into|go in|go to|go under|live in|end up in)\b"
         r"|\bbelongs? (?:in|on|to|under|into)\b|\bon record\b|\bfor the record\b|\bdeserves? (?:a|an|its)\b|\bworth (?:a note|noting|recording|writing down|keeping)\b|\bwritten down\b.*\b(?:care|please|can|could)\b|\b(?:get|have|see) (?:this|that|it|these|those|the \w+|\w+ \w+ \w+ \w+) (?:\w+ ){0,4}(?:into|added|recorded|saved|filed|documented|written|noted|archived|moved|deleted|removed)\b|\btake care of\b"
     ),
     "thanks_for": re.compile(r"\b(?:thanks|thank you|thx|danke|merci|gracias|grazie|obrigad[oa]|bedankt) (?:\w+ )?(?:for|fur|pour|por|per|pela|pelo|voor|d')\b"),
@@ -59,8 +59,20 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "new_note": re.compile(r"\b(?:new|another|neue[nrs]?|nouvelle|nouveau|nueva|nuevo|nuova|nuovo|nova|novo|nieuwe?) (?:\w+ )?(?:note|page|thread|entry|task|adr|doc|document|section|folder|tag|list|notiz|seite|aufgabe|entree|tache|fiche|nota|pagina|tarea|entrada|attivita|tarefa|notitie|taak|item|checklist|reminder)\b"),
     "what_happens": re.compile(r"\bwhat (?:happens|is|gets|would happen)\b.*\b(?:when|if|after|before|while|once)\b|\bwhen \w+ .*\b(?:what|how|which|does|is)\b"),
+    "want_note": re.compile(
+        r"\b(?:want|need|like|love|should have|could have|have|deserves|get)\b (?:to have |to get |to see )?(?:a|an|another|one|some) (?:\w+ ){0,3}(?:notes?|pages?|thread|adr|task|entry|record|section|reminder|checklist|folder|runbook|ticket|todo|write-?up|tag)\b"
+        r"|\b(?:want|need|like|love|get|have|see) (?:this|that|it|these|those|the \w+|the \w+ \w+ \w+) (?:\w+ ){0,2}(?:documented|written|recorded|saved|noted|added|filed|archived|moved|renamed|deleted|removed|tagged|logged|linked|stored|updated|published|into|under)\b"
+        r"|\b(?:make sure|ensure|see to it) .{0,60}\b(?:ends? up|is|gets?|goes|are) (?:\w+ ){0,2}(?:in|into|on|added|recorded|saved|filed|documented|noted|linked|tagged)\b"
+    ),
+    "which_code": re.compile(r"^(?:in |of |from )?(?:which|what|wich|welche[rsmn]?|quel|quelle|quels|quelles|que|cual|quale|quali|qual|quais|welke?) (?:\w+ )?(?:class|classes|functions?|methods?|modules?|files?|tests?|endpoints?|routes?|queries|query|index|table|column|variables?|flags?|settings?|options?|parameters?|params|arguments?|regex|queue|job|handler|worker|klasse|funktion|datei|tests|fichiers?|fonctions?|archivo|funcion|clase|funzione|classe|file|arquivo|funcao|testes|bestand|functie)\b"),
+    "where_done": re.compile(r"^(?:where|in which|in what|wo|ou|donde|dove|onde|waar) (?:is|are|do|does|gets?|was|were|wird|werden|est|se|viene|vengono|e|wordt|worden) .{0,80}\b(?:\w{2,}ed|\w{2,}ert|ge\w{2,}t|\w{2,}ee?|\w{2,}[ai]d[oa]|\w{2,}at[oa]|set|built|sent|kept|done|read|written|thrown|caught|made)\b"),
     "supposed": re.compile(r"\b(?:supposed to|meant to|how should|should (?:services|we|i|people|new)|according to|as per)\b"),
 }
+
+
+_NO_QUESTION = frozenset({"into_note", "new_note", "want_note", "want_new", "remember_to", "restyle"})
+"""Wishes and commands: in a question that begins with a question word they are only spoken about."""
+MAX_SENTENCE_CHARS = 600
 
 
 def features(reading: Reading) -> frozenset[str]:
@@ -79,8 +91,10 @@ def features(reading: Reading) -> frozenset[str]:
         found.update(_of_question(sentence))
         found.update(_of_commands(sentence))
         found.update(_of_nouns(sentence))
-        joined = " ".join(sentence.body)
-        found.update(f"like:{name}" for name, pattern in _PATTERNS.items() if pattern.search(joined[:600]))
+        found.update(_of_places(sentence))
+        joined = " ".join(sentence.body)[:MAX_SENTENCE_CHARS]
+        names = [name for name, pattern in _PATTERNS.items() if pattern.search(joined)]
+        found.update(f"like:{name}" for name in names if name not in _NO_QUESTION or not sentence.question)
     found.update(_of_talk(reading))
     found.update(_joint(found))
     return frozenset(found)
@@ -99,7 +113,7 @@ def _of_signs(reading: Reading) -> Iterator[str]:
 def _of_counts(reading: Reading) -> Iterator[str]:
     counts: dict[str, int] = {}
     for sentence in reading.sentences:
-        for match in sentence.matches:
+        for match in sentence.said:
             for tag in match.tags - TALK_TAGS:
                 counts[tag] = counts.get(tag, 0) + 1
     for tag, count in counts.items():
@@ -139,13 +153,13 @@ def _of_commands(sentence: Sentence) -> Iterator[str]:
                 yield "write:code_only"
             if "code_change" not in command.kinds and "read" not in command.kinds:
                 yield "write:pure"
-    if sentence.is_question and not sentence.commands:
+    if sentence.question and not sentence.skip:
         yield "write:none_in_question"
 
 
 def _of_nouns(sentence: Sentence) -> Iterator[str]:
     """Who owns the things: "our X", "the X" with X a part of software or unknown."""
-    starts = {match.start: match for match in sentence.matches}
+    starts = {match.start: match for match in sentence.said}
     for at, token in enumerate(sentence.tokens[:-1]):
         if token not in _DEFINITE and token not in _POSSESSIVE:
             continue
@@ -162,6 +176,20 @@ def _of_nouns(sentence: Sentence) -> Iterator[str]:
         yield "has:quoted"
     if NOTE_PATH in sentence.tokens:
         yield "has:note_path"
+
+
+_PREPOSITIONS = frozenset("in on at from of with under into within inside im auf bei aus unter dans sur de du en del con nel nella su no na em uit op".split())
+
+
+def _of_places(sentence: Sentence) -> Iterator[str]:
+    """What stands behind a preposition: "on GitHub", "in the glossary", "from the retro"."""
+    for match in sentence.matches:
+        if match not in sentence.said and "product" not in match.tags:
+            continue
+        before = sentence.tokens[max(0, match.start - 2) : match.start]
+        if before and (before[-1] in _PREPOSITIONS or (before[0] in _PREPOSITIONS and before[-1] in _DEFINITE | _POSSESSIVE)):
+            for tag in match.tags - TALK_TAGS:
+                yield f"in:{tag}"
 
 
 def _of_talk(reading: Reading) -> Iterator[str]:
@@ -194,6 +222,24 @@ _JOINTS: tuple[tuple[str, ...], ...] = (
     ("tag:product", "the:unknown"),
     ("tag:product", "our:component"),
     ("tag:product", "tag:component"),
+    ("like:into_note", "tag:code_noun"),
+    ("like:want_note", "tag:code_noun"),
+    ("like:where_done", "tag:own"),
+    ("do:web", "tag:vault_noun"),
+    ("do:web", "tag:decision"),
+    ("do:change", "in:product"),
+    ("write:pure", "like:into_note"),
+    ("then_do:read", "like:into_note"),
+    ("like:which_code", "tag:owner"),
+    ("tag:own", "tag:rule", "tag:standard"),
+    ("ask:yesno", "in:vault_noun"),
+    ("do:change", "tag:product"),
+    ("do:keep", "tag:product"),
+    ("do:code_change", "tag:product"),
+    ("like:want_note", "form:statement"),
+    ("like:want_note", "form:command"),
+    ("code_sign:strong", "form:question"),
+    ("sign:camel", "form:question"),
     ("like:want_new", "tag:vault_noun"),
     ("like:want_new", "form:statement"),
     ("like:into_note", "form:command"),

@@ -5,7 +5,8 @@ The reading follows how requests are built: courtesies in front do not count, th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from oracle.classify.lexicon.lookup import (
     Lexicon,
@@ -15,15 +16,28 @@ from oracle.classify.lexicon.lookup import (
     load_lexicon,
     load_question_words,
 )
-from oracle.classify.tokens import IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart
+from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart
 
+WRITING = frozenset({"keep", "change"})
+MAX_COMMANDS = 5
 TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
 OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "component", "product", "decision", "meeting")
-_JOINERS = frozenset({"and", "then", "und", "dann", "et", "puis", "y", "e", "ed", "en", "&", "+", "luego", "poi", "depois", "plus"})
+_JOINERS = frozenset({COMMA, "and", "then", "und", "dann", "et", "puis", "y", "e", "ed", "en", "&", "+", "luego", "poi", "depois", "plus"})
 _DETERMINERS = frozenset(
     "a an the this that these those my our your all every each any it them me us new another both some down up".split()
     + "ein eine einen das die der den diese diesen dieses mir alle un une le la les l ce cette ces mon ma mes el los las una esto este esta mi".split()
     + "mis lo il gli i questo questa o os as um uma isto isso meu minha het de een dit deze mijn dat".split()
+)
+_EMPHASIS = frozenset({"do"})
+_HAVE_TOPICS = frozenset({"vault_noun", "decision", "meeting"})
+_TOPIC_WORDS = frozenset(
+    "on about regarding concerning for called named titled summarising summarizing explaining describing comparing listing covering re uber zum zur zu mit fur sur concernant pour sobre acerca para su riguardo per over rond voor explains describes explain describe summarise summarize compares list lists covers".split()
+)
+MAX_COMMENT_TOKENS = 40
+_COMMENT = re.compile(
+    r"^(?:(?:cool|great|nice|ok|okay|perfect|awesome|wow|brilliant|excellent|super|amazing|hey|oh|ah|and|many|yes|,) )*(?:thanks|thank you|thx|ty|cheers|danke|vielen dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)"
+    r"(?: (?:so much|a lot|a bunch|very much|again|dir|schon|beaucoup|mille|wel|,))* (?:for|fur|pour|por|per|voor|de|d)\b"
+    r"|^(?:(?:wow|yes|ok|oh|and|haha|,) )*(?:great|nice|good|excellent|amazing|brilliant|fantastic|awesome|perfect|love|loved|like|liked|impressive|wonderful|well done|super|tolle?|gute|belle|buen|bravo)\b(?: \w+| ,){0,6} (?:you|your|answer|job|explanation|work|arbeit|antwort|travail|trabajo|lavoro)\b"
 )
 _PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
 _YOU = frozenset("you your yours yourself u ur du dein deine dir dich tu te toi ton ta tes vous votre tu tus te usted voce seu sua je jij jou jouw".split()) - {"te", "ta", "je"}
@@ -62,6 +76,8 @@ class Sentence:
         is_question: it begins like a question, or ends with a question mark.
         commands: what it commands, in order.
         content: its words that are neither chat nor function words.
+        topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what stands there is only spoken about.
+        is_comment: thanks or praise for something done; what it names is only spoken about.
     """
 
     tokens: tuple[str, ...]
@@ -71,6 +87,8 @@ class Sentence:
     is_question: bool
     commands: tuple[Command, ...]
     content: tuple[str, ...]
+    topic_start: int
+    is_comment: bool = False
 
     @property
     def is_talk(self) -> bool:
@@ -79,8 +97,15 @@ class Sentence:
 
     @property
     def tags(self) -> frozenset[str]:
-        """All tags of its phrases."""
-        return frozenset().union(*(match.tags for match in self.matches))
+        """The tags of its phrases, but for those that are only spoken about."""
+        return frozenset().union(*(match.tags for match in self.said))
+
+    @property
+    def said(self) -> tuple[Match, ...]:
+        """Its phrases, but for those that are only spoken about."""
+        if self.is_comment:
+            return tuple(match for match in self.matches if match.tags & TALK_TAGS)
+        return tuple(match for match in self.matches if match.start < self.topic_start)
 
     @property
     def body(self) -> tuple[str, ...]:
@@ -103,13 +128,21 @@ class Reading:
     @property
     def requests(self) -> tuple[Sentence, ...]:
         """The sentences that are more than chat; all of them where none is."""
-        return tuple(sentence for sentence in self.sentences if not sentence.is_talk) or self.sentences
+        return tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment) or self.sentences
 
 
 def read(text: str) -> Reading:
     """Read a message."""
     parts = take_apart(text)
-    return Reading(parts, tuple(_sentence(segment) for segment in parts.segments))
+    sentences: list[Sentence] = []
+    is_dictated = False
+    for segment in parts.segments:
+        sentence = _sentence(segment)
+        if is_dictated:
+            sentence = replace(sentence, topic_start=0, commands=(), question=frozenset(), is_question=False)
+        is_dictated = is_dictated or (segment.is_opener and any(command.kinds & WRITING for command in sentence.commands))
+        sentences.append(sentence)
+    return Reading(parts, tuple(sentences))
 
 
 def _sentence(segment: Segment) -> Sentence:
@@ -118,9 +151,35 @@ def _sentence(segment: Segment) -> Sentence:
     matches = tuple(lexicon.matches(tokens))
     skip = _courtesy_length(tokens)
     question = _question(tokens, skip)
+    if question and tokens[skip] in _EMPHASIS and skip + 1 < len(tokens) and load_heads().match_at(tokens, skip + 1) is not None:
+        skip, question = skip + 1, frozenset()  # "do create it": a command
     is_question = bool(question) or (segment.is_question and not _begins_with_command(tokens, skip))
     commands = () if question else _commands(tokens, skip, matches)
-    return Sentence(tokens, matches, skip, question, is_question, commands, _content(tokens, matches))
+    return Sentence(
+        tokens=tokens,
+        matches=matches,
+        skip=skip,
+        question=question,
+        is_question=is_question,
+        commands=commands,
+        content=_content(tokens, matches),
+        topic_start=_topic_start(tokens, matches, commands),
+        is_comment=not commands and not is_question and _COMMENT.search(" ".join(tokens[:MAX_COMMENT_TOKENS])) is not None,
+    )
+
+
+def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequence[Command]) -> int:
+    """The index after "the note on", "decided about", "remember that"; after the end where there is none."""
+    for match in matches:
+        if match.tags & _HAVE_TOPICS and "code_noun" not in match.tags:
+            for at in range(match.end, min(match.end + 2, len(tokens))):
+                if tokens[at] in _TOPIC_WORDS:
+                    return at + 1
+    if any("keep" in command.kinds for command in commands):
+        for at, token in enumerate(tokens[:8]):
+            if token in {"that", "dass", "que", "che", "dat"} and at + 1 < len(tokens) and at:
+                return at + 1
+    return len(tokens)
 
 
 def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
@@ -128,14 +187,17 @@ def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
     heads, courtesies, asks = load_heads(), load_courtesies(), load_question_words()
     known: list[str] = []
     for token in tokens:
-        if token in _PLACEHOLDERS or any(words.knows(token) for words in (lexicon, heads, courtesies, asks)):
+        if token in _PLACEHOLDERS or token == COMMA or any(words.knows(token) for words in (lexicon, heads, courtesies, asks)):
             known.append(token)
             continue
         parts = [part for part in _split(token) if part]
         for part in parts:
             is_known = any(words.knows(part) for words in (heads, courtesies, asks))
             corrected = part if is_known else lexicon.corrected(part)
-            known.append(heads.corrected(part) if corrected == part and not is_known else corrected)
+            if corrected == part and not is_known:
+                verb = heads.corrected(part)
+                corrected = part if part.startswith(verb) else verb  # "archived" is no misspelt "archive"
+            known.append(corrected)
     return tuple(known)
 
 
@@ -149,6 +211,9 @@ def _courtesy_length(tokens: Sequence[str]) -> int:
     courtesies = load_courtesies()
     at = 0
     while at < len(tokens):
+        if tokens[at] == COMMA:
+            at += 1
+            continue
         match = courtesies.match_at(tokens, at)
         if match is None:
             return at
@@ -176,16 +241,19 @@ def _commands(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tup
     if skip >= len(tokens):
         return ()
     first = heads.match_at(tokens, skip)
-    if first is None:
-        return _verb_final(tokens, skip, matches)
-    commands = [_command(first, tokens, matches)]
-    for at in range(first.end, len(tokens) - 1):
-        if tokens[at] in _JOINERS:
-            start = at + 1 + _courtesy_length(tokens[at + 1 :])
-            joined = heads.match_at(tokens, start) if start < len(tokens) else None
-            if joined is not None:
-                commands.append(_command(joined, tokens, matches))
-    return tuple(commands[:5])
+    commands = [] if first is None else [_command(first, tokens, matches)]
+    at = skip if first is None else first.end
+    while at < len(tokens) - 1 and len(commands) < MAX_COMMANDS:
+        if tokens[at] not in _JOINERS:
+            at += 1
+            continue
+        at += 1 + _courtesy_length(tokens[at + 1 :])
+        joined = heads.match_at(tokens, at) if at < len(tokens) else None
+        if joined is not None:
+            command = _command(joined, tokens, matches)
+            if first is not None or (command.has_object and command.kinds & WRITING):
+                commands.append(command)
+    return tuple(commands) or _verb_final(tokens, skip, matches)
 
 
 def _verb_final(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tuple[Command, ...]:
@@ -233,7 +301,7 @@ def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]
     for match in matches:
         if match.tags & TALK_TAGS:
             covered.update(range(match.start, match.end))
-    return tuple(token for at, token in enumerate(tokens) if at not in covered and not token.isdigit())
+    return tuple(token for at, token in enumerate(tokens) if at not in covered and token != COMMA and not token.isdigit())
 
 
 def addresses_assistant(sentence: Sentence) -> bool:

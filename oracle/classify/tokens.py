@@ -14,15 +14,17 @@ IDENTIFIER = "xidentx"
 QUOTED = "xquotedx"
 NOTE_PATH = "xnotepathx"
 LINK = "xlinkx"
+COMMA = ","
 
 _INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|$)|~~~[^~]{0,4000}(?:~~~|$)")
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>\"')\]]{1,500}", re.IGNORECASE)
 _BACKTICK = re.compile(r"`([^`\n]{1,200})`")
 _QUOTE = re.compile("\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»")
-_WORD = re.compile(r"\w+(?:['.:/+#@-]\w+)*(?:\+\+|#)?")
+_WORD = re.compile(r"\w+(?:['.:/+#@-]\w+)*(?:\+\+|#)?|,(?=\s)")
 _SEGMENT_END = re.compile(r"[.!?;\u3002\uff1f\uff01\u2026]+(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)")
 _MARKDOWN_PATH = re.compile(r"(?<![\w/])[\w#-]{1,60}(?:[/.][\w#-]{1,60}){0,8}\.(?:md|markdown|mdx|org|canvas)\b")
+_FOLDER = re.compile(r"(?<=\s)(?:in|into|under|to|from|below|inside|unter|nach|dans|en|in) ([A-Z][a-z][\w-]{0,40}/(?:[\w#-]{1,40}/?){0,5})")
 
 _CODE_SIGNS: dict[str, re.Pattern[str]] = {
     "trace": re.compile(
@@ -61,10 +63,12 @@ class Segment:
     Args:
         tokens: folded words; code, quotes and links are one placeholder each.
         is_question: it ends with a question mark.
+        is_opener: it ends with a colon; what follows belongs to it.
     """
 
     tokens: tuple[str, ...]
     is_question: bool
+    is_opener: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def fold(text: str) -> str:
 
 
 def split_tokens(folded: str) -> list[str]:
-    """The words of folded text; inner hyphens, dots, slashes and apostrophes stay."""
+    """The words of folded text, and its commas; inner hyphens, dots, slashes and apostrophes stay."""
     return _WORD.findall(folded)
 
 
@@ -110,6 +114,7 @@ def take_apart(text: str) -> Text:
     rest = _set_apart(rest, _FENCE, "fence", IDENTIFIER, signs, identifiers)
     rest = _set_apart(rest, _URL, "link", LINK, signs, [])
     rest = _set_apart(rest, _MARKDOWN_PATH, "note_path", NOTE_PATH, signs, [])
+    rest = _FOLDER.sub(lambda match: match.group().replace(match.group(1), f" {NOTE_PATH} "), rest)
     rest = _set_apart(rest, _BACKTICK, "backtick", IDENTIFIER, signs, identifiers)
     rest = _set_code_apart(rest, signs, identifiers)
     rest = _set_apart(rest, _QUOTE, "quote", QUOTED, signs, [])
@@ -143,13 +148,13 @@ def _segments(text: str) -> tuple[Segment, ...]:
     segments: list[Segment] = []
     start = 0
     for end in _SEGMENT_END.finditer(folded):
-        _append(segments, folded[start : end.start()], is_question="?" in end.group())
+        _append(segments, folded[start : end.start()], is_question="?" in end.group(), is_opener=end.group() == ":")
         start = end.end()
     _append(segments, folded[start:], is_question=False)
     return tuple(segments)
 
 
-def _append(segments: list[Segment], piece: str, *, is_question: bool) -> None:
+def _append(segments: list[Segment], piece: str, *, is_question: bool, is_opener: bool = False) -> None:
     tokens = tuple(split_tokens(piece))
-    if tokens:
-        segments.append(Segment(tokens, is_question))
+    if any(token != COMMA for token in tokens):
+        segments.append(Segment(tokens, is_question, is_opener))

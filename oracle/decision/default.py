@@ -6,7 +6,7 @@ from typing import Any
 
 from oracle.decision import rules
 from oracle.decision.config import AgentConfig
-from oracle.decision.progress import Action
+from oracle.decision.progress import as_action
 from oracle.decision.registry import decision_tree
 from oracle.decision.state import AgentState
 
@@ -37,8 +37,7 @@ class DefaultDecisionTree:
 
     def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
         """Add the action to the history that the rules look at."""
-        action = Action.from_call(result)
-        return state.after_tool_result(action, error=str(result.get("text", "")), source=result.get("group"))
+        return state.after_tool_result(as_action(result), error=str(result.get("text", "")), source=result.get("group"))
 
     def get_config(self) -> AgentConfig:
         """The limits in force."""

@@ -30,6 +30,10 @@ class Stop(AgentNode[StopSettings]):
 
     def update(self) -> Status:
         """Write, unless something was faster."""
-        self.agent.blocker = self.agent.blocker or self.board["blocker"]
+        self.agent.blocker = self.agent.blocker or self.board["blocker"] or self._repeated_wish()
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
+
+    def _repeated_wish(self) -> str:
+        reason = self.board["signal_reason"]
+        return f"it kept asking for another turn: {reason}" if reason else ""

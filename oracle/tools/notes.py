@@ -35,10 +35,18 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a thread: the line of its heading, from 1, its time as written, and its lines below the heading."""
+    """An entry of a thread.
+
+    Args:
+        line: of its heading, from 1.
+        time: as written.
+        text_line: the first line of its text, from 1.
+        lines: its text, without blank lines around it.
+    """
 
     line: int
     time: str
+    text_line: int
     lines: tuple[str, ...]
 
 
@@ -67,8 +75,13 @@ def read_entries(lines: Sequence[str]) -> list[Entry]:
     starts = [number for number, line in enumerate(lines) if _ENTRY.match(line)]
     entries = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        body = [_unescaped(line) for line in lines[start + 1 : end]]
-        entries.append(Entry(start + 1, lines[start].removeprefix("## ").strip(), tuple(_stripped(body))))
+        first, last = start + 1, end
+        while first < last and not lines[first].strip():
+            first += 1
+        while last > first and not lines[last - 1].strip():
+            last -= 1
+        text = tuple(_unescaped(line) for line in lines[first:last])
+        entries.append(Entry(start + 1, lines[start].removeprefix("## ").strip(), first + 1, text))
     return entries
 
 
@@ -134,12 +147,3 @@ def _plain(value: str) -> str:
 
 def _unescaped(line: str) -> str:
     return line[1:] if line.startswith("\\") and _ENTRY.match(line.lstrip("\\")) else line
-
-
-def _stripped(lines: list[str]) -> list[str]:
-    first, last = 0, len(lines)
-    while first < last and not lines[first].strip():
-        first += 1
-    while last > first and not lines[last - 1].strip():
-        last -= 1
-    return lines[first:last]

@@ -22,6 +22,7 @@ from pydantic.errors import PydanticUserError
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
 from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers
 
 Function = Callable[..., Any]
@@ -141,6 +142,10 @@ class Arguments:
             for name, value in given.items()
             if value is not None or name in required or name not in self.parameters
         }
+        broken = next((name for name, value in prepared.items() if not _is_clean(value)), None)
+        if broken is not None:
+            problem = "has characters that no text can have (a NUL or half of a surrogate pair)"
+            raise ToolError(f"{self.name}: argument {clean(broken)[:80]!r} {problem}; leave them out.")
         try:
             checked = self.model.model_validate(prepared)
         except ValidationError as error:
@@ -224,6 +229,12 @@ def _prepared(value: Any, annotation: Any) -> Any:  # noqa: ANN401
             return [part.strip() for part in value.split(",")]
         return decoded if isinstance(decoded, list) else [value]
     return value
+
+
+def _is_clean(value: object) -> bool:
+    if isinstance(value, list):
+        return all(_is_clean(item) for item in value if isinstance(item, str))
+    return not isinstance(value, str) or is_clean(value)
 
 
 def _shown(value: object) -> str:

@@ -34,6 +34,11 @@ def clean(text: str) -> str:
     return _UNSENDABLE.sub("\ufffd", text)
 
 
+def is_clean(text: str) -> bool:
+    """Whether the text has neither lone surrogates nor NULs."""
+    return _UNSENDABLE.search(text) is None
+
+
 def shorten(text: str, *, limit: int = SNIPPET_CHARS) -> str:
     """The text on one line, cut to `limit` characters with an ellipsis."""
     line = " ".join(text[: limit * 4].split())

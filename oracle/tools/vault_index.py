@@ -1,7 +1,7 @@
 """The full-text index over a vault: SQLite FTS5, brought up to date when it is asked.
 
-A note is one document, each entry of a thread is one. A file whose time, size and inode are as they were is not read again;
-one that was changed within the last moments is, because a second change may leave no trace in them.
+A note is one document, each entry of a thread is one. A file whose time, size and inode are as they were is not read
+again; one that was changed within the last moments is, because a second change may leave no trace in them.
 """
 
 import os
@@ -20,7 +20,7 @@ from oracle.tools.notes import is_note, is_thread, read_entries, read_note
 from oracle.tools.paths import Root
 from oracle.tools.text import decode
 from oracle.tools.vault_query import VaultQuery, best_line, parse_vault_query
-from oracle.tools.workers import check_cancelled
+from oracle.tools.workers import AbandonedError, check_cancelled
 
 MAX_NOTES = 50_000
 _INDEXED_BYTES = 1_000_000
@@ -136,12 +136,20 @@ class VaultIndex:
 
     def _refresh(self) -> None:
         known = dict(self._database.execute("SELECT path, stamp FROM files"))
-        with self._database:  # one transaction; a cancelled refresh is rolled back
+        try:
             for path, stamp in _walk(self._root.path, fresh_since_ns=self._wall_clock_ns() - _FRESH_NS):
+                check_cancelled()
                 if known.pop(path, None) != stamp or stamp.startswith("fresh"):
                     self._index(path, stamp)
             for path in known:
                 self._forget(path)
+        except AbandonedError:  # what was read is kept, or a big vault would begin anew at each attempt
+            self._database.commit()
+            raise
+        except BaseException:
+            self._database.rollback()
+            raise
+        self._database.commit()
 
     def _index(self, path: str, stamp: str) -> None:
         self._forget(path)
@@ -170,13 +178,15 @@ class VaultIndex:
 
 def _documents(lines: Sequence[str], *, path: str, kind: Kind) -> list[_Document]:
     note = read_note(lines, path=path)
+    tags = " ".join(note.tags)
     entries = read_entries(lines) if kind == "thread" else []
-    if entries:
-        return [
-            _Document(entry.line, f"{note.title}, {entry.time}", " ".join(note.tags), "\n".join(entry.lines))
-            for entry in entries
-        ]
-    return [_Document(note.text_line, note.title, " ".join(note.tags), "\n".join(lines[note.text_line - 1 :]))]
+    before_entries = lines[note.text_line - 1 : entries[0].line - 1 if entries else None]
+    documents = [
+        _Document(entry.text_line, f"{note.title}, {entry.time}", tags, "\n".join(entry.lines)) for entry in entries
+    ]
+    if not entries or any(line.strip() and not line.startswith("#") for line in before_entries):
+        documents.append(_Document(note.text_line, note.title, tags, "\n".join(before_entries)))
+    return documents
 
 
 def _candidates(database: sqlite3.Connection, query: VaultQuery, kind: Kind) -> dict[int, float]:
@@ -215,15 +225,13 @@ def _with_fragments(database: sqlite3.Connection, query: VaultQuery, kind: Kind)
 
 def _found(database: sqlite3.Connection, query: VaultQuery, document: int, score: float) -> Found:
     sql = (
-        "SELECT documents.path, documents.line, documents.kind, documents.title, words.body"
+        "SELECT documents.path, documents.line, documents.title, words.body"
         " FROM documents JOIN words ON words.rowid = documents.id WHERE documents.id = ?"
     )
-    path, first, kind, title, body = database.execute(sql, (document,)).fetchone()
+    path, first, title, body = database.execute(sql, (document,)).fetchone()
     lines = body.split("\n")
     best = best_line(lines, query)
     shown = tuple(lines[best : best + 6])
-    if kind == "thread" and " " in title:  # an entry's text begins two lines below its heading
-        return Found(path, title, first + 2 + best, shown, round(score, 2))
     return Found(path, title, first + best, shown, round(score, 2))
 
 

@@ -1,7 +1,7 @@
 """A question as a query of SQLite's full-text index.
 
-FTS5 has a query language of its own, in which `"`, `-`, `:` or `NEAR` in a user's text are errors or operators. So only the
-words of the text are used, each in quotes.
+FTS5 has a query language of its own, in which `"`, `-`, `:` or `NEAR` in a user's text are errors or operators. So only
+the words of the text are used, each in quotes.
 """
 
 import re
@@ -16,8 +16,8 @@ _MAX_QUERY_CHARS = 1_000
 _WORD = re.compile(r"[^\W_]+")
 _PREFIX_CHARS = 3
 _ABOUT_NOTES = frozenset(
-    "list note notes tagged tag vault thread threads page pages write wrote written said say".split()
-)  # noqa: SIM905
+    {"list", "note", "notes", "tagged", "tag", "vault", "thread", "threads", "page", "pages", "written", "wrote"}
+)
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 

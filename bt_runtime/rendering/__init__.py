@@ -1,0 +1,55 @@
+"""Pictures of a tree: text, Mermaid, DOT, SVG and JSON; with statuses, of a moment of a run.
+
+Names and settings come from files and from outside, so every format escapes them in its own way.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
+
+from bt_runtime.definition import TreeDefinition
+from bt_runtime.rendering.data import render_json, tree_data
+from bt_runtime.rendering.dot import render_dot
+from bt_runtime.rendering.labels import Statuses
+from bt_runtime.rendering.mermaid import render_mermaid
+from bt_runtime.rendering.outline import render_text
+from bt_runtime.rendering.svg import render_svg
+
+Format = Literal["text", "mermaid", "dot", "svg", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_RENDERERS: Mapping[str, Callable[[TreeDefinition, Statuses | None], str]] = {
+    "text": render_text,
+    "mermaid": render_mermaid,
+    "dot": render_dot,
+    "svg": render_svg,
+    "json": render_json,
+}
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "render",
+    "render_dot",
+    "render_json",
+    "render_mermaid",
+    "render_svg",
+    "render_text",
+    "tree_data",
+]
+
+
+def render(tree: TreeDefinition, format: Format = "text", statuses: Statuses | None = None) -> str:  # noqa: A002
+    """A picture of a tree.
+
+    Args:
+        tree: what to draw.
+        format: one of `FORMATS`.
+        statuses: SUCCESS, FAILURE, RUNNING or INVALID by node path; a node that is not in it is INVALID.
+
+    Raises:
+        ValueError: for an unknown format.
+    """
+    renderer = _RENDERERS.get(format)
+    if renderer is None:
+        raise ValueError(f"there is no picture format {format!r}; formats are {', '.join(FORMATS)}")
+    return renderer(tree, statuses)

@@ -1,0 +1,61 @@
+"""The tree as JSON data, for consoles and other programs."""
+
+import json
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.rendering.labels import Statuses, status_of
+
+
+def render_json(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
+    """`tree_data` as indented JSON."""
+    return json.dumps(tree_data(tree, statuses), indent=2, ensure_ascii=False)
+
+
+def tree_data(tree: TreeDefinition, statuses: Statuses | None = None) -> dict[str, Any]:
+    """The tree as data: its head, its keys, and its nodes nested by slot.
+
+    A node has `index` (as in tick records), `path`, `kind`, `name`, `label`, `file`, `line`, `column`, `settings` (with
+    their defaults), `slots`, and with statuses a `status`.
+    """
+    return {
+        "name": tree.name,
+        "description": tree.description,
+        "version": tree.sha,
+        "file": tree.file,
+        "subtrees": list(tree.subtrees),
+        "keys": [
+            {
+                "name": key.name,
+                "type": key.type,
+                "default": key.default,
+                "description": key.description,
+                "read_only": key.read_only,
+            }
+            for key in tree.keys.values()
+        ],
+        "root": _node(tree.root, statuses, count()),
+    }
+
+
+def _node(node: NodeDefinition, statuses: Statuses | None, indices: Iterator[int]) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "index": next(indices),
+        "path": node.path,
+        "kind": node.kind,
+        "name": node.name,
+        "label": node.label,
+        "file": node.place.file,
+        "line": node.place.line,
+        "column": node.place.column,
+        "settings": node.settings.model_dump(mode="json", by_alias=True),
+    }
+    status = status_of(node, statuses)
+    if status is not None:
+        data["status"] = status
+    data["slots"] = {
+        slot: [_node(child, statuses, indices) for child in children] for slot, children in node.children.items()
+    }
+    return data

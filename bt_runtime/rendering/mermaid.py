@@ -1,0 +1,47 @@
+"""The tree as a Mermaid flowchart, for Markdown pages."""
+
+from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.rendering.labels import COMPOSITES, Label, Statuses, children_of, label_of, status_of
+
+_PLAIN = frozenset(" .,:=_+-*/()?!→⇉…")
+_CLASSES = (
+    "classDef success fill:#e3f4e5,stroke:#2e7d32,color:#111",
+    "classDef failure fill:#fbe4e4,stroke:#c62828,color:#111",
+    "classDef running fill:#fff1cc,stroke:#b26a00,color:#111",
+    "classDef invalid fill:#f3f4f6,stroke:#9aa0a6,color:#555",
+)
+
+
+def render_mermaid(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
+    """A `flowchart TD`; composites are boxes, decorators hexagons, leaves rounded."""
+    lines = ["flowchart TD"]
+    ids: dict[str, str] = {}
+    for index, node in enumerate(tree.nodes()):
+        ids[node.path] = f"n{index}"
+        status = status_of(node, statuses)
+        lines.append(f"    n{index}{_shape(node)}{f':::{status.lower()}' if status else ''}")
+    for node in tree.nodes():
+        for slot, child in children_of(node):
+            arrow = f"-->|{_escaped(slot)}|" if slot else "-->"
+            lines.append(f"    {ids[node.path]} {arrow} {ids[child.path]}")
+    if statuses is not None:
+        lines += [f"    {definition}" for definition in _CLASSES]
+    return "\n".join(lines)
+
+
+def _shape(node: NodeDefinition) -> str:
+    text = f'"{_text(node, label_of(node, longest_detail=60))}"'
+    if not any(node.children.values()):
+        return f"({text})"
+    return f"[{text}]" if node.kind in COMPOSITES else f"{{{{{text}}}}}"
+
+
+def _text(node: NodeDefinition, label: Label) -> str:
+    symbol = COMPOSITES.get(node.kind)
+    title = _escaped(f"{symbol} {label.title}" if symbol else label.title)
+    return f"{title}<br/>{_escaped(label.detail)}" if label.detail else title
+
+
+def _escaped(text: str) -> str:
+    """Everything but letters, digits and harmless signs as Mermaid's `#code;`: quotes, brackets, HTML, Markdown."""
+    return "".join(sign if sign.isalnum() or sign in _PLAIN else f"#{ord(sign)};" for sign in text)

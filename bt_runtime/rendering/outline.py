@@ -1,0 +1,43 @@
+"""The tree as an outline for terminals and logs."""
+
+from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.mistakes import visible
+from bt_runtime.rendering.labels import SYMBOLS, Statuses, children_of, label_of, status_of
+
+
+def render_text(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
+    """One line per node, indented by depth; with statuses, each begins with [✓], [✗], [*] or [-].
+
+    ```
+    greet: Says hello.
+
+    sequence
+    ├── condition (count < 2)
+    └── loop (until=count > 9)
+        ├── guards: turn_budget
+        └── child: greet_user
+    ```
+    """
+    title = f"{tree.name}: {visible(tree.description)}" if tree.description else tree.name
+    lines = [title, ""]
+    _append(lines, tree.root, statuses, slot="", first="", rest="")
+    return "\n".join(lines)
+
+
+def _append(
+    lines: list[str], node: NodeDefinition, statuses: Statuses | None, *, slot: str, first: str, rest: str
+) -> None:
+    status = status_of(node, statuses)
+    mark = f"[{SYMBOLS[status]}] " if status else ""
+    lines.append(f"{first}{mark}{slot + ': ' if slot else ''}{label_of(node).line}")
+    children = list(children_of(node))
+    for position, (name, child) in enumerate(children):
+        last = position == len(children) - 1
+        _append(
+            lines,
+            child,
+            statuses,
+            slot=name,
+            first=rest + ("└── " if last else "├── "),
+            rest=rest + ("    " if last else "│   "),
+        )

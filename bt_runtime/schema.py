@@ -1,0 +1,142 @@
+"""The JSON Schema of tree files, for editors: completion, and the first mistakes while typing.
+
+It knows shapes only: kinds, settings, children, shorthands. Expressions, blackboard keys, names among siblings and
+subtrees are checked by the reader, which is the authority; what it takes, the schema takes too.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bt_runtime.kind import Kind, Slot
+from bt_runtime.reading.header import TREE_NAME
+from bt_runtime.registry import NAME, Registry
+from bt_runtime.values import KEY_TYPES
+
+Schema = dict[str, Any]
+
+_NODE: Schema = {"$ref": "#/$defs/node"}
+_PLACEHOLDER: Schema = {"type": "string", "pattern": r"\$\{"}
+_NESTED = ("items", "additionalProperties", "contains", "not")
+_NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+
+
+def tree_schema(registry: Registry) -> Schema:
+    """The schema (2020-12) of the tree files that may use these kinds."""
+    definitions: Schema = {"node": _node_schema(registry)}
+    for kind in registry.kinds.values():
+        definitions |= _kind_schemas(kind)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Behavior tree",
+        "type": "object",
+        "properties": {
+            "tree": {"type": "string", "pattern": f"^{TREE_NAME.pattern}$", "description": "Its name, as the file's."},
+            "description": {"type": ["string", "null"], "description": "One sentence about it."},
+            "blackboard": _declarations("Keys that its nodes read and write."),
+            "parameters": _declarations("Values that a tree which includes this one may set."),
+            "root": {**_NODE, "description": "The topmost node."},
+        },
+        "required": ["tree", "root"],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
+
+
+def _declarations(description: str) -> Schema:
+    key_type = {"enum": list(KEY_TYPES)}
+    whole = {
+        "type": "object",
+        "properties": {"type": key_type, "default": {}, "description": {"type": "string"}},
+        "required": ["type"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": ["object", "null"],
+        "description": description,
+        "propertyNames": {"pattern": f"^{NAME.pattern}$"},
+        "additionalProperties": {"anyOf": [key_type, whole]},
+    }
+
+
+def _node_schema(registry: Registry) -> Schema:
+    bare = [
+        {"const": kind.name, "description": kind.summary} for kind in registry.kinds.values() if _needs_nothing(kind)
+    ]
+    mappings = [
+        {
+            "type": "object",
+            "properties": {kind.name: {"$ref": f"#/$defs/kind.{kind.name}"}},
+            "required": [kind.name],
+            "additionalProperties": False,
+        }
+        for kind in registry.kinds.values()
+    ]
+    return {"description": "A kind with its settings, or a bare kind.", "anyOf": [*bare, *mappings]}
+
+
+def _needs_nothing(kind: Kind) -> bool:
+    required = any(field.is_required() for field in kind.settings.model_fields.values())
+    return not required and not any(slot.required for slot in kind.slots)
+
+
+def _kind_schemas(kind: Kind) -> Schema:
+    """The definition of what may follow a kind, and those that its settings refer to."""
+    prefix = f"kind.{kind.name}"
+    settings = kind.settings.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
+    nested = settings.pop("$defs", {})
+    properties = {name: _or_placeholder(each) for name, each in settings.get("properties", {}).items()}
+    slots = {slot.name: _slot_schema(slot) for slot in kind.slots}
+    whole = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "minLength": 1}, **properties, **slots},
+        "required": [*settings.get("required", []), *(slot.name for slot in kind.slots if slot.required)],
+        "additionalProperties": False,
+    }
+    forms = [whole, *_short_forms(kind, {**properties, **slots})]
+    if _needs_nothing(kind):
+        forms.append({"type": "null"})
+    return {
+        prefix: {"description": kind.doc.strip() or kind.name, "anyOf": forms},
+        **{f"{prefix}.{name}": _with_placeholders(each) for name, each in nested.items()},
+    }
+
+
+def _slot_schema(slot: Slot) -> Schema:
+    if not slot.many:
+        return _NODE
+    if slot.required:
+        return {"type": "array", "items": _NODE, "minItems": 1}
+    return {"type": ["array", "null"], "items": _NODE}
+
+
+def _short_forms(kind: Kind, properties: Mapping[str, Schema]) -> Iterator[Schema]:
+    """What a value that does not name settings may be."""
+    if kind.shorthand is not None:
+        yield properties[kind.shorthand]
+    single = [slot.name for slot in kind.slots if not slot.many]
+    required = any(field.is_required() for field in kind.settings.model_fields.values())
+    if kind.shorthand not in single and len(single) == 1 and not required:
+        yield _NODE
+
+
+def _or_placeholder(schema: Schema) -> Schema:
+    """The schema, or a parameter in its place."""
+    inner = _with_placeholders(schema)
+    if not inner or inner == {"type": "string"}:
+        return inner
+    described = {"description": inner.pop("description")} if "description" in inner else {}
+    return {"anyOf": [inner, _PLACEHOLDER], **described}
+
+
+def _with_placeholders(schema: Schema) -> Schema:
+    """The schema with a parameter allowed at everything in it; titles, which only repeat names, are left out."""
+    changed = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
+    if "properties" in changed:
+        changed["properties"] = {name: _or_placeholder(each) for name, each in changed["properties"].items()}
+    for key in _NESTED:
+        if isinstance(changed.get(key), dict):
+            changed[key] = _or_placeholder(changed[key])
+    for key in _NESTED_LISTS:
+        if key in changed:
+            changed[key] = [_with_placeholders(each) for each in changed[key]]
+    return changed

@@ -1,0 +1,288 @@
+"""No-progress detection: is the agent, after its last tool call, repeating itself? (012 US3-2, FR-004.6; decision 11)
+
+Rules, all about the end of the list:
+
+- **Same action**: the last three are the same, and they brought the same result or all failed.
+- **Cycle**: the last two or three actions stand there three times over, each with the result it had before; or all of it failed.
+- **Same error**: one tool failed three times with one and the same result, whatever its arguments.
+
+An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys, white space
+and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are three values.
+The result is the digest together with whether it was an error. A call whose result is unknown counts as unchanged where the call
+is the same, and as different where it is not. A record without a tool is never the same as another.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+TIMES = 3
+"""How often is too often (012 FR-004: three consecutive identical actions)."""
+LONGEST_PERIOD = 3
+WINDOW = TIMES * LONGEST_PERIOD
+"""How many of the latest actions matter; what an agent's state has to keep."""
+MAX_SIGNATURE_CHARS = 500
+_MAX_EXACT_INTEGER = 2**53
+_MAX_FALLBACK_TOKENS = 200_000
+_MAYBE_FLOAT = re.compile(r"\d(?:\.\d|[eE])")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One finished tool call.
+
+    Args:
+        tool: its name; empty if unknown.
+        arguments: canonical JSON text, as `canonical_arguments` makes it.
+        is_error: it failed.
+        result_digest: stands for the result; only equality counts. `None` if unknown.
+    """
+
+    tool: str
+    arguments: str
+    is_error: bool = False
+    result_digest: str | None = None
+
+    @classmethod
+    def from_call(cls, tool: str, arguments: object, *, is_error: bool = False, result_digest: str | None = None) -> "Action":
+        """Make an action of a call as it was sent: `arguments` is an object or its JSON text."""
+        return cls(tool, canonical_arguments(arguments), is_error, result_digest)
+
+    @property
+    def signature(self) -> str:
+        """How users see it: `search_code({"query": "auth"})`."""
+        return action_signature(self.tool, self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """How an agent repeats itself.
+
+    Args:
+        kind: which rule found it.
+        period: how many actions make one round: 1, or 2 or 3 for a cycle.
+        times: how many rounds stand at the end of the actions looked at; at least 3.
+        action: the last action.
+        cycle: the actions of the last round, oldest first.
+    """
+
+    kind: Literal["same_action", "cycle", "same_error"]
+    period: int
+    times: int
+    action: Action
+    cycle: tuple[Action, ...]
+
+    @property
+    def summary(self) -> str:
+        """The end of the sentence "No progress detected - …", without a full stop."""
+        if self.kind == "same_action":
+            return f"same action attempted {self.times} times"
+        if self.kind == "cycle":
+            return f"same {self.period} actions repeated {self.times} times"
+        return f"{self.action.tool} failed {self.times} times with the same error"
+
+
+def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any]]") -> bool:
+    """Whether the latest actions, oldest first, are the same over and over.
+
+    Args:
+        actions: `Action`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object or its JSON text.
+            Fields may be missing. Only the last nine are looked at.
+    """
+    return find_repetition(actions) is not None
+
+
+def find_repetition(actions: "Sequence[Action | Mapping[str, Any]]") -> Repetition | None:
+    """How the latest actions repeat themselves; `None` if they do not. Arguments as for `detect_no_progress`."""
+    if len(actions) < TIMES:
+        return None
+    latest = [as_action(action) for action in actions[-WINDOW:]]
+    if not latest[-1].tool:
+        return None
+    return _same_action(latest) or _cycle(latest) or _same_error(latest)
+
+
+def as_action(action: "Action | Mapping[str, Any]") -> Action:
+    """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown."""
+    if isinstance(action, Action):
+        return action
+    if not isinstance(action, Mapping):
+        return Action("", "{}")
+    tool, digest = action.get("tool"), action.get("result_digest")
+    return Action(
+        tool=tool if isinstance(tool, str) else "",
+        arguments=canonical_arguments(action.get("arguments")),
+        is_error=action.get("is_error") is True,
+        result_digest=None if digest is None else str(digest),
+    )
+
+
+def _same_action(actions: Sequence[Action]) -> Repetition | None:
+    last = actions[-1]
+    run = _tail(actions, lambda action: _is_same(action, last))
+    times = _unchanged(run)
+    return Repetition("same_action", 1, times, last, (last,)) if times >= TIMES else None
+
+
+def _cycle(actions: Sequence[Action]) -> Repetition | None:
+    for period in range(2, LONGEST_PERIOD + 1):
+        rounds = len(actions) // period
+        if rounds < TIMES:
+            return None
+        times = next((count for count in range(rounds, TIMES - 1, -1) if _turns(actions[-count * period :], period)), 0)
+        if times:
+            return Repetition("cycle", period, times, actions[-1], tuple(actions[-period:]))
+    return None
+
+
+def _turns(actions: Sequence[Action], period: int) -> bool:
+    """Whether the actions are one round again and again, with the same results or nothing but failures."""
+    first = actions[:period]
+    for at, action in enumerate(actions):
+        if not _is_same(action, first[at % period]):
+            return False
+    # A failure whose text changes, between calls that work, may well be what those calls have moved (edit, test, edit, test).
+    return all(action.is_error for action in actions) or all(
+        _result(action) == _result(first[at % period]) for at, action in enumerate(actions)
+    )
+
+
+def _same_error(actions: Sequence[Action]) -> Repetition | None:
+    last = actions[-1]
+    if not last.is_error or last.result_digest is None:
+        return None
+    run = _tail(actions, lambda action: action.tool == last.tool and _result(action) == _result(last))
+    return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= TIMES else None
+
+
+def _tail(actions: Sequence[Action], belongs: Callable[[Action], bool]) -> Sequence[Action]:
+    start = len(actions)
+    while start and belongs(actions[start - 1]):
+        start -= 1
+    return actions[start:]
+
+
+def _unchanged(run: Sequence[Action]) -> int:
+    """How many actions at the end brought the same result, or failed if the last one did."""
+    last = run[-1]
+    same = len(_tail(run, lambda action: _result(action) == _result(last)))
+    failed = len(_tail(run, lambda action: action.is_error))
+    return max(same, failed)
+
+
+def _is_same(one: Action, other: Action) -> bool:
+    return bool(one.tool) and one.tool == other.tool and one.arguments == other.arguments
+
+
+def _result(action: Action) -> tuple[bool, str | None]:
+    return action.is_error, action.result_digest
+
+
+def action_signature(tool: str, arguments: object, *, max_chars: int = MAX_SIGNATURE_CHARS) -> str:
+    """A call as users see it: `search_code({"query": "auth"})`.
+
+    Args:
+        tool: the tool's name.
+        arguments: an object or its JSON text.
+        max_chars: longer arguments are cut, with an ellipsis: they may hold a whole note.
+
+    Returns:
+        One line without lone surrogates, so that it can be encoded anywhere.
+    """
+    canonical = canonical_arguments(arguments)
+    try:
+        shown = json.dumps(json.loads(canonical), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        shown = " ".join(canonical.split())
+    if len(shown) > max_chars:
+        shown = f"{shown[:max_chars]}…"
+    return f"{tool}({shown})".encode("utf-8", "backslashreplace").decode()
+
+
+def canonical_arguments(arguments: object) -> str:
+    """The one text for a JSON value: keys sorted, no white space between tokens, escapes resolved, whole floats as integers.
+
+    Args:
+        arguments: an object, or JSON text. Nothing, empty text and `null` are the empty object. Text that is no JSON stands for
+            itself, but for white space around it. What is neither object nor text is taken as a JSON value.
+
+    Returns:
+        The text; equal texts mean equal values. Canonical text stays as it is.
+    """
+    if isinstance(arguments, str):
+        return _canonical_text(arguments)
+    if not arguments and arguments not in (0, False, []):
+        return "{}"
+    try:
+        text = json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        return _canonical_slowly(arguments)
+    return _canonical_text(text) if _MAYBE_FLOAT.search(text) else text
+
+
+def _canonical_text(text: str) -> str:
+    stripped = text.strip()
+    if not stripped:
+        return "{}"
+    try:
+        value = json.loads(stripped, parse_float=_number)
+        if value is None:
+            return "{}"
+        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return stripped
+
+
+def _number(text: str) -> int | float:
+    """A JSON number with a fraction or an exponent; an integer where it is whole and exact."""
+    value = float(text)
+    if math.isfinite(value) and value.is_integer() and abs(value) <= _MAX_EXACT_INTEGER:
+        return int(value)
+    return value
+
+
+def _plain(value: object) -> object:
+    """What `json` does not know: mappings as objects, other collections as lists, the rest by its type and text."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(str(item) for item in value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return list(value)
+    return f"{type(value).__name__} {value!s}"
+
+
+def _canonical_slowly(value: object) -> str:
+    """The same without recursion, for what `json` refuses: very deep values, keys of mixed types, values that contain themselves.
+
+    It stops after a fixed number of steps, which ends values that contain themselves.
+    """
+    parts: list[str] = []
+    stack: list[object] = [value]
+    while stack and len(parts) < _MAX_FALLBACK_TOKENS:
+        item = stack.pop()
+        if isinstance(item, _Token):
+            parts.append(item.text)
+        elif isinstance(item, Mapping):
+            parts.append("{")
+            stack.append(_Token("}"))
+            for key, inner in sorted(((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0], reverse=True):
+                stack.extend((_Token(","), inner, _Token(f"{json.dumps(key, ensure_ascii=False)}:")))
+        elif isinstance(item, list | tuple):
+            parts.append("[")
+            stack.append(_Token("]"))
+            for inner in reversed(item):
+                stack.extend((_Token(","), inner))
+        else:
+            parts.append(json.dumps(item, ensure_ascii=False, default=_plain))
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """Punctuation that waits its turn."""
+
+    text: str

@@ -1,0 +1,308 @@
+"""The embedded model: no language model, no key, no network. It searches with the tools it is offered and quotes.
+
+Rules:
+
+- It is a pure function of the request: the same messages and tools give the same turn.
+- It says what it is, claims nothing of its own, and cites every passage.
+- It searches with what is offered and not tried yet, looks closer at the best hits if they do not suffice, answers.
+- Its signals are meant: `context_sufficient` when passages fit, `partial_answer` when they hardly do, `stuck` when
+  there are none, `need_capability` for what takes a language model or the web.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from oracle.chunks import SourceType
+from oracle.models.offline_answers import (
+    Answer,
+    conversation,
+    nothing_found,
+    passages_found,
+    saved,
+    too_much,
+    web_wanted,
+)
+from oracle.models.offline_extracts import Passage, best_passages, read_passages
+from oracle.models.offline_terms import key_terms, stems
+from oracle.models.protocol import (
+    Message,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolCallRequested,
+    TurnEnded,
+    Usage,
+)
+
+NAME: Final = "offline-extractive"
+
+_SEARCHING: Mapping[str, SourceType] = {"search_code": "code", "vault_search": "vault", "thread_seek": "thread"}
+_READING: Mapping[str, tuple[str, SourceType]] = {
+    "code": ("read_file", "code"),
+    "vault": ("vault_read", "vault"),
+    "thread": ("thread_read", "thread"),
+}
+_WRITING = ("thread_push", "vault_write")
+_MAX_READS = 2
+_MAX_PASSAGES = 4
+_ENOUGH_COVERAGE = 0.6
+_CHARS_PER_TOKEN = 4
+
+_POLITE = r"(?:please|pls|kindly|bitte|(?:can|could|would) (?:you|u)(?: please)?|let'?s|ok(?:ay)?|and|also)[,\s]+"
+_CONTENT = re.compile(
+    rf"\s*(?:{_POLITE})*(?:"
+    r"(?:remember|note|record|write down|(?:make|take|add|save|create) a note|jot (?:this|it) down"
+    r"|note (?:this|it) down"
+    r"|save this|log (?:a |the |this )?decision|merke? dir|notiere?|retiens|noter?|anota|recuerda)"
+    r"[^:\n]{0,80}?(?:\s*:\s*|[\s,]+(?:that|dass|que)\s+)"
+    r")(?P<content>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKS = re.compile(
+    r"\?|\b(?:what|which|who|whose|when|where|why|how|is|are|does|do|did|can|latest|difference|compare|find|look up"
+    r"|best|was|wer|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
+    re.IGNORECASE,
+)
+_QUESTION_FIRST = re.compile(
+    r"\s*(?:what|which|who|whose|when|where|why|how|is|are|does|do|did|has|have|was|were|any|find|show|search|list|wer"
+    r"|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w./:-])(\w[\w.-]*(?:/[\w.-]+)+\.[A-Za-z]{1,5}"
+    r"|\w[\w-]*\.(?:py|ya?ml|toml|md|json|tsx?|go|rs|java|rb|sh|sql|cfg|ini|css|html))(?![\w/])"
+)
+_CONTINUE = re.compile(r"\s*continue\.", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A tool call of this query with its result."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    text: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What the messages tell: the question, its words, what was tried for it, whether it was given up before."""
+
+    question: str
+    terms: tuple[str, ...]
+    tried: tuple[_Tried, ...]
+    was_stuck: bool
+    calls_before: int
+
+    def results_of(self, name: str) -> tuple[str, ...]:
+        """The texts that a tool brought."""
+        return tuple(tried.text for tried in self.tried if tried.name == name and not tried.is_error)
+
+
+class OfflineModel:
+    """The embedded model; it holds nothing."""
+
+    @property
+    def name(self) -> str:
+        """`offline-extractive`."""
+        return NAME
+
+    @property
+    def has_web_search(self) -> bool:
+        """It has no network."""
+        return False
+
+    async def aclose(self) -> None:
+        """There is nothing to release."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Run one turn: tool calls, or the answer line by line."""
+        query = _read_query(request.messages)
+        calls = () if request.tool_choice == "none" else _next_calls(request, query)
+        if calls:
+            for call in calls:
+                yield ToolCallRequested(call)
+            blocks = tuple(
+                {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls
+            )
+            yield TurnEnded("tool_use", Usage(), blocks, NAME)
+            return
+        answer = _answer(request, query)
+        text = answer.render(max_chars=request.max_tokens * _CHARS_PER_TOKEN)
+        for line in text.splitlines(keepends=True):
+            yield TextDelta(line)
+        cut = "max_tokens" if answer.exceeds(request.max_tokens * _CHARS_PER_TOKEN) else "end_turn"
+        yield TurnEnded(cut, Usage(), ({"type": "text", "text": text},), NAME)  # type: ignore[arg-type]  # both are reasons
+
+
+def _block(call: ToolCall) -> Mapping[str, Any]:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+
+
+def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
+    """The calls to make now; none means that it is time to answer."""
+    offered = {tool.name for tool in request.tools}
+    numbers = iter(range(query.calls_before + 1, query.calls_before + 100))
+
+    def call(name: str, **arguments: Any) -> ToolCall:  # noqa: ANN401  # what JSON is
+        return ToolCall(f"offline_{next(numbers)}", name, arguments)
+
+    content = _content_to_save(query.question)
+    tried = {item.name for item in query.tried}
+    if content is not None and offered & set(_WRITING):
+        if tried & set(_WRITING):
+            return ()
+        if "thread_push" in offered:
+            return (call("thread_push", thread="inbox", content=content),)
+        return (call("vault_write", path=f"inbox/{_slug(content)}.md", body=content),)
+    if not query.terms:
+        return ()
+    searches = [name for name in _SEARCHING if name in offered and name not in tried]
+    if searches:
+        named = _FILE.findall(query.question)[:_MAX_READS] if "read_file" in offered and not query.tried else ()
+        searching = [call(name, query=" ".join(query.terms)) for name in searches]
+        return (*searching, *(call("read_file", path=path) for path in named))
+    if not tried.isdisjoint(reader for reader, _ in _READING.values()):
+        return ()
+    return tuple(
+        call(name, **arguments) for name, arguments in _reads(query, _search_passages(query)) if name in offered
+    )
+
+
+def _reads(query: _Query, passages: Sequence[Passage]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What to read of the best hits, if they do not suffice as they are."""
+    wanted = stems(query.terms)
+    best = best_passages(passages, wanted, limit=_MAX_READS)
+    if not best or _coverage(best, wanted) >= _ENOUGH_COVERAGE:
+        return
+    for passage in best:
+        reader, _ = _READING[passage.source_type]
+        if reader == "thread_read":
+            yield reader, {"thread": passage.path}
+        elif reader == "read_file" and passage.line is not None:
+            yield reader, {"path": passage.path, "start_line": max(1, passage.line - 20), "end_line": passage.line + 60}
+        else:
+            yield reader, {"path": passage.path}
+
+
+def _answer(request: ModelRequest, query: _Query) -> Answer:
+    offered = {tool.name for tool in request.tools}
+    content = _content_to_save(query.question)
+    if content is not None and offered & set(_WRITING):
+        done = next((item for item in query.tried if item.name in _WRITING), None)
+        return saved(content, None if done is None else (done.name, done.arguments, done.text, done.is_error))
+    passages = [*_search_passages(query), *_read_pages(query)]
+    wanted = stems(query.terms)
+    best = best_passages(passages, wanted, limit=_MAX_PASSAGES)
+    if not request.tools and not query.tried:
+        asks = len(query.terms) >= 2 and _ASKS.search(query.question) is not None
+        return web_wanted(query.terms) if asks else conversation()
+    if offered & set(_WRITING) and not _asks_for_reading(query.question):
+        return too_much(best)
+    if not best:
+        attempted = [f"{item.name}({' '.join(query.terms)})" for item in query.tried if item.name in _SEARCHING]
+        failed = [item.text for item in query.tried if item.is_error]
+        return nothing_found(query.terms, attempted, failed, was_stuck=query.was_stuck)
+    missing = [term for term, stem in zip(query.terms, wanted, strict=True) if not _has(best, stem)]
+    return passages_found(best, missing=missing, coverage=_coverage(best, wanted))
+
+
+def _read_query(messages: Sequence[Message]) -> _Query:
+    start = _question_at(messages)
+    question = _text_of(messages[start]) if start is not None else ""
+    terms = key_terms(question)
+    if len(terms) < 2:
+        # "and the other one?" asks on about what was asked before (decision 23).
+        earlier = [message for message in messages[: start or 0] if message.get("role") == "user" and _text_of(message)]
+        terms = tuple(dict.fromkeys((*terms, *(key_terms(_text_of(earlier[-1])) if earlier else ()))))
+    own = messages[start + 1 :] if start is not None else ()
+    was_stuck = any("<signal" in _text_of(message) for message in own if message.get("role") == "assistant")
+    before = sum(1 for message in messages for block in _blocks(message) if block.get("type") == "tool_use")
+    return _Query(question, terms, tuple(_tried(own)), was_stuck, before)
+
+
+def _question_at(messages: Sequence[Message]) -> int | None:
+    """Where the query begins: the last thing that the user said, the control's `Continue.` apart (decision 8)."""
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message.get("role") != "user" or any(block.get("type") == "tool_result" for block in _blocks(message)):
+            continue
+        text = _text_of(message)
+        if text.strip() and not (index and _CONTINUE.match(text)):
+            return index
+    return None
+
+
+def _tried(messages: Sequence[Message]) -> Iterator[_Tried]:
+    calls: dict[str, Mapping[str, Any]] = {}
+    for message in messages:
+        for block in _blocks(message):
+            if block.get("type") == "tool_use":
+                calls[str(block.get("id"))] = block
+            elif block.get("type") == "tool_result" and (call := calls.get(str(block.get("tool_use_id")))) is not None:
+                arguments = call.get("input")
+                yield _Tried(
+                    name=str(call.get("name")),
+                    arguments=arguments if isinstance(arguments, Mapping) else {},
+                    text=_text_of(block),
+                    is_error=bool(block.get("is_error")),
+                )
+
+
+def _search_passages(query: _Query) -> list[Passage]:
+    found: list[Passage] = []
+    for name, source_type in _SEARCHING.items():
+        for text in query.results_of(name):
+            found += read_passages(text, source_type)
+    return found
+
+
+def _read_pages(query: _Query) -> list[Passage]:
+    found: list[Passage] = []
+    for reader, source_type in _READING.values():
+        for text in query.results_of(reader):
+            found += read_passages(text, source_type)
+    return found
+
+
+def _coverage(passages: Sequence[Passage], wanted: Sequence[str]) -> float:
+    """The share of the question's words that the passages have together."""
+    return sum(_has(passages, stem) for stem in wanted) / len(wanted) if wanted else 0.0
+
+
+def _has(passages: Sequence[Passage], stem: str) -> bool:
+    return any(stem in passage.terms((stem,)) for passage in passages)
+
+
+def _content_to_save(question: str) -> str | None:
+    found = _CONTENT.fullmatch(question)
+    if found is None or _QUESTION_FIRST.match(question):
+        return None
+    content = found["content"].strip()
+    quoted = re.fullmatch(r"[\"“«']\s*(.+?)\s*[\"”»']", content, re.DOTALL)
+    return quoted[1] if quoted else content
+
+
+def _asks_for_reading(question: str) -> bool:
+    return question.rstrip().endswith("?") or _QUESTION_FIRST.match(question) is not None
+
+
+def _slug(content: str) -> str:
+    words = re.findall(r"\w+", content.casefold())[:6]
+    return "-".join(words)[:60] or "note"
+
+
+def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    content = message.get("content")
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list | tuple) else ()
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(block.get("text", "")) for block in _blocks(message) if block.get("type") == "text")

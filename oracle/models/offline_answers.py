@@ -1,0 +1,169 @@
+"""What the embedded model says: an opening, quoted passages, and the signal that fits."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+from oracle.chunks import SourceType
+from oracle.models.offline_extracts import Passage, quotation
+
+_SELF = "I am the offline model: no language model, a search that quotes."
+_HOW_TO = "With `ANTHROPIC_API_KEY` set, a language model answers in my place."
+_MAX_QUOTED_CHARS = 3200
+_MAX_PASSAGE_CHARS = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in parts.
+
+    Args:
+        opening: what comes first.
+        passages: quoted after it, as far as there is room.
+        closing: what comes after them; may be empty.
+        signal: the XML of the signal.
+    """
+
+    opening: str
+    passages: tuple[Passage, ...]
+    closing: str
+    signal: str
+
+    def render(self, *, max_chars: int) -> str:
+        """The whole text, the signal at its end, the passages cut to fit; a bound that is too small cuts the text."""
+        fixed = len(self.opening) + len(self.closing) + len(self.signal) + 8
+        room = min(_MAX_QUOTED_CHARS, max_chars - fixed)
+        parts = [self.opening]
+        for passage in self.passages:
+            if room < 120:
+                break
+            quoted = quotation(passage, max_chars=min(_MAX_PASSAGE_CHARS, room - 80))
+            parts.append(quoted)
+            room -= len(quoted) + 2
+        parts += [part for part in (self.closing, self.signal) if part]
+        text = "\n\n".join(parts)
+        return text[:max_chars] if self.exceeds(max_chars) else text
+
+    def exceeds(self, max_chars: int) -> bool:
+        """Whether not even the parts that must be said fit."""
+        return len(self.opening) + len(self.closing) + len(self.signal) + 8 > max_chars
+
+
+def conversation() -> Answer:
+    """To small talk, and to what only a language model can do."""
+    return Answer(
+        f"{_SELF} I cannot hold a conversation, but I can look things up in the project's code and in the notes: "
+        f"ask with words that are likely to stand there. {_HOW_TO}",
+        (),
+        "",
+        signal("context_sufficient", 0.9, sources_found=0, source_types=[]),
+    )
+
+
+def web_wanted(terms: Sequence[str]) -> Answer:
+    """To a question about the world outside."""
+    return Answer(
+        f"{_SELF} I have nothing to search for this: it may ask for the web, for general knowledge, or for notes that "
+        f"are not set up. {_HOW_TO}",
+        (),
+        "",
+        signal(
+            "need_capability",
+            0.9,
+            capability="web_search",
+            reason=f"nothing is offered to search for: {' '.join(terms)}",
+            workaround="set ANTHROPIC_API_KEY for a model that can search the web",
+        ),
+    )
+
+
+def passages_found(passages: Sequence[Passage], *, missing: Sequence[str], coverage: float) -> Answer:
+    """To a question whose words were found."""
+    opening = f"{_SELF} These passages fit your question best, the best first; the words are the files' own."
+    closing = f"Nothing quoted here has: {', '.join(missing)}." if missing else ""
+    types = sorted({passage.source_type for passage in passages})
+    if coverage < 0.34:
+        told = signal("partial_answer", 0.4, missing=f"passages about {', '.join(missing)}", caveat="weak matches only")
+    else:
+        confidence = round(0.4 + 0.5 * coverage, 2)
+        told = signal("context_sufficient", confidence, sources_found=len(passages), source_types=types)
+    return Answer(opening, tuple(passages), closing, told)
+
+
+def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequence[str], *, was_stuck: bool) -> Answer:
+    """To a question of whose words nothing has anything.
+
+    Args:
+        terms: the words.
+        attempted: the searches made.
+        failed: the errors among them.
+        was_stuck: it has said so in this query before: now it lets go.
+    """
+    words = ", ".join(terms) or "that"
+    opening = f"{_SELF} I found nothing about {words}."
+    if failed:
+        opening += f" A search failed: {_one_line(failed[-1])}"
+    closing = f"Other words may help, such as names from the code or the title of a note. {_HOW_TO}"
+    if was_stuck or not attempted:
+        return Answer(opening, (), closing, signal("partial_answer", 0.6, missing=f"anything about {words}"))
+    blocker = "the searches failed" if failed else f"nothing matches {words}"
+    told = signal("stuck", 0.8, attempted=list(attempted), blocker=blocker, suggestions=["search elsewhere"])
+    return Answer(opening, (), closing, told)
+
+
+def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -> Answer:
+    """To a request to keep something.
+
+    Args:
+        content: what was to be kept.
+        done: the tool, its arguments, its result and whether that is an error; `None` if it could not be called.
+    """
+    if done is None or done[3]:
+        why = "no tool could be called any more" if done is None else _one_line(done[2])
+        told = signal("partial_answer", 0.7, missing="the note was not saved", caveat=why)
+        return Answer(f"{_SELF} I could not save that: {why}", (), "", told)
+    name, arguments, _, _ = done
+    where = (
+        f"the thread `{arguments.get('thread')}`" if name == "thread_push" else f"the note `{arguments.get('path')}`"
+    )
+    kind: SourceType = "thread" if name == "thread_push" else "vault"
+    note = Passage(str(arguments.get("thread") or arguments.get("path")), kind, None, "", _lines(content), 0)
+    told = signal("context_sufficient", 0.9, sources_found=1, source_types=[kind])
+    return Answer(f"{_SELF} I have put this down in {where}, word for word.", (note,), "", told)
+
+
+def too_much(passages: Sequence[Passage]) -> Answer:
+    """To a request to change something, beyond putting down what was said."""
+    opening = (
+        f'{_SELF} I can put down what you dictate ("remember that …"), but I cannot write or change anything else.'
+    )
+    if passages:
+        opening += " These passages may be the ones that you mean."
+    told = signal(
+        "need_capability",
+        0.9,
+        capability="language_model",
+        reason="the request takes writing or editing",
+        workaround="set ANTHROPIC_API_KEY, or dictate the text",
+    )
+    return Answer(opening, tuple(passages), _HOW_TO, told)
+
+
+def signal(kind: str, confidence: float, **fields: object) -> str:
+    """The XML of a signal; lists are JSON."""
+    body = [f"  <confidence>{confidence}</confidence>"]
+    for name, value in fields.items():
+        text = json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+        body.append(f"  <{name}>{escape(text)}</{name}>")
+    return "\n".join([f'<signal type="{kind}">', *body, "</signal>"])
+
+
+def _lines(text: str) -> tuple[tuple[int | None, str], ...]:
+    return tuple((None, line) for line in text.splitlines())
+
+
+def _one_line(text: str) -> str:
+    """A tool's error on one line, in which nothing is markup."""
+    return " ".join(text.replace("<", "(").replace("`", "'").split())[:200]

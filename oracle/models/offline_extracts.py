@@ -1,0 +1,211 @@
+"""Passages out of tool results: read from their text, ranked by a question's words, shown as quotations.
+
+The tools write for a model to read: hits begin with `path:line (score 3.20)` or `path — title (score 1.10)`, lines of
+files with their number (`> 12 | text`), a page of a file with `path, lines 3-9 of 236`. The rest is skipped.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from oracle.chunks import SourceType
+from oracle.models.offline_terms import matched
+
+MAX_LINE_CHARS = 240
+_MAX_PASSAGE_LINES = 12
+
+_HIT = re.compile(
+    r"(?P<path>[^\s|>\[][^\n]*?)(?::(?P<line>\d{1,9}))?(?: — (?P<title>[^\n]*?))? \(score (?P<score>\d+(?:\.\d+)?)\)"
+)
+_GREP = re.compile(r"(?P<path>[^\s:|>\[][^\n:]*\.\w+):(?P<line>\d{1,9}):(?P<text>[^\n]*)")
+_PAGE = re.compile(r"(?P<path>\S[^\n]*), lines (?P<first>\d+)-\d+ of \d+(?: \(\d+ entries\))?")
+_NUMBERED = re.compile(r"(?P<mark>[> ]) *(?P<number>\d{1,9}) \| ?(?P<text>.*)")
+_NOTE = re.compile(r"\[.*\]")
+_DEFINITION = re.compile(
+    r"\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub)\s+)*"
+    r"(?:def|class|function|func|fn|type|interface|struct|enum|trait|impl|module|const|let|var|val)\s+[\w(]"
+    r"|#{1,6} |[A-Z_]{3,}\s*[:=]"
+)
+_BACKTICKS = re.compile(r"`+")
+_LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "sh": "bash"}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage of a file or note.
+
+    Args:
+        path: where it is from.
+        source_type: which tool's root the path is in.
+        line: the line to cite, from 1; `None` where the tool told none.
+        title: of a note; empty if untold.
+        lines: the text, line by line, with their numbers where told.
+        rank: its place among all passages as the tools ranked them, from 0.
+    """
+
+    path: str
+    source_type: SourceType
+    line: int | None
+    title: str
+    lines: tuple[tuple[int | None, str], ...]
+    rank: int
+
+    @property
+    def place(self) -> str:
+        """`path:line`, or the path where there is no line."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+    @property
+    def text(self) -> str:
+        """The lines without numbers."""
+        return "\n".join(text for _, text in self.lines)
+
+    def terms(self, wanted: Sequence[str]) -> frozenset[str]:
+        """Which of the stems it has, its path and title included."""
+        return matched(f"{self.path} {self.title}\n{self.text}", wanted)
+
+
+def read_passages(text: str, source_type: SourceType, *, first_rank: int = 0) -> list[Passage]:
+    """The passages in a tool's result, in its order; none if it has none or is of another shape."""
+    found: list[Passage] = []
+    for heading, lines in _blocks(text):
+        passage = _passage(heading, lines, source_type, rank=first_rank + len(found))
+        if passage is not None:
+            found.append(passage)
+    return found
+
+
+def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: int) -> list[Passage]:
+    """The passages that fit best, best first, each cut to its best lines; none overlaps another.
+
+    Args:
+        passages: from all tools of a query.
+        wanted: the stems of the question's terms.
+        limit: how many at most.
+    """
+    ranked = sorted(passages, key=lambda passage: (-_fit(passage, wanted), passage.rank))
+    kept: list[Passage] = []
+    for passage in ranked:
+        cut = _best_lines(passage, wanted)
+        if len(kept) < limit and cut.text.strip() and not any(_overlap(cut, other) for other in kept):
+            kept.append(cut)
+    return kept
+
+
+def quotation(passage: Passage, *, max_chars: int) -> str:
+    """The passage under its place, fenced so that nothing in it is taken for anything but a quotation."""
+    body: list[str] = []
+    total = 0
+    for _, line in passage.lines:
+        total += len(line) + 1
+        if body and total > max_chars:
+            body.append("…")
+            break
+        body.append(line[:MAX_LINE_CHARS] + ("…" if len(line) > MAX_LINE_CHARS else ""))
+    longest = max((len(run) for run in _BACKTICKS.findall("\n".join(body))), default=0)
+    fence = "`" * max(3, longest + 1)
+    heading = f"**`{passage.place.replace('`', '')}`**"
+    if passage.title and passage.title != passage.path:
+        heading += f" ({_plain(passage.title)})"
+    return "\n".join([heading, fence + _language(passage), *body, fence])
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    return _HIT.fullmatch(line) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
+
+
+def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
+    heading: re.Match[str] | None = None
+    lines: list[str] = []
+    for line in text.split("\n"):
+        found = (
+            None
+            if _NUMBERED.fullmatch(line)
+            else _HIT.fullmatch(line) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
+        )
+        if found is None:
+            lines.append(line)
+            continue
+        if heading is not None:
+            yield heading, lines
+        heading, lines = found, []
+    if heading is not None:
+        yield heading, lines
+
+
+def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceType, *, rank: int) -> Passage | None:
+    told = heading.groupdict()
+    body: list[tuple[int | None, str]] = []
+    if told.get("text") is not None:
+        body.append((int(told["line"]), told["text"]))
+    for line in lines:
+        found = _NUMBERED.fullmatch(line)
+        if found is not None:
+            body.append((int(found["number"]), found["text"]))
+        elif not _NOTE.fullmatch(line):
+            body.append((None, line.strip()))
+    while body and not body[-1][1].strip():
+        body.pop()
+    while body and not body[0][1].strip():
+        body.pop(0)
+    number = told.get("line") or told.get("first")
+    if not body and not told.get("title"):
+        return None
+    return Passage(
+        path=told["path"],
+        source_type=source_type,
+        line=int(number) if number else next((at for at, _ in body if at is not None), None),
+        title=(told.get("title") or "").strip(),
+        lines=tuple(body),
+        rank=rank,
+    )
+
+
+def _fit(passage: Passage, wanted: Sequence[str]) -> float:
+    """How well it fits: the words it has, more if it defines something with them or is the file they name.
+
+    The tool's own ranking counts too: it knows how rare each word is.
+    """
+    score = float(len(passage.terms(wanted)))
+    score += 0.5 * sum(len(matched(text, wanted)) for _, text in passage.lines[:40] if _DEFINITION.match(text))
+    score += 2.0 * any("." in stem and passage.path.casefold().endswith(stem) for stem in wanted)
+    return score + 1.5 / (1 + passage.rank)
+
+
+def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
+    """The passage cut to the run of lines with most of the words in it, of a page that was read whole."""
+    lines = passage.lines
+    if len(lines) <= _MAX_PASSAGE_LINES:
+        return passage
+    fits = [matched(text, wanted) for _, text in lines]
+    starts = range(len(lines) - _MAX_PASSAGE_LINES + 1)
+    best = max(starts, key=lambda start: (_window_fit(fits[start : start + _MAX_PASSAGE_LINES]), -start))
+    while best < len(lines) - 1 and not lines[best][1].strip():
+        best += 1
+    cut = lines[best : best + _MAX_PASSAGE_LINES]
+    return Passage(passage.path, passage.source_type, cut[0][0] or passage.line, passage.title, cut, passage.rank)
+
+
+def _window_fit(fits: Sequence[frozenset[str]]) -> float:
+    together = frozenset[str]().union(*fits)
+    # Words near the beginning of the window count a little more: a definition belongs to its top.
+    return len(together) + sum(len(fit) * (1 - index / 20) for index, fit in enumerate(fits)) / 20
+
+
+def _overlap(first: Passage, second: Passage) -> bool:
+    if (first.path, first.source_type) != (second.path, second.source_type):
+        return False
+    ours, theirs = ({number for number, _ in passage.lines if number} for passage in (first, second))
+    return not ours or not theirs or bool(ours & theirs)
+
+
+def _plain(text: str) -> str:
+    """A title on one line, in which nothing is markup."""
+    return re.sub(r"[<>`*\[\]]", "", " ".join(text.split()))[:120]
+
+
+def _language(passage: Passage) -> str:
+    extension = passage.path.rpartition(".")[2].lower()
+    if passage.source_type != "code" or not re.fullmatch(r"[a-z0-9]{1,10}", extension):
+        return "text"
+    return _LANGUAGES.get(extension, extension)

@@ -1,0 +1,173 @@
+"""The tools over the vault's notes: search, read, list, write.
+
+The vault is a folder of Markdown files. Threads (`oracle.tools.threads`) are files below `threads/` in it:
+`vault_search` leaves them to `thread_seek`, so that nothing is found twice; `vault_read` reads them like any note;
+`vault_write` does not touch them. Hidden files and folders (`.git`, `.obsidian`) are no part of the vault. A vault
+whose folder does not exist is empty, and comes into being with the first write.
+
+Search results begin each hit with `path:line — title (score 3.20)`, followed by numbered lines.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from oracle.chunks import Source, SourceType
+from oracle.tools.errors import ToolError
+from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
+from oracle.tools.paths import Root
+from oracle.tools.protocol import ToolResult
+from oracle.tools.reading import Range, read_range
+from oracle.tools.suggest import did_you_mean, near, near_paths
+from oracle.tools.text import cut_line, numbered, shorten
+from oracle.tools.vault_index import Found, Listed, VaultIndex
+
+MAX_HITS = 50
+MAX_ENTRIES = 500
+_MAX_BODY_CHARS = 1_000_000
+_CONTEXT_CHARS = 240
+
+
+class VaultTools:
+    """The functions behind the tools.
+
+    Args:
+        root: the vault.
+        index: over the same vault.
+    """
+
+    def __init__(self, root: Root, index: VaultIndex) -> None:
+        self._root = root
+        self._index = index
+
+    def vault_search(
+        self,
+        query: Annotated[str, "Words or a question; notes with more of the words come first."],
+        limit: Annotated[int, f"How many notes to return, 1 to {MAX_HITS}."] = 5,
+    ) -> ToolResult:
+        """Search the notes of the vault (not its threads). Returns path:line, title and some lines of each."""
+        found = self._index.search(query, kind="vault", limit=min(max(limit, 1), MAX_HITS))
+        return search_result(
+            found,
+            source_type="vault",
+            nothing=f"No note matches {shorten(query, limit=120)!r}. Try other words or fewer, thread_seek for "
+            "threads, or vault_list to see what there is.",
+        )
+
+    def vault_read(
+        self,
+        path: Annotated[str, "The note, relative to the vault; 'path:line' begins there. '.md' may be left out."],
+    ) -> ToolResult:
+        """Read a note of the vault. Returns its lines with their numbers."""
+        wanted = Range.parse(path, exists=self._is_note)
+        plain = note_path(self._root, wanted.path)
+        return read_range(
+            self._root,
+            Range(plain, wanted.start_line, wanted.end_line),
+            source_type="thread" if is_thread(plain) else "vault",
+            call="vault_read",
+            missing=lambda: self._missing(plain),
+            folder_advice="list the folder with vault_list",
+        )
+
+    def vault_list(
+        self, folder: Annotated[str | None, "Only notes below this folder, relative to the vault."] = None
+    ) -> ToolResult:
+        """List the notes of the vault with their titles."""
+        plain = self._root.relative(folder) if folder and folder.strip() else "."
+        notes = self._index.files(kind="vault")
+        threads = self._index.files(kind="thread")
+        prefix = "" if plain == "." else f"{plain}/"
+        below = [note for note in [*notes, *(threads if prefix else ())] if note.path.startswith(prefix)]
+        hint = f"[{len(threads):,} threads: vault_list(folder={THREADS_FOLDER!r})]"
+        hints = [hint] if threads and not prefix else []
+        if not below:
+            folders = {note.path.rpartition("/")[0] for note in [*notes, *threads]} - {""}
+            if prefix and not self._root.resolve(plain).is_dir():
+                known = did_you_mean(near(plain, sorted(folders)))
+                raise ToolError(f"there is no folder {shorten(plain)!r} in the vault.{known}")
+            where = f"below {plain!r}" if prefix else "in the vault"
+            return ToolResult("\n".join([f"There are no notes {where}.", *hints]), is_empty=True)
+        lines = [f"{note.path} — {shorten(note.title, limit=120)}" for note in below[:MAX_ENTRIES]]
+        if len(below) > MAX_ENTRIES:
+            lines.append(f"[{len(below) - MAX_ENTRIES:,} more; give a folder.] Folders: {_folders(below)}")
+        return ToolResult("\n".join([*lines, *hints]))
+
+    def vault_write(
+        self,
+        path: Annotated[str, "Where, relative to the vault, such as 'decisions/caching.md'; folders are made."],
+        body: Annotated[str, "The whole text of the note, in Markdown."],
+        title: Annotated[str | None, "The title; becomes the first heading."] = None,
+        overwrite: Annotated[bool, "Replace a note that exists; its old text is lost."] = False,  # noqa: FBT002 - by name
+    ) -> ToolResult:
+        """Write a note to the vault. An existing note is only replaced with overwrite=true."""
+        plain = note_path(self._root, path)
+        if is_thread(plain):
+            raise ToolError(f"{plain!r} is a thread's place; add to threads with thread_push.")
+        if not body.strip():
+            raise ToolError("body is empty; give the whole text of the note.")
+        if len(body) > _MAX_BODY_CHARS:
+            raise ToolError(f"body has {len(body):,} characters; at most {_MAX_BODY_CHARS:,} fit into a note.")
+        text = with_title(body, title)
+        try:
+            replaced = self._root.write(plain, text.encode(), overwrite=overwrite)
+        except FileExistsError:
+            raise ToolError(
+                f"the note {plain!r} exists already and was not changed. Read it with vault_read; then write the whole "
+                "new text with overwrite=true, or choose another path."
+            ) from None
+        except IsADirectoryError:
+            raise ToolError(f"{plain!r} is a folder; give the path of a note, such as '{plain}/name.md'.") from None
+        except UnicodeEncodeError:
+            raise ToolError("body has characters that are no valid Unicode (lone surrogates).") from None
+        lines = text.count("\n")
+        return ToolResult(
+            f"{'Replaced' if replaced else 'Wrote'} {plain} ({lines} {'line' if lines == 1 else 'lines'})."
+        )
+
+    def _is_note(self, path: str) -> bool:
+        try:
+            return self._root.resolve(note_path(self._root, path)).is_file()
+        except (ToolError, OSError):
+            return False
+
+    def _missing(self, path: str) -> str:
+        paths = [note.path for note in [*self._index.files(kind="vault"), *self._index.files(kind="thread")]]
+        return f"there is no note {shorten(path)!r} in the vault.{did_you_mean(near_paths(path, paths))}"
+
+
+def note_path(root: Root, path: str) -> str:
+    """The path of a note in its plain form, with `.md` if it has no suffix of a note.
+
+    Raises:
+        ToolError: it is malformed or hidden.
+    """
+    parts = root.parts(path if path.casefold().endswith(NOTE_SUFFIXES) else f"{path}.md" if path.strip("./ ") else path)
+    if not parts:
+        raise ToolError(f"path {path!r} names no note; give one such as 'decisions/caching.md'.")
+    hidden = next((part for part in parts if part.startswith(".")), None)
+    if hidden is not None:
+        raise ToolError(f"path {shorten(path)!r} has a hidden name ({hidden!r}), which is no part of the vault.")
+    return "/".join(parts)
+
+
+def search_result(found: Sequence[Found], *, source_type: SourceType, nothing: str) -> ToolResult:
+    """Hits as text and sources; `nothing` is the text if there are none."""
+    if not found:
+        return ToolResult(nothing, is_empty=True)
+    blocks = []
+    for hit in found:
+        lines = [cut_line(line, limit=_CONTEXT_CHARS) for line in hit.lines]
+        heading = f"{hit.path}:{hit.line} — {shorten(hit.title, limit=120)} (score {hit.score:.2f})"
+        blocks.append("\n".join([heading, *numbered(lines, first=hit.line, marked=hit.line)]))
+    sources = tuple(
+        Source(hit.path, source_type, hit.line, shorten(" ".join(hit.lines)) or None, hit.score) for hit in found
+    )
+    return ToolResult("\n\n".join(blocks), sources=sources)
+
+
+def _folders(notes: Sequence[Listed]) -> str:
+    counts: dict[str, int] = {}
+    for note in notes:
+        folder = note.path.rpartition("/")[0] or "."
+        counts[folder] = counts.get(folder, 0) + 1
+    return ", ".join(f"{folder}/ ({count:,})" for folder, count in sorted(counts.items())[:100])
