@@ -33,6 +33,7 @@ from bt_runtime.node import Action, Condition, Decorator, Guard, Node
 from bt_runtime.recording import NodeError, Observer, Outcome, Recording, TickRecord
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
+from bt_runtime.reloading import ReloadingTrees
 from bt_runtime.rendering import render
 from bt_runtime.replay import Replay, replay
 from bt_runtime.run_loop import RunLoop, RunResult, run
@@ -70,6 +71,7 @@ __all__ = [
     "Place",
     "Recording",
     "Registry",
+    "ReloadingTrees",
     "Replay",
     "RunContext",
     "RunError",

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
-from bt_runtime import Observer, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
+from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
 from oracle.agent.closing import Closing, explain_stop
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
@@ -118,7 +118,7 @@ class Oracle:
         control: Literal["tree", "loop"] = "tree",
     ) -> None:
         self._equipment = equipment
-        self._trees = trees
+        self._trees = ReloadingTrees(trees)
         self._conversations = conversations
         self._new_id = new_id
         self._config = config or AgentConfig()

@@ -44,6 +44,7 @@ _BODY_TOKEN = re.compile(
     r"(?P<cdata><!\[CDATA\[)|(?P<close></signal[ \t\r\n]*>)|"
     rf"""(?P<quote><{_NAME}[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*["'])"""
 )
+_CLOSE = re.compile(r"</signal[ \t\r\n]*>")
 _SIGNAL_END = re.compile(r"[ \t\r\n]*</signal[ \t\r\n]*>")
 _CHILD = re.compile(rf"""<({_NAME})(?:[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*'))*[ \t\r\n]*(/?)>""")
 _CHILD_END = re.compile(rf"<!\[CDATA\[|</({_NAME})[ \t\r\n]*>")
@@ -254,6 +255,8 @@ def _tag_end(text: str, at: int, limit: int, *, full: bool) -> int | None:
             return None
         value = _TYPE_SLIP.match(text, at, limit)
     at = value.end() if value else at
+    if text.find(">", at, limit) < 0:
+        return UNCLOSED if full else None
     while token := _TAG_TOKEN.search(text, at, limit):
         if token[1] is None:
             return token.end()
@@ -267,7 +270,7 @@ def _tag_end(text: str, at: int, limit: int, *, full: bool) -> int | None:
 def _body_end(text: str, start: int, limit: int, *, full: bool) -> int | None:
     """The place after the `</signal>` that ends a block whose start tag ends at `start`."""
     undecided = UNCLOSED if full else None
-    if text.find("</signal", start, limit) < 0:
+    if _CLOSE.search(text, start, limit) is None:
         return undecided
     at = start
     while token := _BODY_TOKEN.search(text, at, limit):

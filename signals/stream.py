@@ -58,9 +58,10 @@ class SignalStream:
 
     # `_buffer` begins at the first undecided character; `_shown_to` and all places are indices into it. `_before` are
     # the four characters before it, enough to tell the start of a line. `_plain`: nothing is undecided or held, no
-    # backtick is open and the line has a word, so a delta without special characters can go straight out.
+    # backtick is open and the line has a word, so a delta without special characters can go straight out. `_awaits_end`:
+    # the buffer is a signal that cannot end before a `>`.
     __slots__ = (
-        "_before", "_buffer", "_closed", "_code_is_over", "_ended", "_fence", "_fence_seek", "_now", "_open_runs",
+        "_awaits_end", "_before", "_buffer", "_closed", "_code_is_over", "_ended", "_fence", "_fence_seek", "_now", "_open_runs",
         "_outer", "_plain", "_readings", "_shown_to", "_signal", "_taken", "_visible", "_warnings",
     )  # fmt: skip
 
@@ -69,7 +70,7 @@ class SignalStream:
         self._buffer = ""
         self._before = "\n"
         self._shown_to = 0
-        self._plain = False
+        self._plain = self._awaits_end = False
         self._ended = self._closed = False
         self._fence: Fence | None = None
         self._fence_seek = 0
@@ -130,8 +131,16 @@ class SignalStream:
         if not delta:
             return ""
         self._skip_returned()
-        self._buffer += delta
-        self._advance()
+        if self._awaits_end and ">" not in delta and len(self._buffer) + len(delta) < WINDOW_CHARS:
+            self._buffer += delta
+            return ""
+        if not self._buffer and not self._open_runs and "<" not in delta and "`" not in delta and "~" not in delta:
+            self._visible.show(delta)
+            self._before = (self._before + delta[-4:])[-4:]
+        else:
+            self._buffer += delta
+            self._awaits_end = False
+            self._advance()
         self._plain = not self._buffer and not self._open_runs and self._visible.settled
         return self._take()
 
@@ -166,10 +175,11 @@ class SignalStream:
                 held_from = special.start()
                 break
             at = held_from = after
-        self._show_up_to(held_from)
-        self._before = (self._before + self._buffer[max(0, held_from - 4) : held_from])[-4:]
-        self._buffer = self._buffer[held_from:]
-        self._fence_seek = max(0, self._fence_seek - held_from)
+        if held_from:
+            self._show_up_to(held_from)
+            self._before = (self._before + self._buffer[max(0, held_from - 4) : held_from])[-4:]
+            self._buffer = self._buffer[held_from:]
+            self._fence_seek = max(0, self._fence_seek - held_from)
 
     def _specials(self) -> re.Pattern[str]:
         """What to look for next."""
@@ -234,6 +244,7 @@ class SignalStream:
         limit, full = self._window(start, WINDOW_CHARS)
         block = find_block(self._buffer, start, type_end, limit=limit, full=full)
         if block is None:
+            self._awaits_end = True
             return None
         end = block.end
         if block.nested:

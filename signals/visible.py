@@ -1,6 +1,10 @@
 """The visible text on its way out: shown at once, but for white space that may have to go with a signal at the end."""
 
+import re
+
 from signals.markup import WHITE
+
+_LINE_BREAK = re.compile(r"[\r\n]")
 
 GAP_CHARS = 4096
 """At most so much white space around a signal at the end is held back and dropped."""
@@ -37,7 +41,7 @@ class VisibleText:
         """Add decided text."""
         if not text:
             return
-        words = len(text.rstrip(WHITE))
+        words = len(text) if text[-1] > " " else len(text.rstrip(WHITE))
         if words:
             if self._gap:
                 self.append(self._gap)
@@ -46,7 +50,7 @@ class VisibleText:
         if self._gap or self._hold_all:
             self._hold(text)
             return
-        held_from = _line_break(text, words)
+        held_from = words if words == len(text) else _line_break(text, words)
         if held_from:
             self.append(text[:held_from])
         if held_from < len(text):
@@ -72,5 +76,5 @@ class VisibleText:
 
 def _line_break(text: str, start: int) -> int:
     """The first line break from `start` on, else the end."""
-    found = [at for at in (text.find("\n", start), text.find("\r", start)) if at >= 0]
-    return min(found, default=len(text))
+    found = _LINE_BREAK.search(text, start)
+    return found.start() if found else len(text)

@@ -127,6 +127,10 @@ def place_at(text: str, index: int, *, file: str) -> Place:
     return Place(file, len(lines), len(lines[-1]))
 
 
+def _last_place(text: str, file: str) -> Place:
+    return place_at(text, max(len(text.rstrip()) - 1, 0), file=file)
+
+
 def _forbidden(match: re.Match[str], text: str, file: str) -> Mistake:
     message = f"the character U+{ord(match[0]):04X} does not belong into a text file"
     return Mistake(place_at(text, match.start(), file=file), message)
@@ -154,9 +158,12 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
     tab = re.match(r"[ \-?:]*\t", line)
     if tab is not None and mark.column <= len(line) - len(line[tab.end() :].lstrip()):
         return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", "use spaces")
-    start = getattr(error, "context_mark", None)
-    if not line and start is not None:  # it ended too early; what is not closed says more than the end
-        place = Place(file, start.line + 1, start.column + 1)
+    if not line:  # it ended too early: what was begun, or the last that was read, says more than the end
+        start = getattr(error, "context_mark", None)
+        if start is not None and start.line < len(lines) and lines[start.line].strip():
+            place = Place(file, start.line + 1, start.column + 1)
+        else:
+            place = _last_place(text, file)
     context = getattr(error, "context", None)
     told = f"{problem} {context}" if context and not context.startswith("while scanning for") else problem
     hint = next((hint for part, hint in _HINTS if part in problem), None)

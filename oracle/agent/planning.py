@@ -34,6 +34,7 @@ class TurnPlan:
         tool_choice: `none` in the wrap-up turn.
         wrap_up: this is the last turn that the limits allow.
         tokens_left: of the budget when the turn begins; streamed output beyond this closes the stream.
+        input_tokens: the estimated input of the request, as the budget will count it.
     """
 
     max_tokens: int
@@ -42,6 +43,7 @@ class TurnPlan:
     tool_choice: Literal["auto", "none"]
     wrap_up: bool
     tokens_left: int
+    input_tokens: int
 
 
 def estimate_tokens(characters: int) -> int:
@@ -91,6 +93,7 @@ def plan_turn(
         tool_choice="none" if wrap_up else "auto",
         wrap_up=wrap_up,
         tokens_left=left,
+        input_tokens=input_tokens,
     )
 
 

@@ -146,14 +146,7 @@ class AgentRun:
 
     def warn_near_limits(self) -> None:
         """Tell user and model, once each, that a limit is near (decisions 4, 6, 24)."""
-        before = self.state
-        self.send_warnings(
-            replace(
-                before,
-                turn_warned=before.turn_warned or rules.turn_warning_is_due(before),
-                token_warned=before.token_warned or rules.token_warning_is_due(before),
-            )
-        )
+        self.send_warnings(rules.mark_warnings(self.state))
 
     def send_warnings(self, marked: AgentState) -> None:
         """Send the warnings that `marked` has and the state has not, and take it over."""

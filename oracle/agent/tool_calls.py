@@ -22,6 +22,8 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
     """
     limit = run.state.config.max_tool_calls_per_turn
     places = asyncio.Semaphore(run.state.config.max_parallel_tools)
+    if len(calls) == 1:
+        return ToolsOutcome((await _run_call(run, calls[0], places),))
     tasks = [asyncio.create_task(_run_call(run, call, places), name=f"call:{call.name}") for call in calls[:limit]]
     if tasks:
         try:

@@ -70,13 +70,17 @@ class _Progress:
     def is_over_budget(self) -> bool:
         return self.characters > self.characters_allowed
 
+    def hear(self, text: str) -> None:
+        """A piece of text, which is what most events are."""
+        self.raw.append(text)
+        self.characters += len(text)
+        shown = self.reader.feed(text)
+        if shown:
+            self.output.say(shown)
+
     def take(self, event: ModelEvent) -> None:
         """Show what can be shown, keep the rest."""
         match event:
-            case TextDelta(text):
-                self.raw.append(text)
-                self.characters += len(text)
-                self.output.say(self.reader.feed(text))
             case ThinkingDelta(text):
                 self.characters += len(text)
                 self.output.emit(Thinking(text))
@@ -129,14 +133,17 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     options = options or TurnOptions()
     plan = run.plan()
     output = run.output if options.visible else Output(emit=_drop, timestamp=run.equipment.timestamp)
-    progress = _Progress(output, plan.tokens_left * CHARACTERS_PER_TOKEN, run.estimated_input())
+    progress = _Progress(output, plan.tokens_left * CHARACTERS_PER_TOKEN, plan.input_tokens)
     output.new_paragraph()
     fault: ModelFault | None = None
     interrupted = False
     try:
         async with aclosing(run.equipment.model.stream(build_request(run, plan, options))) as events:
             async for event in events:
-                progress.take(event)
+                if type(event) is TextDelta:
+                    progress.hear(event.text)
+                else:
+                    progress.take(event)
                 if progress.is_over_budget:
                     break
     except ModelError as error:

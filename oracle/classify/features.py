@@ -66,6 +66,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     "which_code": re.compile(r"^(?:in |of |from )?(?:which|what|wich|welche[rsmn]?|quel|quelle|quels|quelles|que|cual|quale|quali|qual|quais|welke?) (?:\w+ )?(?:class|classes|functions?|methods?|modules?|files?|tests?|endpoints?|routes?|queries|query|index|table|column|variables?|flags?|settings?|options?|parameters?|params|arguments?|regex|queue|job|handler|worker|klasse|funktion|datei|tests|fichiers?|fonctions?|archivo|funcion|clase|funzione|classe|file|arquivo|funcao|testes|bestand|functie)\b"),
     "where_done": re.compile(r"^(?:where|in which|in what|wo|ou|donde|dove|onde|waar) (?:is|are|do|does|gets?|was|were|wird|werden|est|se|viene|vengono|e|wordt|worden) .{0,80}\b(?:\w{2,}ed|\w{2,}ert|ge\w{2,}t|\w{2,}ee?|\w{2,}[ai]d[oa]|\w{2,}at[oa]|set|built|sent|kept|done|read|written|thrown|caught|made)\b"),
+    "how_passive": re.compile(r"^(?:how|wie|comment|como|come|hoe) (?:is|are|was|were|does|do|gets?|werden|wird|wurde|sont|est|se|son|viene|vengono|sao|e|worden|wordt) (?:\w+ ){1,8}(?:\w{3,}ed|reported|sent|built|kept|made|chosen|written|read|shown|found|thrown|caught|bound|set|ge\w{2,}t|\w{3,}ees?|\w{3,}[ai]d[oa]s?|\w{3,}[aiu]t[oaie])\b"),
     "supposed": re.compile(r"\b(?:supposed to|meant to|how should|should (?:services|we|i|people|new)|according to|as per)\b"),
 }
 
@@ -303,6 +304,8 @@ _JOINTS: tuple[tuple[str, ...], ...] = (
     ("form:question", "content:1"),
 )
 _ABSENCES: tuple[tuple[str, str], ...] = (
+    ("like:how_passive", "tag:product"),
+    ("like:how_passive", "tag:standard"),
     ("tag:product", "tag:own"),
     ("tag:standard", "tag:own"),
     ("tag:practice", "tag:own"),

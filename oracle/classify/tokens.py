@@ -7,7 +7,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-MAX_CHARS = 4_000
+MAX_CHARS = 2_400
 """What is looked at: the first and the last half of it. Requests stand at the beginning or the end of a long message."""
 
 IDENTIFIER = "xidentx"
@@ -23,7 +23,7 @@ _BACKTICK = re.compile(r"`([^`\n]{1,200})`")
 _QUOTE = re.compile("\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»")
 _WORD = re.compile(r"\w+(?:['.:/+#@-]\w+)*(?:\+\+|#)?|,(?=\s)")
 _SEGMENT_END = re.compile(r"[.!?;\u3002\uff1f\uff01\u2026]+(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)")
-_MARKDOWN_PATH = re.compile(r"(?<![\w/])[\w#-]{1,60}(?:[/.][\w#-]{1,60}){0,8}\.(?:md|markdown|mdx|org|canvas)\b")
+_MARKDOWN_PATH = re.compile(r"(?<![\w/.#-])[\w#-]{1,60}(?:[/.][\w#-]{1,60}){0,8}\.(?:md|markdown|mdx|org|canvas)\b")
 _FOLDER = re.compile(r"(?<=\s)(?:in|into|under|to|from|below|inside|unter|nach|dans|en|in) ([A-Z][a-z][\w-]{0,40}/(?:[\w#-]{1,40}/?){0,5})")
 
 _CODE_SIGNS: dict[str, re.Pattern[str]] = {
@@ -37,7 +37,7 @@ _CODE_SIGNS: dict[str, re.Pattern[str]] = {
     "snake": re.compile(r"\b[A-Za-z0-9]{1,40}(?:_[A-Za-z0-9]{1,40}){1,8}\b|\b__\w{1,40}__\b"),
     "camel": re.compile(r"\b[A-Za-z0-9]{0,40}[a-z][A-Z][A-Za-z0-9]{0,40}\b|\b[A-Z]{3,8}[a-z]{3,20}\b"),
     "source_path": re.compile(
-        r"(?<![\w/])(?:[\w.@-]{1,60}/){0,8}[\w.@-]{1,60}\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|scala|clj|ex|exs|erl|hs|lua|pl|sh|bash|zsh|ps1|sql|html|css|scss|less"
+        r"(?<![\w/.@-])(?:[\w.@-]{1,60}/){0,8}[\w.@-]{1,60}\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|scala|clj|ex|exs|erl|hs|lua|pl|sh|bash|zsh|ps1|sql|html|css|scss|less"
         r"|vue|svelte|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|gradle|proto|graphql|tf|ipynb|dart|zig|nim|asm|cmake|mk)\b"
         r"|(?<![\w/])(?:src|lib|app|tests?|pkg|cmd|internal|services|utils|api|web|server|client|packages|modules|components|migrations|scripts|bin|include|core)/[\w./-]{1,120}"
         r"|\b(?:Dockerfile|Makefile|Procfile|Jenkinsfile|Gemfile|Cargo\.lock|go\.mod|go\.sum)\b|(?<!\w)\.(?:env|gitignore|dockerignore|editorconfig|github)\b"
@@ -54,6 +54,12 @@ _PUBLIC_MIXED_CASE = re.compile(
     r"|npm|ADRs|PRs|CVEs|URLs|APIs|PDFs|JWTs|UUIDs|CRDTs|SLAs|SLOs|OKRs|RFCs|FAQs|SDKs|IDEs|GPUs|CPUs|LLMs|VMs|DBs|IDs|SPAs|PWAs|KPIs|POCs|MVPs|CLIs|UIs|TODOs|LTSs|Q&As|Node\.js|Vue\.js|Next\.js|Nuxt\.js|Express\.js|Three\.js"
     r"|D3\.js|Chart\.js|React\.js|Ember\.js|Alpine\.js|Backbone\.js|Socket\.io|Deno\.js|Fly\.io|ASP\.NET|Discord\.js|TanStack|CockroachLabs|ElasticSearch|LogSeq|TailScale|MinIO|QuickBooks|AirTable|ClickUp|OpenCV|OpenGL|DirectX|MathJax|KaTeX|BibTeX|YAML|PlanetScale|SurrealDB|InfluxDB|TimescaleDB|QuestDB|ArangoDB|LevelDB|RocksDB|FaunaDB|NoSQL|NewSQL|VSCode|ESLint|DeepL|NotebookLM|AlphaFold|AppSync|AppEngine|CloudRun|SageMaker|EventBridge|StackOverflow|HackerNews|AutoGPT|MidJourney|StarCoder|CodeLlama|GitBook|ReadTheDocs|MkDocs|SonarQube|TeamCity|TestFlight|AndroidX|RxJS|MobX|StyleX|CosmosDB|TypeORM|PgBouncer|pgBouncer|HAProxy|NetBSD|OpenTofu|BitBucket|AltaVista|DuckDuckGo|SpaceX|AirBnB|BlackRock|JPMorgan|PowerBI|FedEx|WiFi|LiDAR|LoRa|LoRaWAN|ZigBee)\b"
 )
+
+_PUBLIC_LIBRARY = re.compile(
+    r"\b(node|vue|next|nuxt|express|three|d3|chart|react|ember|alpine|backbone|deno|discord|moment|day|angular|solid|svelte|nest|p5|electron|require|socket)\.js\b",
+    re.IGNORECASE,
+)
+"""Names that only look like files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +140,8 @@ def _set_code_apart(text: str, signs: set[str], identifiers: list[str]) -> str:
     """Identifiers, paths and traces; names of products in mixed case and text in capitals are none."""
     letters = sum(char.isalpha() for char in text)
     is_shouted = letters > 0 and sum(char.isupper() for char in text) > 0.7 * letters
-    public = _PUBLIC_MIXED_CASE.findall(text)
-    text = _PUBLIC_MIXED_CASE.sub(lambda match: match.group().lower(), text) if public else text
+    text = _PUBLIC_LIBRARY.sub(r"\1js", text)
+    text = _PUBLIC_MIXED_CASE.sub(lambda match: match.group().lower(), text)
     for sign, pattern in _CODE_SIGNS.items():
         if is_shouted and sign in {"error_name", "camel"}:
             continue

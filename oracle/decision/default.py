@@ -1,7 +1,6 @@
 """The default decision tree: 012's control, by the shared rules."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from oracle.decision import rules
@@ -29,11 +28,7 @@ class DefaultDecisionTree:
 
     def on_turn_start(self, state: AgentState) -> AgentState:
         """Mark the warnings that are due."""
-        return replace(
-            state,
-            turn_warned=state.turn_warned or rules.turn_warning_is_due(state),
-            token_warned=state.token_warned or rules.token_warning_is_due(state),
-        )
+        return rules.mark_warnings(state)
 
     def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
         """Add the action to the history that the rules look at."""

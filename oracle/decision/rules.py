@@ -5,9 +5,11 @@ The order of `RULES` is the order of priority (012 FR-004): when several hold, t
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 
 from oracle.chunks import TerminationReason
+from oracle.decision.config import AgentConfig
 from oracle.decision.progress import find_repetition
 from oracle.decision.state import AgentState
 
@@ -43,7 +45,12 @@ def tokens_are_used_up(state: AgentState) -> bool:
 
 def time_is_over(state: AgentState) -> bool:
     """The deadline of the whole query has passed."""
-    return state.elapsed_seconds >= state.config.timeout_seconds
+    return deadline_has_passed(state.config, state.elapsed_seconds)
+
+
+def deadline_has_passed(config: AgentConfig, elapsed_seconds: float) -> bool:
+    """The rule behind `time_is_over`, for those who ask at every tick and have the time at hand."""
+    return elapsed_seconds >= config.timeout_seconds
 
 
 def is_repeating_itself(state: AgentState) -> bool:
@@ -72,6 +79,15 @@ def termination(state: AgentState) -> TerminationReason | None:
     if state.termination_reason is not None:
         return state.termination_reason
     return next((reason for reason, holds in RULES if holds(state)), None)
+
+
+def mark_warnings(state: AgentState) -> AgentState:
+    """The state with the warnings that are due marked as sent; the same object where none is."""
+    turn_warned = state.turn_warned or turn_warning_is_due(state)
+    token_warned = state.token_warned or token_warning_is_due(state)
+    if (turn_warned, token_warned) == (state.turn_warned, state.token_warned):
+        return state
+    return replace(state, turn_warned=turn_warned, token_warned=token_warned)
 
 
 def turn_warning_is_due(state: AgentState) -> bool:

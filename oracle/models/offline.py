@@ -71,10 +71,7 @@ _QUESTION_FIRST = re.compile(
     r"|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
     re.IGNORECASE,
 )
-_FILE = re.compile(
-    r"(?<![\w./:-])(\w[\w.-]*(?:/[\w.-]+)+\.[A-Za-z]{1,5}"
-    r"|\w[\w-]*\.(?:py|ya?ml|toml|md|json|tsx?|go|rs|java|rb|sh|sql|cfg|ini|css|html))(?![\w/])"
-)
+_FILE = re.compile(r"(?<![\w./:-])\w[\w.-]*(?:/[\w.-]+)+\.[A-Za-z]{1,5}(?![\w/])")
 _CONTINUE = re.compile(r"\s*continue\.", re.IGNORECASE)
 
 

@@ -32,7 +32,9 @@ class Answer:
     signal: str
 
     def render(self, *, max_chars: int) -> str:
-        """The whole text, the signal at its end, the passages cut to fit; a bound that is too small cuts the text."""
+        """The whole text, the signal at its end, the passages cut to fit; a bound too small leaves the signal out."""
+        if self.exceeds(max_chars):
+            return f"{self.opening}\n\n{self.closing}".strip()[:max_chars]
         fixed = len(self.opening) + len(self.closing) + len(self.signal) + 8
         room = min(_MAX_QUOTED_CHARS, max_chars - fixed)
         parts = [self.opening]
@@ -43,8 +45,7 @@ class Answer:
             parts.append(quoted)
             room -= len(quoted) + 2
         parts += [part for part in (self.closing, self.signal) if part]
-        text = "\n\n".join(parts)
-        return text[:max_chars] if self.exceeds(max_chars) else text
+        return "\n\n".join(parts)
 
     def exceeds(self, max_chars: int) -> bool:
         """Whether not even the parts that must be said fit."""

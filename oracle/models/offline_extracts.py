@@ -13,11 +13,14 @@ from oracle.models.offline_terms import matched
 
 MAX_LINE_CHARS = 240
 _MAX_PASSAGE_LINES = 12
+_MAX_HEADING_CHARS = 1000
+_WORTH_QUOTING = 0.45
+"""Of the best passage's fit; what fits less is noise beside it."""
 
 _HIT = re.compile(
     r"(?P<path>[^\s|>\[][^\n]*?)(?::(?P<line>\d{1,9}))?(?: — (?P<title>[^\n]*?))? \(score (?P<score>\d+(?:\.\d+)?)\)"
 )
-_GREP = re.compile(r"(?P<path>[^\s:|>\[][^\n:]*\.\w+):(?P<line>\d{1,9}):(?P<text>[^\n]*)")
+_GREP = re.compile(r"(?P<path>[^\s:|>\[][^\n:]{0,300}?\.\w{1,10}):(?P<line>\d{1,9}):(?P<text>[^\n]*)")
 _PAGE = re.compile(r"(?P<path>\S[^\n]*), lines (?P<first>\d+)-\d+ of \d+(?: \(\d+ entries\))?")
 _NUMBERED = re.compile(r"(?P<mark>[> ]) *(?P<number>\d{1,9}) \| ?(?P<text>.*)")
 _NOTE = re.compile(r"\[.*\]")
@@ -85,7 +88,10 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
     """
     ranked = sorted(passages, key=lambda passage: (-_fit(passage, wanted), passage.rank))
     kept: list[Passage] = []
+    worth = _WORTH_QUOTING * _fit(ranked[0], wanted) if ranked else 0.0
     for passage in ranked:
+        if _fit(passage, wanted) < worth:
+            break
         cut = _best_lines(passage, wanted)
         if len(kept) < limit and cut.text.strip() and not any(_overlap(cut, other) for other in kept):
             kept.append(cut)
@@ -111,7 +117,10 @@ def quotation(passage: Passage, *, max_chars: int) -> str:
 
 
 def _heading(line: str) -> re.Match[str] | None:
-    return _HIT.fullmatch(line) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
+    # The bound is not only tidy: a line of a megabyte must not be matched against a pattern with two lazy parts.
+    if len(line) > _MAX_HEADING_CHARS:
+        return None
+    return (line.endswith(")") and _HIT.fullmatch(line)) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
 
 
 def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:

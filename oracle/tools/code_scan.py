@@ -11,16 +11,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from oracle.tools.code_files import ProjectFile
-from oracle.tools.code_query import Query, lower, occurrences
+from oracle.tools.code_query import Query, Term, lower, occurrences
 from oracle.tools.text import clean, is_binary
 from oracle.tools.workers import check_cancelled
 
 MAX_FILE_BYTES = 1_000_000
 _MAX_COUNTED = 50
 """Occurrences of one term counted in one file; the ranking saturates long before."""
+_FOLDER_SHARE = 0.4
 _FILES_PER_COMMAND = 1_000
 _RIPGREP_TIMEOUT_S = 5.0
 
@@ -32,11 +33,13 @@ class FileCounts:
     Args:
         file: which.
         by_term: for each term of the query, the sum of how well its occurrences fit.
+        in_path: for each term how well its path has it: fully in the file's name, less in a folder's.
         has_phrase: the literal query, or all pieces of an alternative, stand in it.
     """
 
     file: ProjectFile
     by_term: tuple[float, ...]
+    in_path: tuple[float, ...]
     has_phrase: bool
 
 
@@ -78,8 +81,9 @@ def scan(
         check_cancelled()
         if clock() > deadline:
             return Scan(tuple(matches), index, is_complete=False)
-        if candidates is None or file.path in candidates:
-            counts = _count(root, file, query)
+        in_path = _path_fits(file.path, query.terms)
+        if candidates is None or file.path in candidates or any(in_path):
+            counts = _count(root, file, query, in_path)
             if counts is not None:
                 matches.append(counts)
     return Scan(tuple(matches), len(small), is_complete=True)
@@ -108,7 +112,18 @@ def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
     return -1
 
 
-def _count(root: Path, file: ProjectFile, query: Query) -> FileCounts | None:
+def _path_fits(path: str, terms: Sequence[Term]) -> tuple[float, ...]:
+    pure = PurePosixPath(path)
+    name, folder = lower(pure.stem), lower(str(pure.parent))
+    fits = []
+    for term in terms:
+        in_name = max((fit for _, fit in occurrences(*name, term)), default=0.0)
+        in_folder = max((fit for _, fit in occurrences(*folder, term)), default=0.0)
+        fits.append(max(in_name, _FOLDER_SHARE * in_folder))
+    return tuple(fits)
+
+
+def _count(root: Path, file: ProjectFile, query: Query, in_path: tuple[float, ...]) -> FileCounts | None:
     text = _read(root / file.path)
     if text is None:
         return None
@@ -120,7 +135,7 @@ def _count(root: Path, file: ProjectFile, query: Query) -> FileCounts | None:
         for term in query.terms
     )
     has_phrase = any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
-    return FileCounts(file, by_term, has_phrase) if has_phrase or any(by_term) else None
+    return FileCounts(file, by_term, in_path, has_phrase) if has_phrase or any(by_term) or any(in_path) else None
 
 
 def _read(path: Path) -> str | None:

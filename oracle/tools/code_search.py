@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from oracle.tools.code_files import ProjectFile, extension
 from oracle.tools.code_query import Query, Term, lower, occurrences
@@ -63,7 +62,7 @@ def rarities(matches: Sequence[FileCounts], query: Query, *, files: int) -> tupl
     """How much each term tells, by the share of all files that have it; 0 for one that stands nowhere."""
     found = []
     for index, term in enumerate(query.terms):
-        having = sum(1 for match in matches if match.by_term[index])
+        having = sum(1 for match in matches if match.by_term[index] or match.in_path[index])
         rarity = math.log(1 + (files - having + 0.5) / (having + 0.5)) if having else 0.0
         found.append(term.weight * rarity)
     return tuple(found)
@@ -77,10 +76,9 @@ def rank_files(
     total = sum(rarity) or 1.0
     ranked = []
     for match in matches:
-        in_path = _path_fits(match.file.path, query.terms)
         length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * match.file.size / max(mean_bytes, 1.0)
         score = covered = 0.0
-        for weight, count, fit in zip(rarity, match.by_term, in_path, strict=True):
+        for weight, count, fit in zip(rarity, match.by_term, match.in_path, strict=True):
             score += weight * (count * (_SATURATION + 1) / (count + _SATURATION * length) + 1.2 * fit)
             covered += weight * min(count + fit, 1.0)
         score *= 0.25 + 0.75 * covered / total
@@ -158,18 +156,6 @@ def _with_surroundings(number: int, own: dict[int, tuple[float, frozenset[int]]]
         if other in own:
             around |= own[other][1]
     return score + 0.5 * sum(rarity[index] for index in around - terms)
-
-
-def _path_fits(path: str, terms: Sequence[Term]) -> list[float]:
-    """For each term how well the path has it: fully in the file's name, less in a folder's."""
-    pure = PurePosixPath(path)
-    name, folder = lower(pure.stem), lower(str(pure.parent))
-    fits = []
-    for term in terms:
-        in_name = max((fit for _, fit in occurrences(*name, term)), default=0.0)
-        in_folder = max((fit for _, fit in occurrences(*folder, term)), default=0.0)
-        fits.append(max(in_name, 0.4 * in_folder))
-    return fits
 
 
 def _kind_factor(path: str, *, about_tests: bool) -> float:

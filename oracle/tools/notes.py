@@ -74,7 +74,7 @@ def read_entries(lines: Sequence[str]) -> list[Entry]:
     """The entries of a thread, oldest first; what stands before the first heading of an entry belongs to none."""
     starts = [number for number, line in enumerate(lines) if _ENTRY.match(line)]
     entries = []
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
         first, last = start + 1, end
         while first < last and not lines[first].strip():
             first += 1

@@ -1,8 +1,8 @@
 """The tools over threads: running notes that are only ever added to.
 
 A thread is a Markdown file below `threads/` in the vault, its entries headed by their times
-(`## 2025-01-31T09:30:00Z`). Its name is free text; the file's name is made of its letters and digits, and names that give the same file name are
-the same thread. Files put there by hand are threads too.
+(`## 2025-01-31T09:30:00Z`). Its name is free text; the file's name is made of its letters and digits, and names that
+give the same file name are the same thread. Files put there by hand are threads too.
 """
 
 import re

@@ -61,9 +61,13 @@ def parse_vault_query(text: str) -> VaultQuery:
 
 
 def best_line(lines: Sequence[str], query: VaultQuery) -> int:
-    """The index of the line with the most words of the query; headings win ties, then the first."""
+    """The index of the line with the most words of the query; headings win ties, then the first.
+
+    Where no line has any (the title or a tag matched), it is the first that is not blank.
+    """
     needles = [_folded(stem(word)) for word in query.words] + [_folded(pair) for pair in query.fragments]
-    best, best_score = 0, 0.0
+    best = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    best_score = 0.0
     for number, line in enumerate(lines):
         folded = _folded(line[:2_000])
         words = _WORD.findall(folded)

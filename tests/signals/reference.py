@@ -3,6 +3,7 @@
 It knows no windows, so it is good for texts shorter than 4,096 characters.
 """
 
+import functools
 import re
 
 WHITE = " \t\r\n"
@@ -129,10 +130,25 @@ def paragraph_end(text, at):
     return len(text)
 
 
+def first_signal(text, at, end):
+    """The first signal that is in no code span, if what comes before `at` is none."""
+    while at < end:
+        if starts(text, at):
+            return at
+        run = re.compile("`+").match(text, at)
+        at = (span_from(text, at) or run.end()) if run else at + 1
+    return None
+
+
+@functools.lru_cache(maxsize=4096)
+def span_from(text, at):
+    return code_span_end(text, re.compile("`+").match(text, at))
+
+
 def code_span_end(text, run):
     """After the run that closes the code span opened by the match `run`, or None."""
     end = paragraph_end(text, run.end())
-    signal = next((i for i in range(run.end(), end) if starts(text, i)), None)
+    signal = first_signal(text, run.end(), end)
     own = tidy_end(text, signal) if signal is not None else None
     at = run.end()
     while other := re.compile("`+").search(text, at):
@@ -164,7 +180,7 @@ def read(text):
             fences_on = bool(close)
             at = keep(close.end() if close else at + line.end())
         elif fences_on and (run := re.compile("`+").match(text, at)):
-            at = keep(code_span_end(text, run) or run.end())
+            at = keep(span_from(text, at) or run.end())
         elif starts(text, at):
             end, cut = block(text, at)
             blocks.append(text[at:end])

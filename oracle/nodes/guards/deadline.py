@@ -1,7 +1,5 @@
 """The `deadline` guard."""
 
-from dataclasses import replace
-
 from py_trees.common import Status
 from pydantic import Field
 
@@ -46,7 +44,7 @@ class Deadline(AgentGuard[DeadlineSettings]):
         elapsed_s = self.run.now_s - state.start_time
         if self.settings.seconds is not None and elapsed_s >= self.settings.seconds:
             return True
-        return rules.time_is_over(replace(state, elapsed_seconds=elapsed_s))
+        return rules.deadline_has_passed(state.config, elapsed_s)
 
     def _limit_s(self) -> float:
         limit_s = float(self.agent.state.config.timeout_seconds)

@@ -1,7 +1,7 @@
 """The `no_progress` guard."""
 
 from bt_runtime import NoSettings, node
-from oracle.decision import AgentState, rules
+from oracle.decision import Action, AgentState, rules
 from oracle.nodes.base import AgentGuard
 
 
@@ -17,7 +17,11 @@ class NoProgress(AgentGuard[NoSettings]):
     """
 
     reason = "no_progress"
+    _judged: tuple[Action, ...] | None = None
+    _verdict = False
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the latest actions repeat themselves."""
-        return rules.is_repeating_itself(state)
+        """Whether the latest actions repeat themselves; the same actions are judged once."""
+        if state.recent_actions is not self._judged:
+            self._judged, self._verdict = state.recent_actions, rules.is_repeating_itself(state)
+        return self._verdict

@@ -1,0 +1,83 @@
+"""Trees that follow their files: a changed file serves new runs at once, a wrong one changes nothing and says why.
+
+Reading and checking a tree takes milliseconds, looking whether its files have changed takes microseconds; so a tree is
+read again only when a file that it is made of is another one, by path, size or time of change. A run keeps the definition
+that it began with.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from bt_runtime.definition import TreeDefinition
+from bt_runtime.errors import TreeError
+from bt_runtime.library import TreeLibrary
+
+log = structlog.get_logger(__name__)
+
+_Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(slots=True)
+class _Loaded:
+    definition: TreeDefinition
+    files: _Fingerprint
+    rejected: _Fingerprint | None = None
+
+
+class ReloadingTrees:
+    """A library's trees, kept until their files change.
+
+    Args:
+        library: where they are found and read.
+    """
+
+    def __init__(self, library: TreeLibrary) -> None:
+        self.library = library
+        self._loaded: dict[str, _Loaded] = {}
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all trees, sorted."""
+        return self.library.names()
+
+    def load(self, name: str) -> TreeDefinition:
+        """The tree as its files are now; as they were, while what they are now has mistakes.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+            TreeFileError: it has mistakes and never had none.
+        """
+        loaded = self._loaded.get(name)
+        if loaded is None:
+            definition = self.library.load(name)
+            self._loaded[name] = _Loaded(definition, self._fingerprint(definition))
+            return definition
+        files = self._fingerprint(loaded.definition)
+        if files not in (loaded.files, loaded.rejected):
+            self._reload(name, loaded, files)
+        return loaded.definition
+
+    def _reload(self, name: str, loaded: _Loaded, files: _Fingerprint) -> None:
+        try:
+            loaded.definition = self.library.load(name)
+        except TreeError as error:
+            loaded.rejected = files
+            log.warning("tree.rejected", tree=name, serving=loaded.definition.sha, mistakes=str(error))
+        else:
+            loaded.files, loaded.rejected = self._fingerprint(loaded.definition), None
+            log.info("tree.reloaded", tree=name, sha=loaded.definition.sha)
+
+    def _fingerprint(self, definition: TreeDefinition) -> _Fingerprint:
+        return tuple(self._state(name) for name in (definition.name, *definition.subtrees))
+
+    def _state(self, name: str) -> tuple[str, int, int]:
+        """Path, size and time of change of the file that `name` is read from now."""
+        for folder in self.library.folders:
+            path = Path(folder, f"{name}.yaml")
+            try:
+                found = path.stat()
+            except OSError:
+                continue
+            return str(path), found.st_size, found.st_mtime_ns
+        return name, -1, 0

@@ -1,0 +1,68 @@
+import pytest
+
+from bt_runtime.definition import Place
+from bt_runtime.mistakes import Mistake, format_mistakes, in_order
+
+SOURCE = "root:\n    - llm_turn: {timeout: 120}\n"
+
+
+def test_a_mistake_reads_like_a_compilers():
+    mistake = Mistake(Place("trees/oracle.yaml", 2, 18), "'llm_turn' has no setting 'timeout'", "did you mean 'timeout_s'?")
+
+    assert format_mistakes([mistake], {"trees/oracle.yaml": SOURCE}) == (
+        "trees/oracle.yaml:2:18: 'llm_turn' has no setting 'timeout'\n"
+        "    2 |     - llm_turn: {timeout: 120}\n"
+        "      |                  ^\n"
+        "hint: did you mean 'timeout_s'?"
+    )
+
+
+def test_without_the_source_the_line_is_left_out():
+    assert format_mistakes([Mistake(Place("a.yaml", 2, 3), "no")]) == "a.yaml:2:3: no"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "shown", "caret"),
+    [
+        pytest.param("a:\tb", 4, "a: b", 3, id="a tab is one space"),
+        pytest.param("名前: x", 5, "名前: x", 6, id="wide characters take two columns"),
+        pytest.param("e\u0301: x", 4, "e\u0301: x", 2 + 0, id="combining characters take none"),
+        pytest.param("a: \x1b[31mx", 9, "a: \\x1b[31mx", 11, id="control characters are escaped"),
+        pytest.param("a: \u202ex", 5, "a: \\u202ex", 9, id="bidirectional characters are escaped"),
+        pytest.param("a", 9, "a", 1, id="a column behind the end is the end"),
+    ],
+)
+def test_the_caret_stands_below_its_character(line, column, shown, caret):
+    lines = format_mistakes([Mistake(Place("f", 1, column), "no")], {"f": line}).splitlines()
+
+    assert lines[1] == f"    1 | {shown}"
+    assert lines[2] == "      | " + " " * caret + "^"
+
+
+@pytest.mark.parametrize("column", [1, 50, 5_000, 10_000])
+def test_a_long_line_is_shown_around_its_caret(column):
+    line = "".join(chr(ord("a") + i % 26) for i in range(10_000))
+    _, shown, caret = format_mistakes([Mistake(Place("f", 1, column), "no")], {"f": line}).splitlines()
+
+    assert len(shown) < 120
+    assert shown[caret.index("^")] == line[column - 1]
+
+
+def test_what_is_printed_obeys_nothing_from_outside():
+    mistake = Mistake(Place("a\nb\x1b", 1, 1), "bad \x07 \u2028 " + "x" * 10_000, "hint\r\n")
+    text = format_mistakes([mistake], {"a\nb\x1b": "\x9b31m"})
+
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert len(text) < 800
+
+
+def test_mistakes_are_sorted_by_place_and_told_once():
+    late, early = Mistake(Place("a", 3, 1), "late"), Mistake(Place("a", 1, 9), "early")
+
+    assert in_order([late, early, late]) == (early, late)
+
+
+def test_the_wire_form_has_five_fields():
+    mistake = Mistake(Place("a", 3, 4), "no", "yes", "root/x")
+
+    assert mistake.to_json() == {"line": 3, "column": 4, "message": "no", "hint": "yes", "path": "root/x"}

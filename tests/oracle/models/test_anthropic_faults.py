@@ -1,0 +1,233 @@
+"""What the provider's failures become, and when a request is made again; through the real SDK."""
+
+import asyncio
+
+import pytest
+
+from oracle.models.anthropic import AnthropicModel, RetryPolicy
+from oracle.models.anthropic_faults import ProviderError, fault_of
+from oracle.models.protocol import ModelError, ModelFault, TextDelta
+from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
+
+HELLO = ScriptedTurn(text=("Hel", "lo"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "error_type", "words"),
+    [
+        pytest.param(HttpError("authentication_error", "invalid x-api-key"), "provider_auth", "ANTHROPIC_API_KEY", id="401"),
+        pytest.param(HttpError("permission_error", "no access"), "provider_auth", "403: no access", id="403"),
+        pytest.param(HttpError("not_found_error", "model: x"), "provider_failed", "claude-sonnet-5-5", id="404"),
+        pytest.param(
+            HttpError("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+            "context_too_large",
+            "210000 tokens",
+            id="400-too-long",
+        ),
+        pytest.param(
+            HttpError("invalid_request_error", "input length and `max_tokens` exceed context limit: 190000 + 20000"),
+            "context_too_large",
+            "too long",
+            id="400-with-max-tokens",
+        ),
+        pytest.param(HttpError("request_too_large", "too many bytes"), "context_too_large", "too long", id="413"),
+        pytest.param(HttpError("invalid_request_error", "tools.0: bad"), "provider_failed", "tools.0: bad", id="400"),
+        pytest.param(HttpError("billing_error", "no credit"), "provider_failed", "no credit", id="402"),
+        pytest.param(HttpError("rate_limit_error", "slow down"), "provider_overloaded", "rate limited", id="429"),
+        pytest.param(HttpError("overloaded_error", "Overloaded"), "provider_overloaded", "overloaded", id="529"),
+        pytest.param(HttpError("api_error", "busy", status=503), "provider_overloaded", "overloaded", id="503"),
+        pytest.param(HttpError("api_error", "oops"), "provider_failed", "500: oops", id="500"),
+        pytest.param(HttpError(status=502, body="<h1>Bad gateway</h1>"), "provider_failed", "502", id="502-html"),
+        pytest.param(Disturbed(HELLO, "error_event", after=0), "provider_overloaded", "overloaded", id="event-first"),
+        pytest.param(Disturbed(HELLO, "error_event", after=4), "provider_overloaded", "overloaded", id="event-later"),
+        pytest.param(
+            Disturbed(HELLO, "error_event", after=4, error_type="api_error", message="oops"),
+            "provider_failed",
+            "api_error: oops",
+            id="event-api-error",
+        ),
+        pytest.param(Disturbed(HELLO, "reset", after=4), "provider_failed", "connection .* broke", id="reset"),
+        pytest.param(Disturbed(HELLO, "reset", after=0), "provider_failed", "broke", id="reset-first"),
+    ],
+)
+async def test_every_failure_has_a_type_and_words_for_the_user(connect, ask, read, key, reply, error_type, words):
+    line = await connect([reply] * 3)
+    with pytest.raises(ModelError, match=words) as caught:
+        await read(line.model, ask())
+    assert caught.value.fault.error_type == error_type
+    assert key not in str(caught.value.fault)
+
+
+@pytest.mark.parametrize(
+    ("reply", "requests"),
+    [
+        pytest.param(HttpError("rate_limit_error"), 3, id="429"),
+        pytest.param(HttpError("overloaded_error"), 3, id="529"),
+        pytest.param(HttpError("api_error"), 3, id="500"),
+        pytest.param(HttpError("timeout_error", status=408), 3, id="408"),
+        pytest.param(Disturbed(HELLO, "error_event", after=0), 3, id="overloaded-as-first-event"),
+        pytest.param(Disturbed(HELLO, "error_event", after=2), 3, id="overloaded-before-content"),
+        pytest.param(Disturbed(HELLO, "reset", after=1), 3, id="reset-before-content"),
+        pytest.param(Disturbed(HELLO, "error_event", after=4), 1, id="overloaded-after-content"),
+        pytest.param(Disturbed(HELLO, "reset", after=4), 1, id="reset-after-content"),
+        pytest.param(HttpError("invalid_request_error"), 1, id="400"),
+        pytest.param(HttpError("authentication_error"), 1, id="401"),
+        pytest.param(HttpError("not_found_error"), 1, id="404"),
+        pytest.param(HttpError("api_error", headers={"x-should-retry": "false"}), 1, id="told-not-to"),
+        pytest.param(HttpError("invalid_request_error", headers={"x-should-retry": "true"}), 3, id="told-to"),
+    ],
+)
+async def test_a_request_is_made_again_only_while_nothing_was_said(connect, ask, read, reply, requests):
+    line = await connect([reply] * 5)
+    with pytest.raises(ModelError):
+        await read(line.model, ask())
+    assert len(line.provider.requests) == requests
+
+
+async def test_after_a_retry_the_turn_is_as_if_nothing_had_happened(connect, ask, read, said, end):
+    line = await connect([HttpError("overloaded_error"), Disturbed(HELLO, "reset", after=2), HELLO])
+    events = await read(line.model, ask())
+    assert said(events) == "Hello"
+    assert end(events).stop_reason == "end_turn"
+    assert line.slept.seconds == [0.5, 1.0]
+
+
+async def test_the_provider_says_how_long_to_wait(connect, ask, read):
+    line = await connect(
+        [HttpError("rate_limit_error", headers={"retry-after": "3"}), HttpError(headers={"retry-after-ms": "250"}), HELLO]
+    )
+    await read(line.model, ask())
+    assert line.slept.seconds == [3.0, 0.25]
+
+
+async def test_a_provider_that_asks_for_minutes_is_not_waited_for(connect, ask, read):
+    line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
+    with pytest.raises(ModelError, match="in 90 s") as caught:
+        await read(line.model, ask())
+    assert line.slept.seconds == []
+    assert caught.value.fault.detail["retry_after_s"] == 90
+
+
+@pytest.mark.parametrize("told", ["nan", "inf", "-5", "soon", ""])
+async def test_a_wait_that_is_no_number_of_seconds_counts_as_none(connect, ask, read, told):
+    line = await connect([HttpError("rate_limit_error", headers={"retry-after": told}), HELLO])
+    await read(line.model, ask())
+    assert line.slept.seconds == [0.5]
+
+
+def test_waits_grow_up_to_a_bound_and_end():
+    policy = RetryPolicy(max_retries=40, chance=lambda: 1.0)
+    waits = [policy.wait_s(attempt, retry_after_s=None) for attempt in range(41)]
+    assert waits[:3] == [0.375, 0.75, 1.5]
+    assert waits[39] == 6.0
+    assert waits[40] is None
+
+
+async def test_text_that_came_before_a_reset_was_passed_on(connect, ask):
+    line = await connect([Disturbed(HELLO, "reset", after=5)])
+    texts = []
+    with pytest.raises(ModelError, match="broke"):
+        async for event in line.model.stream(ask()):
+            if isinstance(event, TextDelta):
+                texts.append(event.text)
+    assert texts == ["Hel", "lo"]
+
+
+async def test_silence_counts_as_a_broken_connection(ask, read, key):
+    retry = RetryPolicy(max_retries=0)
+    async with StandInProvider([ScriptedTurn(text="Hello", hang=True)]) as provider:
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=retry, silence_s=0.05)
+        with pytest.raises(ModelError, match="broke"):
+            await read(model, ask())
+        await model.aclose()
+
+
+async def test_a_provider_that_is_not_there_is_told_so(ask, read, key):
+    async with StandInProvider() as provider:
+        url = provider.url
+    model = AnthropicModel(api_key=key, base_url=url, retry=RetryPolicy(max_retries=0))
+    with pytest.raises(ModelError, match="could not be reached") as caught:
+        await read(model, ask())
+    assert caught.value.fault.error_type == "provider_failed"
+    await model.aclose()
+
+
+@pytest.mark.parametrize("bad_key", ["sk-ant-ключ", "sk-ant-a\nb", "sk-ant-\u2028x"], ids=["cyrillic", "line-break", "separator"])
+async def test_a_key_that_cannot_be_sent_is_not_repeated_in_the_error(ask, read, bad_key):
+    async with StandInProvider([HELLO]) as provider:
+        model = AnthropicModel(api_key=bad_key, base_url=provider.url, retry=RetryPolicy(max_retries=0))
+        with pytest.raises(ModelError) as caught:
+            await read(model, ask())
+        assert caught.value.fault.error_type == "provider_auth"
+        assert bad_key not in repr(caught.value.fault)
+        assert caught.value.__cause__ is None
+        await model.aclose()
+
+
+async def test_without_any_key_the_error_says_what_to_set(ask, read, monkeypatch, tmp_path):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    async with StandInProvider([HELLO]) as provider:
+        model = AnthropicModel(base_url=provider.url)
+        with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
+            await read(model, ask())
+        assert caught.value.fault.error_type == "provider_auth"
+        await model.aclose()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda key: HttpError("authentication_error", f"invalid key {key}"),
+        lambda key: HttpError("api_error", "x" * 290 + key),
+        lambda key: Disturbed(HELLO, "error_event", error_type="api_error", message=f"key {key}"),
+        lambda key: HttpError(status=502, body=f"<p>x-api-key: {key}</p>"),
+    ],
+    ids=["auth", "at-the-cut", "event", "html"],
+)
+async def test_a_key_that_the_provider_repeats_is_not_passed_on(connect, ask, read, key, reply):
+    line = await connect([reply(key)], max_retries=0)
+    with pytest.raises(ModelError) as caught:
+        await read(line.model, ask())
+    assert key[:12] not in repr(caught.value.fault)
+
+
+async def test_the_right_key_is_let_in_and_a_wrong_one_is_not(connect, ask, read, key, said):
+    line = await connect([HELLO], api_key=key)
+    assert said(await read(line.model, ask())) == "Hello"
+    other = await connect([HELLO], api_key="another")
+    with pytest.raises(ModelError) as caught:
+        await read(other.model, ask())
+    assert caught.value.fault.error_type == "provider_auth"
+
+
+async def test_a_cancel_while_waiting_for_a_retry_ends_it(ask, key, read):
+    waiting = asyncio.Event()
+
+    async def wait_for_ever(_: float) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    async with StandInProvider([HttpError("overloaded_error")]) as provider:
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=RetryPolicy(sleep=wait_for_ever))
+        task = asyncio.create_task(read(model, ask()))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await model.aclose()
+
+
+def test_the_providers_text_is_bounded_and_on_one_line():
+    fault = fault_of(ProviderError(500, "api_error", "a\n" * 5000), model="m")
+    assert len(fault.message) < 500
+    assert "\n" not in fault.message
+
+
+async def test_the_fault_of_a_script_is_the_same_over_the_wire(connect, ask, read):
+    fault = ModelFault("context_too_large", "much too long")
+    line = await connect([ScriptedTurn(fault=fault)])
+    with pytest.raises(ModelError) as caught:
+        await read(line.model, ask())
+    assert caught.value.fault.error_type == "context_too_large"

@@ -1,0 +1,459 @@
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.chunks import Source
+from oracle.tools import ToolRegistry, ToolSetupError, project_tools
+from oracle.tools.code import CodeTools
+from oracle.tools.code_files import is_secret, list_project
+from oracle.tools.code_query import lower, occurrences, parse_query, stem
+from oracle.tools.paths import Root
+
+REPORT = """'''Report mistakes of a tree file like a compiler.'''
+
+def report_mistakes(file):
+    ...
+"""
+RETRY = """def backoff_delays(attempts):
+    for attempt in range(attempts):
+        yield 2**attempt
+"""
+CLIENT = """export async function fetchInvoice(id: string) {
+  return request(`/invoices/${id}`)
+}
+"""
+MIDDLEWARE = """
+'''Checks who calls.'''
+class AuthMiddleware:
+    def __call__(self, request):
+        return self.check_token(request)
+    def check_token(self, request):
+        if not request.token:
+            raise PermissionError("no token")
+"""
+FILES = {
+    "service/auth/middleware.py": MIDDLEWARE,
+    "service/auth/sessions.py": "def refresh_session(session):\n    session.expires = later()\n",
+    "service/http/retry.py": RETRY,
+    "service/http/client.ts": CLIENT,
+    "service/tree/reader.py": "def read(text):\n    mistakes = collect(text)\n    return mistakes\n",
+    "service/tree/report.py": REPORT,
+    "service/street.py": "profile = 'street: restricted'\n",
+    "tests/test_middleware.py": "def test_check_token():\n    assert check_token(request)\n",
+    "README.md": "# The service\n\nAuth is done in the middleware.\n",
+    "data/tokens.json": '{"token": "token token token check_token"}\n',
+    "Dockerfile": "FROM python\nRUN pip install .\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, write: Callable[..., Path]) -> Path:
+    for path, text in FILES.items():
+        write(f"project/{path}", text)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def project(root: Path) -> ToolRegistry:
+    return ToolRegistry(project_tools(root, use_ripgrep=False))
+
+
+async def best(project: ToolRegistry, query: str, **arguments: object) -> list[str]:
+    result = await project.call("search_code", {"query": query, **arguments})
+    assert not result.is_error, result.text
+    return [f"{source.path}:{source.line}" for source in result.sources]
+
+
+SEARCHES = [
+    pytest.param("AuthMiddleware", "service/auth/middleware.py:3", id="a class"),
+    pytest.param("auth middleware", "service/auth/middleware.py:3", id="a class in words"),
+    pytest.param("check_token", "service/auth/middleware.py:6", id="a definition above usages"),
+    pytest.param("How are mistakes in a tree file reported?", "service/tree/report.py:3", id="a question"),
+    pytest.param("fetch invoice", "service/http/client.ts:1", id="words of a camelCase name"),
+    pytest.param("where do we refresh sessions", "service/auth/sessions.py:1", id="another form of a word"),
+    pytest.param("yield 2**attempt", "service/http/retry.py:3", id="a literal piece of code"),
+    pytest.param('"no token"', "service/auth/middleware.py:8", id="in quotes"),
+    pytest.param(r"raise \w+Error\(", "service/auth/middleware.py:8", id="a regular expression"),
+    pytest.param(r"def backoff.*attempts|class Nothing", "service/http/retry.py:1", id="alternatives"),
+    pytest.param("dockerfile", "Dockerfile:1", id="the path alone"),
+    pytest.param("test check token", "tests/test_middleware.py:1", id="a test, when tests are asked for"),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), SEARCHES)
+async def test_a_search_finds_the_right_place_first(project: ToolRegistry, query: str, expected: str) -> None:
+    assert (await best(project, query))[0] == expected
+
+
+async def test_words_are_not_found_inside_other_words(project: ToolRegistry) -> None:
+    assert all(not place.startswith("service/street.py") for place in (await best(project, "tree file", limit=50)))
+
+
+async def test_a_hit_is_shown_with_its_place_score_and_lines(project: ToolRegistry) -> None:
+    result = await project.call("search_code", {"query": "backoff delays", "limit": 1})
+    assert len(result.sources) == 1
+    source = result.sources[0]
+    assert (source.path, source.source_type, source.line) == ("service/http/retry.py", "code", 1)
+    assert source.snippet == "def backoff_delays(attempts):"
+    assert result.text == (
+        f"service/http/retry.py:1 (score {source.score:.2f})\n"
+        "> 1 | def backoff_delays(attempts):\n"
+        "  2 |     for attempt in range(attempts):\n"
+        "  3 |         yield 2**attempt"
+    )
+
+
+async def test_a_search_that_finds_nothing_says_what_to_try(project: ToolRegistry) -> None:
+    result = await project.call("search_code", {"query": "quaternion"})
+    assert result.is_empty
+    assert not result.is_error
+    assert "Nothing in the code matches 'quaternion'" in result.text
+    assert result.sources == ()
+
+
+@pytest.mark.parametrize("language", ["typescript", "TypeScript", "ts", ".tsx", "*.ts"])
+async def test_a_language_is_known_by_name_and_extension(project: ToolRegistry, language: str) -> None:
+    assert await best(project, "request", language=language) == ["service/http/client.ts:2"]
+
+
+async def test_an_unknown_language_is_an_error_with_those_that_are_known(project: ToolRegistry) -> None:
+    result = await project.call("search_code", {"query": "x", "language": "pyton"})
+    assert result.is_error
+    assert result.text.startswith("there is no language 'pyton'. Did you mean 'python'? Known: python, javascript")
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(1, 1), (2, 2), (0, 1), (-5, 1), ("3", 3)])
+async def test_the_limit_bounds_the_hits(project: ToolRegistry, limit: object, expected: int) -> None:
+    assert len(await best(project, "token", limit=limit)) == expected
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(query=st.text(max_size=60) | st.text(alphabet=r"ab_*+?()[]{}|\^$.-'\" ", max_size=40))
+async def test_any_query_gives_a_result(project: ToolRegistry, query: str) -> None:
+    result = await project.call("search_code", {"query": query})
+    assert result.is_error == (not query.strip() or "\x00" in query)
+    result.text.encode()
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed here")
+async def test_ripgrep_and_walking_give_the_same(root: Path, write: Callable[..., Path]) -> None:
+    write("project/-odd name.py", "token = 'Ärger'\n")
+    write("project/latin.py", b"token = 'caf\xe9'\n")
+    walking, with_ripgrep = (ToolRegistry(project_tools(root, use_ripgrep=use)) for use in (False, True))
+    queries = [str(search.values[0]) for search in SEARCHES]
+    for query in [*queries, "token", "ÄRGER", "caf", "quaternion", "-odd", "=", "'"]:
+        arguments = {"query": query, "limit": 50}
+        assert await with_ripgrep.call("search_code", arguments) == await walking.call("search_code", arguments), query
+
+
+async def test_a_ripgrep_that_fails_is_done_without(root: Path, write: Callable[..., Path], tmp_path: Path) -> None:
+    broken = write("rg", "#!/bin/sh\nexit 2\n")
+    broken.chmod(0o755)
+    for program in (str(broken), str(tmp_path / "gone")):
+        code = CodeTools(Root(root, label="the project"), ripgrep=program)
+        assert code.search_code(query="AuthMiddleware").sources[0].path == "service/auth/middleware.py"
+
+
+def test_a_search_that_runs_out_of_time_says_so(root: Path) -> None:
+    code = CodeTools(Root(root, label="the project"), ripgrep=None, search_timeout_s=-1)
+    assert "[The time was up after 0 of 11 files" in code.search_code(query="token").text
+
+
+def make_repository(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("is_git", [True, False], ids=["in git", "outside git"])
+async def test_ignored_hidden_secret_binary_and_huge_files_are_not_searched(
+    tmp_path: Path, write: Callable[..., Path], is_git: bool
+) -> None:
+    skipped = {
+        "node_modules/a.js": "needle",
+        "build/b.py": "needle",
+        ".hidden/c.py": "needle",
+        "deep/.venv/d.py": "needle",
+        "__pycache__/e.py": "needle",
+        ".env": "needle",
+        "server.pem": "needle",
+        "binary.py": b"needle\x00",
+        "huge.py": b"needle " * 200_000,
+    }
+    for path, text in skipped.items():
+        write(f"project/{path}", text)
+    write("project/good.py", "needle = 1\n")
+    write("project/wrong.py", b"needle = '\xff\xfe'\n")
+    write("outside.py", "needle\n")
+    (tmp_path / "project" / "link.py").symlink_to(tmp_path / "outside.py")
+    (tmp_path / "project" / "folder").symlink_to(tmp_path)
+    if is_git:
+        write("project/.gitignore", "node_modules/\nbuild/\n.hidden/\n.venv/\n__pycache__/\n")
+        make_repository(tmp_path / "project")
+    project = ToolRegistry(project_tools(tmp_path / "project", use_ripgrep=False))
+    found = await best(project, "needle", limit=50)
+    assert sorted(found) == ["good.py:1", "wrong.py:1"]
+
+
+def test_a_repository_cannot_make_git_run_its_programs(tmp_path: Path, write: Callable[..., Path]) -> None:
+    make_repository(tmp_path / "project")
+    write("project/a.py", "x")
+    script = write("hook", f"#!/bin/sh\ntouch {tmp_path / 'ran'}\n")
+    script.chmod(0o755)
+    subprocess.run(["git", "-C", str(tmp_path / "project"), "config", "core.fsmonitor", str(script)], check=True)
+    assert [file.path for file in list_project(tmp_path / "project").files] == ["a.py"]
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (".env", True),
+        ("deploy/.env.production", True),
+        (".env.example", False),
+        ("keys/id_ed25519", True),
+        ("tls/server.KEY", True),
+        (".git/config", True),
+        ("environment.py", False),
+        ("keyboard.py", False),
+    ],
+)
+def test_files_of_secrets_are_told_by_their_names(path: str, expected: bool) -> None:
+    assert is_secret(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("../outside.py", "has '..' in it"),
+        ("/etc/passwd", "is absolute"),
+        ("service/auth/midleware.py", "Did you mean 'service/auth/middleware.py'"),
+        ("middleware.py", "Did you mean 'service/auth/middleware.py'"),
+        ("service/auth", "is a folder; list it with list_files(path='service/auth')"),
+        (".env", "holds credentials"),
+        (".git/config", "holds credentials or belongs to version control"),
+        ("binary.py", "is a binary file"),
+    ],
+)
+async def test_a_file_that_cannot_be_read_is_an_error_that_helps(
+    root: Path, write: Callable[..., Path], path: str, message: str
+) -> None:
+    write("project/binary.py", b"\x7fELF\x00\x01")
+    write("project/.env", "KEY=1")
+    result = await ToolRegistry(project_tools(root)).call("read_file", {"path": path})
+    assert result.is_error
+    assert message in result.text
+    assert str(root) not in result.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heading"),
+    [
+        ({"path": "service/http/retry.py"}, "service/http/retry.py, lines 1-3 of 3"),
+        ({"path": "./service//http/retry.py"}, "service/http/retry.py, lines 1-3 of 3"),
+        ({"path": "service/http/retry.py", "start_line": "2"}, "service/http/retry.py, lines 2-3 of 3"),
+        ({"path": "service/http/retry.py", "start_line": 2, "end_line": 2}, "service/http/retry.py, lines 2-2 of 3"),
+        ({"path": "service/http/retry.py:2"}, "service/http/retry.py, lines 2-3 of 3"),
+        ({"path": "service/http/retry.py:1-2"}, "service/http/retry.py, lines 1-2 of 3"),
+        ({"path": "service/http/retry.py:3", "start_line": 1}, "service/http/retry.py, lines 1-3 of 3"),
+        ({"path": "service/http/retry.py", "start_line": -4, "end_line": 99}, "service/http/retry.py, lines 1-3 of 3"),
+    ],
+)
+async def test_a_file_is_read_whole_or_in_part(
+    project: ToolRegistry, arguments: dict[str, object], heading: str
+) -> None:
+    result = await project.call("read_file", arguments)
+    assert not result.is_error, result.text
+    assert result.text.split("\n")[0] == heading
+    assert result.sources[0].path == "service/http/retry.py"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start_line": 3, "end_line": 1}, "end_line 1 is before start_line 3"),
+        ({"start_line": 4}, "start_line 4 is behind the end: 'service/http/retry.py' has 3 lines"),
+    ],
+)
+async def test_a_range_that_is_none_is_an_error(project: ToolRegistry, arguments: dict[str, int], message: str) -> None:
+    result = await project.call("read_file", {"path": "service/http/retry.py", **arguments})
+    assert result.is_error
+    assert message in result.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param("short\n" * 5_000, id="many lines"),
+        pytest.param("x" * 200 + "\n", id="all fits"),
+        pytest.param(("y" * 900 + "\n") * 400, id="long lines"),
+        pytest.param(("漢" * 900 + "\n") * 400, id="three bytes a letter"),
+        pytest.param("z" * 500_000, id="one line"),
+    ],
+)
+async def test_a_long_file_is_read_in_pages_that_miss_nothing(
+    tmp_path: Path, write: Callable[..., Path], content: str
+) -> None:
+    write("project/long.txt", content)
+    project = ToolRegistry(project_tools(tmp_path / "project"))
+    seen, start, total = 0, 1, len(content.rstrip("\n").split("\n"))
+    while True:
+        text = (await project.call("read_file", {"path": "long.txt", "start_line": start})).text
+        assert len(text) <= 32_000
+        assert len(text.encode()) <= 66_000
+        assert "[Cut:" not in text
+        seen += sum(1 for line in text.split("\n") if " | " in line)
+        marker = "start_line="
+        if marker not in text.rsplit("\n", 1)[-1]:
+            break
+        start = int(text.rsplit(marker, 1)[1].split(")")[0])
+    assert seen == total
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(
+            b"caf\xe9\n", ["[Not valid UTF-8: wrong bytes are shown as \ufffd.]", "  1 | caf\ufffd"], id="Latin-1"
+        ),
+        pytest.param("naïve\n".encode("utf-16"), ["  1 | naïve"], id="UTF-16"),
+        pytest.param("\ufeffcafé\n".encode(), ["  1 | café"], id="a byte order mark"),
+        pytest.param(b"a\r\nb\r\n", ["  1 | a", "  2 | b"], id="DOS line ends"),
+        pytest.param("a\u2028b\x0cc\n".encode(), ["  1 | a\u2028b\x0cc"], id="other separators end no line"),
+        pytest.param(b"", [], id="empty"),
+    ],
+)
+async def test_a_file_in_any_encoding_is_text(
+    tmp_path: Path, write: Callable[..., Path], data: bytes, expected: list[str]
+) -> None:
+    write("project/file.txt", data)
+    result = await ToolRegistry(project_tools(tmp_path / "project")).call("read_file", {"path": "file.txt"})
+    assert not result.is_error
+    assert result.text.split("\n")[1:] == expected
+
+
+async def test_a_folder_is_listed_with_its_folders_first(project: ToolRegistry) -> None:
+    assert (await project.call("list_files", {})).text.split("\n") == [
+        "data/ (1 file)",
+        "service/ (7 files)",
+        "tests/ (1 file)",
+        "Dockerfile",
+        "README.md",
+    ]
+    assert (await project.call("list_files", {"path": "service/auth/"})).text.split("\n") == [
+        "service/auth/middleware.py",
+        "service/auth/sessions.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"pattern": "*.ts"}, ["service/http/client.ts"]),
+        ({"pattern": "**/*.ts"}, ["service/http/client.ts"]),
+        ({"pattern": "service/*/r*.py"}, ["service/http/retry.py", "service/tree/reader.py", "service/tree/report.py"]),
+        ({"pattern": "service/*.py"}, ["service/street.py"]),
+        ({"pattern": "service/**/se*.py"}, ["service/auth/sessions.py"]),
+        ({"pattern": "*.{ts,md}"}, ["README.md", "service/http/client.ts"]),
+        ({"path": "service/http", "pattern": "*.py"}, ["service/http/retry.py"]),
+        ({"path": "service", "pattern": "service/http/*.py"}, ["service/http/retry.py"]),
+    ],
+)
+async def test_a_pattern_finds_files_by_name_or_path(
+    project: ToolRegistry, arguments: dict[str, str], expected: list[str]
+) -> None:
+    assert (await project.call("list_files", arguments)).text.split("\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": "servce"}, "there is no folder 'servce'. Did you mean 'service'"),
+        ({"path": "README.md"}, "is a file; read it with read_file"),
+        ({"path": ".."}, "has '..' in it"),
+        ({"pattern": "{a,b}" * 8}, "more than 32 alternatives"),
+        ({"pattern": "*a" * 200}, "at most 200"),
+    ],
+)
+async def test_a_folder_that_cannot_be_listed_is_an_error_that_helps(
+    project: ToolRegistry, arguments: dict[str, str], message: str
+) -> None:
+    result = await project.call("list_files", arguments)
+    assert result.is_error
+    assert message in result.text
+
+
+async def test_a_listing_is_bounded_and_an_empty_one_says_so(tmp_path: Path, write: Callable[..., Path]) -> None:
+    for number in range(510):
+        write(f"project/f{number:03}.py", "")
+    project = ToolRegistry(project_tools(tmp_path / "project"))
+    lines = (await project.call("list_files", {})).text.split("\n")
+    assert (len(lines), lines[-1]) == (501, "[10 more; give a folder or a narrower pattern.]")
+    assert (await project.call("list_files", {"pattern": "*.rs"})).is_empty
+
+
+async def test_a_hostile_pattern_is_matched_in_no_time(tmp_path: Path, write: Callable[..., Path]) -> None:
+    write("project/" + "a/" * 60 + "a" * 100 + ".py", "")
+    result = await ToolRegistry(project_tools(tmp_path / "project")).call(
+        "list_files", {"pattern": "**/" * 30 + "*a" * 40 + "b"}
+    )
+    assert result.is_empty
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_project_that_cannot_be_read_is_told_to_the_operator(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir(mode=0o000)
+    with pytest.raises(ToolSetupError, match="cannot be read"):
+        project_tools(tmp_path / "locked")
+
+
+def test_a_project_that_does_not_exist_is_told_to_the_operator(tmp_path: Path) -> None:
+    with pytest.raises(ToolSetupError, match="does not exist; set --project or ORACLE_PROJECT_DIR"):
+        project_tools(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ["mistake", "mistakes"],
+        ["report", "reports", "reported", "reporting", "reporter"],
+        ["cache", "caches", "caching", "cached"],
+        ["query", "queries"],
+        ["class", "classes"],
+        ["classify", "classification"],
+        ["run", "running"],
+        ["process", "processes", "processing"],
+        ["response", "responses"],
+        ["match", "matches", "matching"],
+    ],
+    ids=lambda forms: forms[0],
+)
+def test_forms_of_a_word_have_one_stem_that_begins_them_all(forms: list[str]) -> None:
+    stems = {stem(form) for form in forms}
+    assert len(stems) == 1
+    assert all(form.startswith(stems.copy().pop()) for form in forms)
+
+
+@given(st.text(max_size=30))
+def test_a_stem_begins_its_word(word: str) -> None:
+    assert word.startswith(stem(word))
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+def test_occurrences_lie_in_the_text(text: str, query: str) -> None:
+    original, lowered = lower(text)
+    for term in parse_query(query).terms:
+        for at, fit in occurrences(original, lowered, term):
+            assert lowered.startswith(term.stem, at)
+            assert 0 < fit <= 1
+
+
+async def test_sources_of_a_search_are_of_type_code(project: ToolRegistry) -> None:
+    result = await project.call("search_code", {"query": "token"})
+    assert all(isinstance(source, Source) and source.source_type == "code" for source in result.sources)
+    scores = [source.score or 0 for source in result.sources]
+    assert scores == sorted(scores, reverse=True)

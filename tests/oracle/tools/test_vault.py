@@ -1,0 +1,312 @@
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle.tools import Root, ToolRegistry, ToolSetupError, vault_tools
+from oracle.tools.notes import read_note, with_title
+from oracle.tools.vault_index import VaultIndex
+
+NOTES = {
+    "decisions/caching.md": (
+        "---\ntitle: Cache layer\ntags: [performance, redis]\n---\n\nWe decided to cache in Redis.\nTTL is 60 s.\n"
+    ),
+    "decisions/auth.md": "# Authentication\n\nTokens live for an hour. The cache is mentioned once.\n",
+    "meetings/2025-01.md": "# Januar-Meeting\n\nWir haben über die Architektur gesprochen. Café-Runde.\n",
+    "runbook.md": "No heading here, only how to roll back a deployment.\n",
+    "cjk.md": "# 设计\n\n我们决定使用缓存策略来提高性能。\n",
+    ".obsidian/hidden.md": "redis redis redis\n",
+    "threads/search.md": "# Search\n\n## 2025-01-01T10:00:00Z\n\nredis came up in talk\n",
+    "picture.png": "redis\n",
+}
+
+
+@pytest.fixture
+def notes(write: Callable[..., Path], tmp_path: Path) -> Path:
+    for path, text in NOTES.items():
+        write(f"vault/{path}", text)
+    return tmp_path / "vault"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def found(vault: ToolRegistry, query: str, **arguments: object) -> list[str]:
+    result = await vault.call("vault_search", {"query": query, **arguments})
+    assert not result.is_error, result.text
+    return [f"{source.path}:{source.line}" for source in result.sources]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param("redis", "decisions/caching.md:6", id="a word"),
+        pytest.param("What did we decide about caching?", "decisions/caching.md:6", id="a question in other forms"),
+        pytest.param("cache layer", "decisions/caching.md:6", id="the title"),
+        pytest.param("notes tagged #performance", "decisions/caching.md:6", id="a tag"),
+        pytest.param("token lifetime hour", "decisions/auth.md:3", id="a prefix, and not every word"),
+        pytest.param("Was haben wir im Januar über Architektur gesprochen", "meetings/2025-01.md:3", id="German"),
+        pytest.param("CAFE runde", "meetings/2025-01.md:3", id="without diacritics"),
+        pytest.param("rollback deployments", "runbook.md:1", id="half the words"),
+        pytest.param("缓存策略", "cjk.md:3", id="a script without spaces"),
+    ],
+)
+async def test_a_search_finds_the_right_note_first(notes: Path, vault: ToolRegistry, query: str, expected: str) -> None:
+    assert (await found(vault, query))[0] == expected
+
+
+async def test_hidden_files_threads_and_pictures_are_not_notes(notes: Path, vault: ToolRegistry) -> None:
+    assert await found(vault, "redis", limit=50) == ["decisions/caching.md:6"]
+
+
+async def test_a_hit_is_shown_with_place_title_score_and_lines(notes: Path, vault: ToolRegistry) -> None:
+    result = await vault.call("vault_search", {"query": "redis"})
+    score = result.sources[0].score
+    assert result.text == (
+        f"decisions/caching.md:6 — Cache layer (score {score:.2f})\n"
+        "> 6 | We decided to cache in Redis.\n  7 | TTL is 60 s."
+    )
+    assert (result.sources[0].source_type, result.sources[0].snippet) == (
+        "vault",
+        "We decided to cache in Redis. TTL is 60 s.",
+    )
+
+
+async def test_a_search_that_finds_nothing_says_what_to_try(notes: Path, vault: ToolRegistry) -> None:
+    result = await vault.call("vault_search", {"query": "quaternion"})
+    assert result.is_empty
+    assert not result.is_error
+    assert "vault_list" in result.text
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(query=st.text() | st.text(alphabet="\"'*():^-+{}NEARORANDNOT ²Ⅷ缓存ß_\\", max_size=30))
+async def test_any_query_gives_a_result_and_never_reaches_the_index_as_syntax(
+    notes: Path, vault: ToolRegistry, query: str
+) -> None:
+    for name in ("vault_search", "thread_seek"):
+        result = await vault.call(name, {"query": query})
+        assert result.is_error == ("\x00" in query), result.text
+
+
+async def test_the_index_follows_every_change(notes: Path, vault: ToolRegistry, write: Callable[..., Path]) -> None:
+    assert await found(vault, "zebra") == []
+    write("vault/new.md", "zebra\n")
+    assert await found(vault, "zebra") == ["new.md:1"]
+    write("vault/new.md", "tiger\n")  # the same size, within the same moment
+    assert (await found(vault, "zebra"), await found(vault, "tiger")) == ([], ["new.md:1"])
+    (notes / "new.md").rename(notes / "moved.md")
+    assert await found(vault, "tiger") == ["moved.md:1"]
+    (notes / "moved.md").unlink()
+    assert await found(vault, "tiger") == []
+
+
+def test_a_file_that_did_not_change_is_not_read_again(notes: Path) -> None:
+    index = VaultIndex(Root(notes, label="the vault"), wall_clock_ns=lambda: 2**62)  # long after all changes
+    assert index.search("redis", kind="vault", limit=5)
+    reads = []
+    read = Root.read
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Root, "read", lambda self, path, **rest: reads.append(path) or read(self, path, **rest))
+        assert index.search("redis", kind="vault", limit=5)
+        (notes / "runbook.md").write_text("redis")
+        assert len(index.search("redis", kind="vault", limit=5)) == 2
+    assert reads == ["runbook.md"]
+
+
+async def test_two_searches_at_once_share_the_index(notes: Path, vault: ToolRegistry) -> None:
+    results = await asyncio.gather(*(found(vault, "redis") for _ in range(16)))
+    assert results == [["decisions/caching.md:6"]] * 16
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 100], ids=["empty", "garbage"])
+def test_a_broken_index_file_is_made_anew(notes: Path, tmp_path: Path, content: bytes) -> None:
+    cache = tmp_path / "cache" / "index.sqlite"
+    cache.parent.mkdir()
+    cache.write_bytes(content)
+    root = Root(notes, label="the vault")
+    assert VaultIndex(root, cache=cache).search("redis", kind="vault", limit=5)[0].path == "decisions/caching.md"
+    assert VaultIndex(root, cache=cache).search("redis", kind="vault", limit=5)[0].path == "decisions/caching.md"
+
+
+def test_an_index_file_that_cannot_be_made_is_told_to_the_operator(notes: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ToolSetupError, match="index cannot be kept in"):
+        VaultIndex(Root(notes, label="the vault"), cache=tmp_path / "file" / "index.sqlite")
+
+
+@pytest.mark.parametrize(
+    "path", ["decisions/caching.md", "decisions/caching", "./decisions//caching.md", "decisions/caching.md:1-2"]
+)
+async def test_a_note_is_read_with_line_numbers(notes: Path, vault: ToolRegistry, path: str) -> None:
+    result = await vault.call("vault_read", {"path": path})
+    assert result.text.startswith("decisions/caching.md, lines 1-")
+    assert "\n  2 | title: Cache layer" in result.text
+    assert result.sources[0].source_type == "vault"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("cashing", "there is no note 'cashing.md' in the vault. Did you mean 'decisions/caching.md'?"),
+        ("auth", "Did you mean 'decisions/auth.md'"),
+        ("../outside", "has '..' in it"),
+        ("/etc/passwd", "is absolute"),
+        (".obsidian/hidden.md", "hidden name ('.obsidian')"),
+        (".", "names no note"),
+        ("", "is empty"),
+    ],
+)
+async def test_a_note_that_cannot_be_read_is_an_error_that_helps(
+    notes: Path, vault: ToolRegistry, path: str, message: str
+) -> None:
+    result = await vault.call("vault_read", {"path": path})
+    assert result.is_error
+    assert message in result.text, result.text
+
+
+async def test_a_long_note_says_how_to_go_on(vault: ToolRegistry, write: Callable[..., Path]) -> None:
+    write("vault/long.md", "line\n" * 3_000)
+    text = (await vault.call("vault_read", {"path": "long"})).text
+    following = text.rsplit("vault_read(path='", 1)[1].split("'")[0]
+    assert (await vault.call("vault_read", {"path": following})).text.startswith(f"long.md, lines {following[8:]}-")
+
+
+async def test_notes_are_listed_with_titles_and_threads_apart(notes: Path, vault: ToolRegistry) -> None:
+    lines = (await vault.call("vault_list", {})).text.split("\n")
+    assert lines == [
+        "cjk.md — 设计",
+        "decisions/auth.md — Authentication",
+        "decisions/caching.md — Cache layer",
+        "meetings/2025-01.md — Januar-Meeting",
+        "runbook.md — runbook",
+        "[1 threads: vault_list(folder='threads')]",
+    ]
+    assert (await vault.call("vault_list", {"folder": "threads"})).text == "threads/search.md — Search"
+    missing = await vault.call("vault_list", {"folder": "decision"})
+    assert missing.is_error
+    assert "Did you mean 'decisions'?" in missing.text
+
+
+async def test_a_written_note_is_read_and_found(vault: ToolRegistry, tmp_path: Path) -> None:
+    arguments = {"path": "plans/next", "body": "Ship it.", "title": "The plan"}
+    result = await vault.call("vault_write", arguments)
+    assert (result.text, result.is_error) == ("Wrote plans/next.md (3 lines).", False)
+    assert (tmp_path / "vault/plans/next.md").read_text() == "# The plan\n\nShip it.\n"
+    assert await found(vault, "plan") == ["plans/next.md:1"]
+
+
+async def test_an_existing_note_is_an_error_that_says_so_and_is_not_changed(notes: Path, vault: ToolRegistry) -> None:
+    result = await vault.call("vault_write", {"path": "runbook.md", "body": "x"})
+    assert result.is_error
+    assert "'runbook.md' exists already and was not changed" in result.text
+    assert "overwrite=true" in result.text
+    assert (notes / "runbook.md").read_text() == NOTES["runbook.md"]
+
+
+async def test_an_existing_note_is_replaced_when_asked(notes: Path, vault: ToolRegistry) -> None:
+    result = await vault.call("vault_write", {"path": "runbook", "body": "x\n", "overwrite": True})
+    assert result.text == "Replaced runbook.md (1 line)."
+    assert (notes / "runbook.md").read_text() == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": "../x", "body": "x"}, "has '..' in it"),
+        ({"path": "/tmp/x", "body": "x"}, "is absolute"),
+        ({"path": ".git/hooks/post-commit", "body": "x"}, "hidden name"),
+        ({"path": "a/.hidden", "body": "x"}, "hidden name"),
+        ({"path": "threads/search", "body": "x", "overwrite": True}, "thread_push"),
+        ({"path": "Threads/new", "body": "x"}, "thread_push"),
+        ({"path": "x", "body": " \n"}, "body is empty"),
+        ({"path": "x", "body": "y" * 1_000_001}, "at most 1,000,000"),
+        ({"path": "x", "body": "a\x00b"}, "NUL"),
+        ({"path": "runbook.md/x", "body": "x"}, "leads through a file"),
+        ({"path": "x"}, "argument 'body' is missing"),
+    ],
+)
+async def test_a_note_that_cannot_be_written_changes_nothing(
+    notes: Path, vault: ToolRegistry, arguments: dict[str, object], message: str
+) -> None:
+    before = contents(notes)
+    result = await vault.call("vault_write", arguments)
+    assert result.is_error
+    assert message in result.text, result.text
+    assert contents(notes) == before
+
+
+async def test_of_writers_at_once_one_wins(vault: ToolRegistry, tmp_path: Path) -> None:
+    calls = [vault.call("vault_write", {"path": "same", "body": f"body {n}"}) for n in range(8)]
+    results = await asyncio.gather(*calls)
+    assert sorted(result.is_error for result in results) == [False] + [True] * 7
+    assert list(contents(tmp_path / "vault")) == ["same.md"]
+
+
+async def test_a_vault_that_does_not_exist_is_empty_until_the_first_write(vault: ToolRegistry, tmp_path: Path) -> None:
+    for name, arguments in {"vault_search": {"query": "x"}, "vault_list": {}, "thread_seek": {"query": "x"}}.items():
+        assert (await vault.call(name, arguments)).is_empty
+    assert (await vault.call("vault_read", {"path": "x"})).is_error
+    assert not (tmp_path / "vault").exists()
+    await vault.call("vault_write", {"path": "x", "body": "y"})
+    assert (tmp_path / "vault" / "x.md").exists()
+
+
+def test_a_vault_that_is_a_file_is_told_to_the_operator(tmp_path: Path, clock) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ToolSetupError, match="is a file; set --vault or ORACLE_VAULT_DIR"):
+        vault_tools(tmp_path / "file", now=clock)
+
+
+@pytest.fixture
+def locked_notes(notes: Path) -> Iterator[Path]:
+    notes.chmod(0o500)
+    yield notes
+    notes.chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+async def test_a_vault_that_may_not_be_written_says_so(locked_notes: Path, vault: ToolRegistry) -> None:
+    assert "Permission denied" in (await vault.call("vault_write", {"path": "x", "body": "y"})).text
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "tags"),
+    [
+        ("---\ntitle: 'A: b'\ntags: [x, \"y\"]\n---\n# Other\n", "A: b", ("x", "y")),
+        ("---\ntags:\n  - one\n  - '#two'\n---\nText\n", "name", ("one", "two")),
+        ("---\ntags: a b\n---\n## Not the title\n# Title #\n", "Title", ("a", "b")),
+        ("---\nnever closed\n# Heading\n", "Heading", ()),
+        ("---\n{{{ no: yaml\n---\n", "name", ()),
+        ("", "name", ()),
+    ],
+)
+def test_a_note_says_its_title_and_tags(text: str, title: str, tags: tuple[str, ...]) -> None:
+    note = read_note(text.split("\n"), path="folder/name.md")
+    assert (note.title, note.tags) == (title, tags)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("text", "# The title\n\ntext\n"),
+        ("# the Title\n\ntext\n", "# the Title\n\ntext\n"),
+        ("---\ntags: [a]\n---\ntext\n", '---\ntitle: "The title"\ntags: [a]\n---\ntext\n'),
+        ("---\ntitle: Own\n---\ntext\n", "---\ntitle: Own\n---\ntext\n"),
+        ("a\r\nb", "# The title\n\na\nb\n"),
+    ],
+)
+def test_a_title_is_put_where_the_note_has_its_place_for_it(body: str, expected: str) -> None:
+    assert with_title(body, "The\n title") == expected
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_note(text: str) -> None:
+    note = read_note(text.split("\n"), path="name.md")
+    assert note.text_line >= 1
+    assert with_title(text, None).endswith("\n")
