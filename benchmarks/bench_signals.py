@@ -1,4 +1,4 @@
-"""What reading signals costs per delta and per response, against doing nothing and against the naive way (020 SC-007, SC-008).
+"""What reading signals costs per delta and per response, against doing nothing and the naive way (020 SC-007, SC-008).
 
 Baseline: append every delta to a list and join at the end. Naive: keep the whole response and search it again with a
 regular expression at every delta. Takes a few seconds: `python benchmarks/bench_signals.py`.
@@ -11,10 +11,14 @@ from collections.abc import Callable
 import signals
 
 SIGNAL = '\n\n<signal type="context_sufficient"><sources_found>3</sources_found><confidence>0.9</confidence></signal>'
-PARAGRAPH = "The middleware checks the token before the handler runs, and the handler never sees a request without one. "
+PARAGRAPH = (
+    "The middleware checks the token before the handler runs, and the handler never sees a request without one. "
+)
 PLAIN = (PARAGRAPH * 4 + "\n\n") * 23
-MARKDOWN = (PARAGRAPH + "See `auth.py` and `a < b`.\n\n- one\n- two\n\n```python\ndef f(x):\n    return x < 1\n```\n\n") * 50
-NAIVE = re.compile(r"<signal\s[^>]*>.*?</signal>", re.S)
+MARKDOWN = (
+    PARAGRAPH + "See `auth.py` and `a < b`.\n\n- one\n- two\n\n```python\ndef f(x):\n    return x < 1\n```\n\n"
+) * 50  # denser in marks than answers are
+NAIVE = re.compile(r"<signal\s[^>]*>.*?</signal>", re.DOTALL)
 BUDGET_S = 0.5
 
 
@@ -75,9 +79,8 @@ def main() -> None:
         for count in (50, 2_500):
             deltas = pieces(text, count)
             ours, least, slow = best_us(stream, deltas), best_us(baseline, deltas), best_us(naive, deltas)
-            print(
-                f"{name:10} {len(deltas):7} {ours / len(deltas):9.2f} {ours:9.0f} {ours / least:9.1f} {ours / slow:8.3f}"
-            )
+            times = f"{ours / len(deltas):9.2f} {ours:9.0f} {ours / least:9.1f} {ours / slow:8.3f}"
+            print(f"{name:10} {len(deltas):7} {times}")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,21 @@ record. Values are JSON data and are replaced, not mutated.
 """
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from bt_runtime.errors import BlackboardError
 from bt_runtime.kind import Key
 from bt_runtime.suggestions import did_you_mean
 from bt_runtime.values import brief, has_type, in_words
+
+
+_SCALARS = frozenset({bool, int, float, str})  # `[1] == [True]`, so only these are compared
+
+
+class _UnknownKeyError(BlackboardError, KeyError):
+    """An undeclared key; a `KeyError` too, so that `in` and `get` work as for every mapping."""
+
 
 class Blackboard(Mapping[str, Any]):
     """Declared keys and their values.
@@ -28,7 +37,7 @@ class Blackboard(Mapping[str, Any]):
 
     def __init__(self, keys: Mapping[str, Key], values: Mapping[str, Any] | None = None) -> None:
         self._keys = keys
-        self._values = {name: key.default for name, key in keys.items()}
+        self._values = {name: _own(key.default) for name, key in keys.items()}
         self.writes: list[tuple[str, Any]] = []
         for name, value in (values or {}).items():
             self.set(name, value)
@@ -46,8 +55,8 @@ class Blackboard(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def set(self, name: str, value: Any) -> None:  # noqa: ANN401  the check is the point
-        """Replace a value; the write is part of the next tick record, unless nothing changed.
+    def check(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Whether the key may hold the value; `set` asks the same.
 
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
@@ -57,8 +66,16 @@ class Blackboard(Mapping[str, Any]):
             raise self._unknown(name)
         if not has_type(value, key.type):
             raise BlackboardError(f"{name!r} must be {in_words(key.type)}, not {brief(value)}", name)
+
+    def set(self, name: str, value: Any) -> None:  # noqa: ANN401  the check is the point
+        """Replace a value; the write is part of the next tick record, unless nothing changed.
+
+        Raises:
+            BlackboardError: the key is not declared, or the value is not of its type.
+        """
+        self.check(name, value)
         before = self._values[name]
-        if before is value or (type(before) is type(value) and before == value):
+        if before is value or (type(value) in _SCALARS and type(before) is type(value) and before == value):
             return
         self._values[name] = value
         self.writes.append((name, value))
@@ -72,4 +89,9 @@ class Blackboard(Mapping[str, Any]):
         return taken
 
     def _unknown(self, name: str) -> BlackboardError:
-        return BlackboardError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))
+        return _UnknownKeyError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))
+
+
+def _own(default: Any) -> Any:  # noqa: ANN401
+    """A default for one run: a list that a careless node changes must not be the next run's."""
+    return deepcopy(default) if isinstance(default, list | dict) else default

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from py_trees.common import Status
+
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
@@ -41,6 +43,12 @@ class LiveTree:
     def paths(self) -> tuple[str, ...]:
         """Node paths by index."""
         return tuple(node.path for node in self.nodes)
+
+    def halt(self) -> None:
+        """Halt every node that is RUNNING."""
+        for node in self.nodes:
+            if node.status is Status.RUNNING:
+                node.stop(Status.INVALID)
 
 
 def build(

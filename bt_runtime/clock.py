@@ -13,7 +13,10 @@ class Clock(Protocol):
         ...
 
     async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
-        """Return when the event is set or the time has come, whichever is first; `None` means no time."""
+        """Return when the event is set or the time has come, whichever is first; `None` means no time.
+
+        May set the event itself, and may return early: the caller looks at the time again.
+        """
         ...
 
 
@@ -21,15 +24,15 @@ class SystemClock:
     """The machine's monotonic clock."""
 
     def now(self) -> float:
-        """Seconds of `time.monotonic`, which is also the time of asyncio's loop."""
+        """Seconds of `time.monotonic`."""
         return time.monotonic()
 
     async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
-        """Wait on a timer of the loop, not on a task of its own."""
+        """Wait on a timer of the loop, not on a task of its own; may return a clock tick too early."""
         if until_s is None:
             await event.wait()
             return
-        timer = asyncio.get_running_loop().call_at(until_s, event.set)
+        timer = asyncio.get_running_loop().call_later(max(0.0, until_s - self.now()), event.set)
         try:
             await event.wait()
         finally:

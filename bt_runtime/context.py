@@ -4,11 +4,11 @@ Rules that make a run a function of what it was told:
 
 - Nodes never await and never read a clock; `now_s` is the time of the tick, the same for the whole tick.
 - A node that needs something slow posts a request and answers RUNNING. The loop starts the requests of a tick in the
-  order in which they were posted, and hands the outcomes back before the next tick.
-- A halted node's request is cancelled, and its end is awaited before anything else starts.
+  order in which they were posted, and hands the outcomes back at the start of a later tick.
+- A halted node's request is cancelled, and its end is awaited before anything else starts. One that is withdrawn in the
+  tick that posted it never starts.
 """
 
-import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -46,12 +46,20 @@ class Host(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """Something slow that a node asked for."""
+    """Something slow that a node asked for.
+
+    Args:
+        key: `path@n` for the n-th of the node in this run.
+        node: who asked.
+        outcome: how it ended, from the tick on that is told so.
+        started: it has left the desk.
+        halted: the node no longer wants it.
+    """
 
     key: str
     node: Requester
-    task: asyncio.Task[Any] | None = None
     outcome: Outcome | None = None
+    started: bool = False
     halted: bool = False
 
 
@@ -73,6 +81,7 @@ class RunContext:
         "now_s",
         "posted",
         "tick",
+        "visit",
         "visited",
     )
 
@@ -82,6 +91,7 @@ class RunContext:
         self.now_s = 0.0
         self.tick = 0
         self.visited: list[int] = []
+        self.visit = self.visited.append  # bound once: every node calls it in every tick
         self.posted: list[Request] = []
         self.halting: list[Request] = []
         self.deadlines: dict[int, float] = {}
@@ -95,13 +105,32 @@ class RunContext:
         return request
 
     def withdraw(self, request: Request) -> None:
-        """Cancel a request; one that has not been started never will be."""
+        """The node was halted: cancel what is under way; what has not been started never will be.
+
+        An outcome that is there already, but that the node has not looked at, is given back at once.
+        """
+        if request.halted:
+            return
         request.halted = True
-        if request.task is None:
-            self.posted = [posted for posted in self.posted if posted is not request]
+        if not request.started:
+            self.posted.remove(request)
         elif request.outcome is None:
-            request.task.cancel()
             self.halting.append(request)
+        else:
+            self.give_back(request, request.outcome)
+
+    def give_back(self, request: Request, outcome: Outcome) -> None:
+        """Hand a halted node what its request kept."""
+        if outcome.error is not None:
+            self.record_error(request.node.path, outcome.error)
+        request.node.give_back(outcome.value)
+
+    def take_posted(self) -> list[Request]:
+        """The requests to start now, in the order in which they were posted."""
+        posted, self.posted = self.posted, []
+        for request in posted:
+            request.started = True
+        return posted
 
     def wake_at(self, node_index: int, at_s: float) -> None:
         """Tick the tree when the run's clock shows `at_s`; replaces the node's earlier wish."""

@@ -6,11 +6,17 @@ Every node is a `py_trees.behaviour.Behaviour` with py_trees' life cycle (`initi
 - `step` ticks a node by direct calls instead of through nested generators: half the cost, and one place that catches
   what a node raises. An exception in `update` breaks a stock py_trees tick: statuses go stale, a memory sequence starts
   over. Here the node answers FAILURE, and the error is in the tick record under the node's path.
-- The constructor makes no logger, UUID and generator per node, which is most of a stock node's memory.
+- The constructor makes no logger, UUID and generator per node, which is most of a stock node's memory; a node knows its
+  parent weakly, so a tree that nobody holds is gone at once, without the cyclic collector.
+
+What always holds: a node that has ended has no RUNNING children; a halted action's request is withdrawn; `terminate` is
+called once for each `initialise`, whatever was raised in between.
 """
 
 import uuid
+import weakref
 from abc import abstractmethod
+from asyncio import CancelledError
 from collections.abc import Coroutine, Iterator, Mapping
 from logging import getLogger
 from typing import Any, ClassVar, Generic, TypeVar
@@ -24,6 +30,13 @@ from bt_runtime.kind import Kind, NodeSettings
 
 Children = Mapping[str, tuple["Node[Any]", ...]]
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
+
+_SUCCESS, _FAILURE, _RUNNING, _INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
+"""Bound once: reading an enum's member costs more than the rest of a comparison."""
+
+_RAISED = (Exception, CancelledError)
+"""What is caught around a node. Nodes are plain calls, so a `CancelledError` there comes from a result that they looked at;
+it is no cancel of the run."""
 
 _PATHS = uuid.UUID("5a3c1f0e-7c1b-4a51-9a53-0b7d6a3d9d11")
 
@@ -44,24 +57,44 @@ class Node(Behaviour, Generic[SettingsT]):
     logger = getLogger("bt_runtime.node")  # type: ignore[assignment]  # py_trees wants one; ours is shared and silent
     feedback_message = ""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
+    _parent: "weakref.ref[Node[Any]] | None" = None
 
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
         # py_trees' own constructor is left out on purpose; see the head of this module.
-        self.name = definition.label
-        self.path = definition.path
+        self.definition = definition
         self.settings = definition.settings  # type: ignore[assignment]  # the reader made it of the kind's type
-        self.constants = definition.constants
         self.run = run
         self.index = index
-        self.status = Status.INVALID
-        self.parent = None
-        self.children = [child for slot in children.values() for child in slot]
-        for child in self.children:
-            child.parent = self
+        self.status = _INVALID
+        self.children = [child for slot in children.values() for child in slot] if children else []
+        if self.children:
+            below = weakref.ref(self)
+            for child in self.children:
+                child._parent = below  # noqa: SLF001  of the same class
         self.attach(children)
 
     @property
-    def id(self) -> uuid.UUID:  # type: ignore[override]  # an attribute in py_trees; here stable over reloads
+    def path(self) -> str:
+        """Its identity, stable over reloads."""
+        return self.definition.path
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # attributes in py_trees, here and below
+        """The last part of the path."""
+        return self.definition.label
+
+    @property
+    def constants(self) -> Mapping[str, object]:
+        """The arguments of the subtree that it stands in."""
+        return self.definition.constants
+
+    @property
+    def parent(self) -> "Node[Any] | None":  # type: ignore[override]
+        """The node above; `None` for the root, and for a node whose tree nobody holds any more."""
+        return self._parent() if self._parent is not None else None
+
+    @property
+    def id(self) -> uuid.UUID:  # type: ignore[override]
         """py_trees' identifier, made from the path."""
         return uuid.uuid5(_PATHS, self.path)
 
@@ -80,54 +113,74 @@ class Node(Behaviour, Generic[SettingsT]):
 
     def step(self) -> Status:
         """Tick this node and what it decides to tick; never raises."""
-        self.run.visited.append(self.index)
+        self.run.visit(self.index)
         try:
-            if self.status is not Status.RUNNING:
+            if self.status is not _RUNNING:
                 self.initialise()
             status = self.update()
-            if status is not Status.RUNNING:
-                self.terminate(status)
-        except Exception as error:  # noqa: BLE001  an exception in a node never breaks a tick
-            status = self._fail(error)
+            if status is _RUNNING:
+                self.status = status
+                return status
+            if status is not _SUCCESS and status is not _FAILURE:
+                raise TypeError(f"update() must answer SUCCESS, FAILURE or RUNNING, not {status!r}")  # noqa: TRY301
+        except _RAISED as error:
+            self._note(error)
+            status = _FAILURE
+        if self.children:
+            self.halt_children()
+        try:
+            self.terminate(status)
+        except _RAISED as error:
+            self._note(error)
+            status = _FAILURE
         self.status = status
         return status
 
-    def _fail(self, error: Exception) -> Status:
+    def _note(self, error: BaseException) -> None:
+        """An error of the node, for the tick record and for displays."""
         self.feedback_message = f"{type(error).__name__}: {error}"
         self.run.record_error(self.path, self.feedback_message)
-        self.halt_children()
-        return Status.FAILURE
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""
         for child in self.children:
-            if child.status is Status.RUNNING:
-                child.stop(Status.INVALID)
+            if child.status is _RUNNING:
+                child.stop(_INVALID)
 
     def reset_children(self) -> None:
         """Make every child INVALID, as at the start of a new round."""
         for child in self.children:
-            if child.status is not Status.INVALID:
-                child.stop(Status.INVALID)
+            if child.status is not _INVALID:
+                child.stop(_INVALID)
 
-    def stop(self, new_status: Status = Status.INVALID) -> None:
+    def stop(self, new_status: Status = _INVALID) -> None:
         """Halt: what is RUNNING below ends first, then this node; idempotent, never raises."""
-        self.reset_children()
-        if self.status is Status.RUNNING:
+        if self.children:
+            self.reset_children()
+        if self.status is _RUNNING:
             try:
                 self.terminate(new_status)
-            except Exception as error:  # noqa: BLE001  a halt must reach every node
-                self.run.record_error(self.path, f"{type(error).__name__}: {error}")
+            except _RAISED as error:  # a halt must reach every node
+                self._note(error)
         self.status = new_status
 
     def tick(self) -> Iterator[Behaviour]:
-        """py_trees' generator form of `step`."""
+        """py_trees' form of `step`, outside of a run: yields the nodes that were ticked, this one last."""
+        visited = self.run.visited
+        before = len(visited)
         self.step()
-        yield self
+        ticked = frozenset(visited[before:])
+        del visited[before:]
+        yield from (node for node in self.iterate() if getattr(node, "index", None) in ticked)
 
-    def tick_once(self) -> None:
-        """py_trees' form of `step` without a result."""
-        self.step()
+    def tip(self) -> Behaviour | None:
+        """The deepest node that decided this one's status; `None` while it is INVALID."""
+        if self.status is _INVALID:
+            return None
+        below = [child for child in self.children if child.status is not _INVALID]
+        running = [child for child in below if child.status is _RUNNING]
+        decisive = running[0] if running else (below[-1] if below else None)
+        return decisive.tip() if decisive is not None else self
 
 
 class Condition(Node[SettingsT]):
@@ -139,7 +192,7 @@ class Condition(Node[SettingsT]):
 
     def update(self) -> Status:
         """The answer as a status."""
-        return Status.SUCCESS if self.holds() else Status.FAILURE
+        return _SUCCESS if self.holds() else _FAILURE
 
 
 class Guard(Node[SettingsT]):
@@ -156,16 +209,17 @@ class Guard(Node[SettingsT]):
         """Ask, and write the reason down."""
         reason = self.trips()
         if reason is None:
-            return Status.SUCCESS
+            return _SUCCESS
         if not self.run.blackboard["termination_reason"]:
             self.run.blackboard.set("termination_reason", reason)
-        return Status.FAILURE
+        return _FAILURE
 
 
 class Action(Node[SettingsT]):
     """A leaf that does something slow: it posts a request, is RUNNING until the outcome is there, then ends by `finish`.
 
     A halt cancels the request. The run awaits the cancelled task and tells the node what it kept, by `interrupted`.
+    A subclass with a `terminate` of its own calls this one's.
     """
 
     _request: Request | None = None
@@ -180,17 +234,20 @@ class Action(Node[SettingsT]):
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401, ARG002  the subclass knows its outcome's type
         """Apply the outcome, within a tick."""
-        return Status.SUCCESS
+        return _SUCCESS
 
     def interrupted(self, value: Any) -> None:  # noqa: ANN401, B027
-        """Apply what a cancelled task returned; `None` if it returned nothing. Called before the next tick."""
+        """Apply what a cancelled task returned; `None` if it returned nothing.
+
+        Called before the next tick, or at once if the task had ended before the halt.
+        """
 
     def give_back(self, value: Any) -> None:  # noqa: ANN401
         """Call `interrupted`; what it raises is recorded."""
         try:
             self.interrupted(value)
-        except Exception as error:  # noqa: BLE001  the node's own accounting must not break the run
-            self.run.record_error(self.path, f"{type(error).__name__}: {error}")
+        except _RAISED as error:  # the node's own accounting must not break the run
+            self._note(error)
 
     def update(self) -> Status:
         """Post, wait, finish."""
@@ -198,10 +255,10 @@ class Action(Node[SettingsT]):
         if request is None:
             self._requests += 1
             self._request = self.run.post(self, nth=self._requests)
-            return Status.RUNNING
+            return _RUNNING
         outcome = request.outcome
         if outcome is None:
-            return Status.RUNNING
+            return _RUNNING
         self._request = None
         if outcome.state == "failed":
             self.feedback_message = outcome.error or ""
@@ -211,12 +268,13 @@ class Action(Node[SettingsT]):
     def failed(self, error: str) -> Status:
         """The task raised; `error` is `Type: message`. Recorded, and FAILURE unless a subclass knows better."""
         self.run.record_error(self.path, error)
-        return Status.FAILURE
+        return _FAILURE
 
-    def terminate(self, new_status: Status) -> None:
-        """Cancel the request of a halted node."""
+    def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
+        """Forget what is pending: the request of a halted node is withdrawn, and so is one that an error left behind."""
+        self.run.forget_deadline(self.index)
         request, self._request = self._request, None
-        if new_status is Status.INVALID and request is not None:
+        if request is not None:
             self.run.withdraw(request)
 
 

@@ -6,12 +6,15 @@ visited, statuses, writes, errors), so a run can be looked at, and run again, fr
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from py_trees.common import Status
 
-CauseKind = Literal["start", "outcome", "deadline", "delivery", "again"]
+CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
+"""Why there was a tick. `end` is the last record of a run that had something under way when it ended: no node was ticked,
+but some were halted, and halted requests gave back what they had."""
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Outcome:
         key: the request, `path@n` for the n-th of that node in this run.
         state: `done`, `failed` (the task raised), or `cancelled` (the node was halted; `value` is what it kept).
         value: what the task returned.
-        error: the exception as `Type: message` when it failed.
+        error: the exception as `Type: message` when it raised.
         at_s: when, in seconds of the run's clock.
     """
 
@@ -78,7 +81,6 @@ class Observer(Protocol):
         ...
 
 
-@dataclass(slots=True)
 class Recording:
     """Keeps the tick records of one run in memory.
 
@@ -87,16 +89,18 @@ class Recording:
         max_ticks: older records are dropped beyond this; `dropped` counts them.
     """
 
-    paths: tuple[str, ...] = ()
-    max_ticks: int = 10_000
-    dropped: int = 0
-    _records: deque[TickRecord] = field(default_factory=deque)
+    def __init__(self, paths: tuple[str, ...] = (), *, max_ticks: int = 10_000) -> None:
+        self.paths = paths
+        self.max_ticks = max_ticks
+        self.dropped = 0
+        self._records: deque[TickRecord] = deque()
+        self._before: dict[int, Status] = {}  # statuses at the end of what was dropped
 
     def on_tick(self, record: TickRecord) -> None:
         """Append the record."""
         self._records.append(record)
         if len(self._records) > self.max_ticks:
-            self._records.popleft()
+            self._before.update(self._records.popleft().changes)
             self.dropped += 1
 
     def __iter__(self) -> Iterator[TickRecord]:
@@ -107,13 +111,13 @@ class Recording:
 
     def statuses(self, tick: int | None = None) -> dict[str, Status]:
         """Status of every node at the end of a tick, by path; `None` means the last tick."""
-        statuses = dict.fromkeys(self.paths, Status.INVALID)
+        statuses = [self._before.get(index, Status.INVALID) for index in range(len(self.paths))]
         for record in self._records:
             if tick is not None and record.tick > tick:
                 break
             for index, status in record.changes:
-                statuses[self.paths[index]] = status
-        return statuses
+                statuses[index] = status
+        return dict(zip(self.paths, statuses, strict=True))
 
     def visited(self) -> list[list[str]]:
         """Paths of the nodes that each tick visited, in order."""

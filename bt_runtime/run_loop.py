@@ -11,11 +11,15 @@ After each tick, in this order:
 4. the loop waits for the next thing to happen.
 
 So the tree sees nothing but outcomes, deliveries and recorded times, and the same of these give the same run.
+
+Outcomes and deliveries carry the time at which they came. A tick that they cause has the time of the latest of them, and
+what came before a deadline is told before the deadline: a turn that ended in time was in time, even if the loop looks late.
 """
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import structlog
@@ -24,19 +28,20 @@ from py_trees.common import Status
 from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
-from bt_runtime.errors import BTError, HotLoopError, StalledError
+from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
 from bt_runtime.recording import CauseKind, NodeError, Observer, Outcome, TickRecord
+from bt_runtime.tasks import Tasks
 from bt_runtime.ticker import Ticker, TickInput
 
 log = structlog.get_logger(__name__)
 
 MAX_TICKS_WITHOUT_EVENT = 1000
-"""Ticks in a row with nothing but nodes asking for another one; beyond it they are a hot loop."""
+"""Ticks in a row for which the loop had nothing to wait for; beyond it they are a hot loop."""
 
 HALT_GRACE_S = 5.0
 """How long a cancelled task may take to end before it is left behind and logged."""
 
-_YIELD_EVERY = 50  # re-ticks in a row before other runs of the process get their turn
+_YIELD_EVERY = 50  # such ticks in a row before other runs of the process get their turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,20 @@ class RunResult:
     error: BTError | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ended:
+    request: Request
+    outcome: Outcome
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Delivery:
+    key: str
+    value: Any
+    at_s: float
+
+
 class RunLoop:
     """Runs one live tree to its end.
 
@@ -63,7 +82,8 @@ class RunLoop:
         tree: built, not yet run.
         clock: the time of the run.
         observers: get every tick record; one that raises is dropped.
-        max_ticks_without_event: bound on re-ticks in a row.
+        max_ticks_without_event: bound on ticks in a row for which there was nothing to wait for.
+        halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
 
     def __init__(
@@ -73,6 +93,7 @@ class RunLoop:
         clock: Clock | None = None,
         observers: Iterable[Observer] = (),
         max_ticks_without_event: int = MAX_TICKS_WITHOUT_EVENT,
+        halt_grace_s: float = HALT_GRACE_S,
     ) -> None:
         self._tree = tree
         self._context = tree.context
@@ -82,16 +103,21 @@ class RunLoop:
         self._max_ticks_without_event = max_ticks_without_event
         self._ticks_without_event = 0
         self._event = asyncio.Event()
-        self._running: dict[asyncio.Task[Any], Request] = {}
-        self._ended: list[Outcome] = []
+        self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, on_end=self._on_end)
+        self._events: list[_Ended | _Delivery] = []
         self._interrupted: list[Outcome] = []
-        self._deliveries: list[tuple[str, Any]] = []
         self._errors: list[NodeError] = []
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type
-        """Write a blackboard value from outside, at the start of the next tick, which comes at once."""
-        self._deliveries.append((key, value))
-        self._event.set()
+        """Write a blackboard value from outside, at the start of the next tick, which comes at once.
+
+        To be called in the thread of the run's asyncio loop; after the end of the run it does nothing.
+
+        Raises:
+            BlackboardError: the key is not declared, or the value is not of its type.
+        """
+        self._tree.blackboard.check(key, value)
+        self._add(_Delivery(key, value, self._clock.now()))
 
     def cancel(self) -> None:
         """Ask the run to stop: the tree's guards see it, and decide how it ends."""
@@ -100,114 +126,120 @@ class RunLoop:
     async def run(self) -> RunResult:
         """Tick until the root has ended.
 
-        Every task that the run started has ended when this returns.
+        Every task that the run started has ended when this returns, apart from those that ignored their cancellation for
+        longer than the grace.
+
+        Raises:
+            RunError: the tree has been run already.
         """
+        if self._context.tick:
+            raise RunError(f"the tree {self._tree.definition.name!r} has been run already; build another one")
         error: BTError | None = None
         try:
-            cause: tuple[CauseKind, tuple[str, ...]] = ("start", ())
-            while self._tick(*cause) is Status.RUNNING:
+            told = self._told_by_events(cause="start")
+            while self._tick(told) is Status.RUNNING:
                 await self._settle_halted()
-                self._start_posted()
-                cause = await self._wait()
+                self._tasks.start(self._context.take_posted())
+                told = await self._wait()
         except BTError as gave_up:
-            error = gave_up
+            error = gave_up.with_traceback(None)  # whose frames would keep the whole run alive
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))
         finally:
-            await self._leave_nothing_behind()
+            await self._end()
         status = Status.FAILURE if error else self._ticker.status
         return RunResult(status, self._context.tick, tuple(self._errors), error)
 
-    def _tick(self, cause: CauseKind, causes: tuple[str, ...]) -> Status:
-        outcomes = (*self._interrupted, *self._ended)
-        deliveries = tuple(self._deliveries)
-        self._interrupted, self._ended, self._deliveries = [], [], []
-        # Outcomes alone set the time back to theirs: a turn that ended before the deadline was in time, even if the
-        # loop looks a moment after it.
-        latest_s = max(outcome.at_s for outcome in outcomes) if outcomes and not deliveries else self._clock.now()
-        at_s = max(self._context.now_s, latest_s)
-        record = self._ticker.tick(TickInput(cause, causes, at_s, outcomes, deliveries))
-        self._errors.extend(record.errors)
-        self._observe(record)
+    def _add(self, event: _Ended | _Delivery) -> None:
+        self._events.append(event)
+        self._event.set()
+
+    def _on_end(self, request: Request, outcome: Outcome) -> None:
+        self._add(_Ended(request, outcome, outcome.at_s))
+
+    def _tick(self, told: TickInput) -> Status:
+        self._observe(self._ticker.tick(told))
         return self._ticker.status
 
     def _observe(self, record: TickRecord) -> None:
+        self._errors.extend(record.errors)
         for observer in tuple(self._observers):
             try:
                 observer.on_tick(record)
-            except Exception:
-                self._observers.remove(observer)
+            except (Exception, asyncio.CancelledError):  # nothing is awaited here, so this is no cancel of ours
+                self._observers = [other for other in self._observers if other is not observer]
                 log.exception("observer.dropped", observer=type(observer).__name__, tick=record.tick)
 
-    def _start_posted(self) -> None:
-        posted, self._context.posted = self._context.posted, []
-        for request in posted:
-            try:
-                task = asyncio.create_task(request.node.start(), name=request.key)
-            except Exception as error:  # noqa: BLE001  a node that cannot start has failed, the run has not
-                self._end(request, Outcome(request.key, "failed", error=_describe(error), at_s=self._clock.now()))
-                continue
-            request.task = task
-            self._running[task] = request
-            task.add_done_callback(self._on_done)
-
-    def _on_done(self, task: asyncio.Task[Any]) -> None:
-        request = self._running.pop(task)
-        now_s = self._clock.now()
-        if task.cancelled():
-            outcome = Outcome(request.key, "cancelled", at_s=now_s)
-        elif (error := task.exception()) is not None:
-            outcome = Outcome(request.key, "failed", error=_describe(error), at_s=now_s)
-        else:
-            outcome = Outcome(request.key, "done", task.result(), at_s=now_s)
-        self._end(request, outcome)
-
-    def _end(self, request: Request, outcome: Outcome) -> None:
-        request.outcome = outcome
-        if not request.halted:
-            self._ended.append(outcome)
-            self._event.set()
-
     async def _settle_halted(self) -> None:
-        halted, self._context.halting = self._context.halting, []
-        if not halted:
-            return
-        tasks = [request.task for request in halted if request.task is not None]
-        _, late = await asyncio.wait(tasks, timeout=HALT_GRACE_S)
-        for task in late:
-            log.error("task.left_behind", task=task.get_name(), grace_s=HALT_GRACE_S)
-        await asyncio.sleep(0)  # the callback of a task that was done already has yet to run
-        for request in halted:
-            ended = request.outcome
-            outcome = Outcome(
-                request.key, "cancelled", ended.value if ended else None, at_s=ended.at_s if ended else self._clock.now()
-            )
-            self._interrupted.append(outcome)
-            request.node.give_back(outcome.value)
+        """Await what halted nodes had under way, and hand it to them."""
+        while halted := tuple(self._context.halting):
+            outcomes = await self._tasks.settle(halted)
+            del self._context.halting[: len(halted)]
+            for request, kept in zip(halted, outcomes, strict=True):
+                outcome = self._untold(request) or kept
+                self._interrupted.append(outcome)
+                self._context.give_back(request, outcome)
 
-    async def _wait(self) -> tuple[CauseKind, tuple[str, ...]]:
+    def _untold(self, request: Request) -> Outcome | None:
+        """The outcome of a halted request that had ended of itself, before the tree could be told."""
+        for event in self._events:
+            if isinstance(event, _Ended) and event.request is request:
+                self._events.remove(event)
+                return replace(event.outcome, state="cancelled")
+        return None
+
+    async def _wait(self) -> TickInput:
+        """Sleep until there is a reason for a tick."""
         again, self._context.again = self._context.again, None
-        if again is not None and not self._ended and not self._deliveries:
-            return await self._tick_again(again)
-        self._ticks_without_event = 0
-        while not self._ended and not self._deliveries:
+        while not self._events:
+            now_s = self._clock.now()
             until_s = min(self._context.deadlines.values(), default=None)
-            if until_s is not None and until_s <= self._clock.now():
-                return "deadline", self._due(until_s)
-            if until_s is None and not self._running:
+            if again is not None:
+                return await self._at_once("again", (again,))
+            if until_s is not None and until_s <= now_s:
+                return await self._at_once("deadline", self._due(until_s))
+            if until_s is None and not self._tasks:
                 raise StalledError(self._waiting_nodes())
+            self._ticks_without_event = 0
             self._event.clear()
             await self._clock.wait(self._event, until_s=until_s)
-        if self._deliveries:
-            return "delivery", tuple(key for key, _ in self._deliveries)
-        return "outcome", tuple(outcome.key for outcome in self._ended)
+        self._ticks_without_event = 0
+        return self._told_by_events()
 
-    async def _tick_again(self, path: str) -> tuple[CauseKind, tuple[str, ...]]:
+    async def _at_once(self, cause: CauseKind, causes: tuple[str, ...]) -> TickInput:
+        """A tick without a wait before it; too many of them in a row are a hot loop."""
         self._ticks_without_event += 1
         if self._ticks_without_event > self._max_ticks_without_event:
-            raise HotLoopError(path, self._max_ticks_without_event)
+            raise HotLoopError(causes[0], self._max_ticks_without_event)
         if self._ticks_without_event % _YIELD_EVERY == 0:
             await asyncio.sleep(0)
-        return "again", (path,)
+            if self._events:
+                return self._told_by_events()
+        return self._told(cause, causes, self._clock.now())
+
+    def _told_by_events(self, cause: CauseKind | None = None) -> TickInput:
+        """What came in; if a deadline lies in between, first what came before it."""
+        deadline_s = min(self._context.deadlines.values(), default=inf)
+        events = [event for event in self._events if event.at_s < deadline_s] or self._events
+        self._events = self._events[len(events) :]  # events are in the order of time
+        outcomes = tuple(event.outcome for event in events if isinstance(event, _Ended))
+        deliveries = tuple((event.key, event.value) for event in events if isinstance(event, _Delivery))
+        for event in events:
+            if isinstance(event, _Ended):
+                event.request.outcome = event.outcome
+        causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
+        at_s = events[-1].at_s if events and cause is None else self._clock.now()
+        return self._told(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)
+
+    def _told(
+        self,
+        cause: CauseKind,
+        causes: tuple[str, ...],
+        at_s: float,
+        outcomes: tuple[Outcome, ...] = (),
+        deliveries: tuple[tuple[str, Any], ...] = (),
+    ) -> TickInput:
+        interrupted, self._interrupted = self._interrupted, []
+        return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
 
     def _due(self, until_s: float) -> tuple[str, ...]:
         return tuple(
@@ -222,19 +254,15 @@ class RunLoop:
             if node.status is Status.RUNNING and not any(child.status is Status.RUNNING for child in node.children)
         )
 
-    async def _leave_nothing_behind(self) -> None:
-        if self._tree.root.status is Status.RUNNING:
-            self._tree.root.stop(Status.INVALID)
+    async def _end(self) -> None:
+        """Leave nothing behind, and write down what that brought."""
+        self._tree.halt()
         self._context.posted.clear()
         await self._settle_halted()
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(self._running, timeout=HALT_GRACE_S)
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+        await self._tasks.end()
+        record = self._ticker.close(self._told("end", (), self._clock.now()))
+        if record is not None:
+            self._observe(record)
 
 
 async def run(

@@ -10,6 +10,7 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.builder import LiveTree
+from bt_runtime.errors import BlackboardError
 from bt_runtime.recording import CauseKind, Outcome, TickRecord
 
 
@@ -38,15 +39,27 @@ class Ticker:
         return self._statuses[0]
 
     def tick(self, told: TickInput) -> TickRecord:
-        """Step the tree once."""
+        """Step the tree once; the outcomes are with their requests already."""
         context = self._context
-        context.tick += 1
         context.now_s = told.at_s
         if context.deadlines:
             context.deadlines = {index: at_s for index, at_s in context.deadlines.items() if at_s > told.at_s}
         for key, value in told.deliveries:
-            context.blackboard.set(key, value)
+            self._deliver(key, value)
         self._tree.root.step()
+        return self._record(told)
+
+    def close(self, told: TickInput) -> TickRecord | None:
+        """The record of what happened after the last tick, while the run was ended; `None` if nothing did."""
+        context = self._context
+        moved = any(node.status is not status for node, status in zip(self._tree.nodes, self._statuses, strict=True))
+        if not (moved or told.outcomes or context.errors or context.blackboard.writes):
+            return None
+        return self._record(told)
+
+    def _record(self, told: TickInput) -> TickRecord:
+        context = self._context
+        context.tick += 1
         record = TickRecord(
             tick=context.tick,
             at_s=told.at_s,
@@ -63,10 +76,16 @@ class Ticker:
         context.errors.clear()
         return record
 
+    def _deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data
+        """The loop refuses wrong values at once; a recorded one may be wrong for an edited tree."""
+        try:
+            self._context.blackboard.set(key, value)
+        except BlackboardError as error:
+            self._context.record_error(self._tree.root.path, f"{type(error).__name__}: {error}")
+
     def _changes(self) -> tuple[tuple[int, Status], ...]:
         statuses = [node.status for node in self._tree.nodes]
         before, self._statuses = self._statuses, statuses
         if statuses == before:
             return ()
         return tuple((index, status) for index, status in enumerate(statuses) if status is not before[index])
-

@@ -1,1 +1,52 @@
-"""oracle."""
+"""Oracle BT: an LLM agent whose control is a YAML tree, for chat products to put behind their chat.
+
+    async with open_oracle(read_settings()) as oracle:
+        query = await oracle.open(Ask("How is a tree read?"), emit=print)
+        await query.run()
+
+The names below are loaded when they are first used, so that importing a part (`oracle.classify`) loads no other.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from oracle.answering import ActiveQuery, Ask, AskError, Oracle, UnknownConversationError
+    from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_tree
+    from oracle.settings import Settings, SettingsError, read_settings
+    from oracle.wiring import build_oracle, open_oracle
+
+__all__ = [
+    "ActiveQuery",
+    "AgentConfig",
+    "AgentState",
+    "Ask",
+    "AskError",
+    "DecisionTree",
+    "Oracle",
+    "Settings",
+    "SettingsError",
+    "UnknownConversationError",
+    "build_oracle",
+    "decision_tree",
+    "open_oracle",
+    "read_settings",
+]
+
+_HOMES = {
+    "oracle.answering": ("ActiveQuery", "Ask", "AskError", "Oracle", "UnknownConversationError"),
+    "oracle.decision": ("AgentConfig", "AgentState", "DecisionTree", "decision_tree"),
+    "oracle.settings": ("Settings", "SettingsError", "read_settings"),
+    "oracle.wiring": ("build_oracle", "open_oracle"),
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the names above
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

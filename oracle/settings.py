@@ -144,6 +144,11 @@ class Settings(BaseSettings):
         return self.data_dir / "vault" if self.vault_dir is None else self.vault_dir
 
     @property
+    def default_config(self) -> AgentConfig:
+        """The limits of users who have set none, within the ceilings."""
+        return self.capped(AgentConfig())
+
+    @property
     def ceilings(self) -> Mapping[str, int]:
         """The most that each field of `AgentConfig` may be, by its name."""
         return {field: getattr(self, ceiling_name(field)) for field in AgentConfig.model_fields}

@@ -1,23 +1,152 @@
 """Joins the parts into an `Oracle`: the one module that knows every adapter."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from importlib import import_module
-from pathlib import Path
-from typing import cast
 from uuid import uuid4
 
 import trees
 from bt_runtime import Clock, SystemClock, TreeLibrary
 from oracle.agent.run import Equipment
 from oracle.answering import Oracle
-from oracle.classify import HeuristicIntent, IntentClassifier
+from oracle.classify import HeuristicIntents
 from oracle.conversations import Conversations, MemoryConversations
 from oracle.models import Model
 from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
-from oracle.settings import Settings
+from oracle.settings import Settings, SettingsError
 from oracle.tools import ToolRegistry, project_tools, vault_tools, web_tools
 from prompts import load_segments
+
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+@asynccontextmanager
+async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
+    """An `Oracle` as the settings say; its connections are closed at the end.
+
+    Raises:
+        SettingsError: a setting does not fit what is there.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+    """
+    model = build_model(settings)
+    try:
+        yield build_oracle(settings, model=model)
+    finally:
+        await model.aclose()
+
+
+def build_oracle(
+    settings: Settings, *, model: Model, conversations: Conversations | None = None, clock: Clock | None = None
+) -> Oracle:
+    """Join the parts.
+
+    Args:
+        settings: the operator's.
+        model: who answers; it stays the caller's to close.
+        conversations: where they are kept; `None`: in memory.
+        clock: monotonic time; `None`: the machine's.
+
+    Raises:
+        SettingsError: a setting does not fit what is there.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+    """
+    equipment = Equipment(
+        model=model,
+        tools=build_tools(settings, has_web_search=model.has_web_search),
+        segments=load_segments(settings.prompts_dir),
+        intents=HeuristicIntents(),
+        clock=clock or SystemClock(),
+        timestamp=_timestamp,
+        max_output_tokens=settings.max_output_tokens,
+        thinking_tokens=settings.thinking_tokens,
+    )
+    return Oracle(
+        equipment=equipment,
+        trees=tree_library(settings),
+        conversations=conversations or MemoryConversations(new_id=_new_id),
+        new_id=_new_id,
+        config=settings.default_config,
+        control=settings.control,
+    )
+
+
+def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
+    """The model that answers.
+
+    Args:
+        settings: `llm` and `model` of them.
+        environ: where a key is looked for if `llm` is `auto`.
+
+    Raises:
+        SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
+    """
+    if not uses_provider(settings, environ):
+        return OfflineModel()
+    from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  the SDK takes a second to import
+
+    try:
+        return AnthropicModel(model=settings.model)
+    except Exception as error:
+        raise SettingsError(
+            f"the model provider cannot be used as configured ({type(error).__name__}: {error}); "
+            "check the ANTHROPIC_… and proxy variables, or set ORACLE_LLM=offline"
+        ) from None
+
+
+def uses_provider(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the provider's model answers, and not the embedded one."""
+    if settings.llm == "auto":
+        return any(environ.get(name, "").strip() for name in _KEYS)
+    return settings.llm == "anthropic"
+
+
+def build_tools(settings: Settings, *, has_web_search: bool) -> ToolRegistry:
+    """The tools over project, vault and web.
+
+    Raises:
+        ToolSetupError: the project or the vault cannot be used.
+        SettingsError: the vault that was asked for does not exist.
+    """
+    if settings.vault_dir is not None and not settings.vault_dir.exists():
+        # The default one is made by the first note; one that was named and is not there is a slip.
+        raise SettingsError(
+            f"the vault's folder {str(settings.vault_dir)!r} does not exist; make it, or set --vault or "
+            "ORACLE_VAULT_DIR to one that does"
+        )
+    return ToolRegistry(
+        [
+            *project_tools(settings.project_dir),
+            *vault_tools(settings.vault, now=_now),
+            *web_tools(has_web_search=has_web_search),
+        ]
+    )
+
+
+def tree_library(settings: Settings) -> TreeLibrary:
+    """The operator's trees, then the shipped ones.
+
+    Raises:
+        SettingsError: the operator's folder is none.
+    """
+    folders = [trees.FOLDER]
+    if settings.trees_dir is not None:
+        if not settings.trees_dir.is_dir():
+            raise SettingsError(f"ORACLE_TREES_DIR is {str(settings.trees_dir)!r}; it must be a folder that exists")
+        folders.insert(0, settings.trees_dir)
+    return TreeLibrary(folders, registry=REGISTRY)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _timestamp() -> str:
+    return _now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _new_id() -> str:
+    return uuid4().hex

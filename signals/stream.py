@@ -58,12 +58,28 @@ class SignalStream:
 
     # `_buffer` begins at the first undecided character; `_shown_to` and all places are indices into it. `_before` are
     # the four characters before it, enough to tell the start of a line. `_plain`: nothing is undecided or held, no
-    # backtick is open and the line has a word, so a delta without special characters can go straight out. `_awaits_end`:
-    # the buffer is a signal that cannot end before a `>`.
+    # backtick is open and the line has a word, so a delta without special characters can go straight out.
+    # `_awaits_end`: the buffer is a signal that cannot end before a `>`.
     __slots__ = (
-        "_awaits_end", "_before", "_buffer", "_closed", "_code_is_over", "_ended", "_fence", "_fence_seek", "_now", "_open_runs",
-        "_outer", "_plain", "_readings", "_shown_to", "_signal", "_taken", "_visible", "_warnings",
-    )  # fmt: skip
+        "_awaits_end",
+        "_before",
+        "_buffer",
+        "_closed",
+        "_code_is_over",
+        "_ended",
+        "_fence",
+        "_fence_seek",
+        "_now",
+        "_open_runs",
+        "_outer",
+        "_plain",
+        "_readings",
+        "_shown_to",
+        "_signal",
+        "_taken",
+        "_visible",
+        "_warnings",
+    )
 
     def __init__(self, *, now: Clock = utc_now) -> None:
         self._now = now

@@ -11,7 +11,7 @@ from bt_runtime.mistakes import Mistake
 from bt_runtime.reading.header import Header, Parameter, read_header
 from bt_runtime.reading.nodes import Budget, Inclusion, NodeReader
 from bt_runtime.reading.rules import meaning_mistakes
-from bt_runtime.reading.yaml_reader import read_yaml
+from bt_runtime.reading.yaml_reader import Entry, read_yaml
 from bt_runtime.registry import Registry
 from bt_runtime.suggestions import did_you_mean, listing
 from bt_runtime.values import Value, brief, has_type, in_words
@@ -158,7 +158,7 @@ class Loading:
         if header is None:
             return None
         arguments = self._bind(
-            header, inclusion.arguments, inclusion.argument_places, inclusion.place, inclusion.samples
+            header, inclusion.arguments, inclusion.written, inclusion.place, inclusion.samples
         )
         return self._root(header, arguments, inclusion.samples, path=inclusion.path, depth=inclusion.depth)
 
@@ -183,7 +183,7 @@ class Loading:
         self,
         header: Header,
         arguments: Mapping[str, Value],
-        places: Mapping[str, Place],
+        written: Mapping[str, Entry],
         place: Place,
         samples: frozenset[str],
     ) -> dict[str, Value] | None:
@@ -191,13 +191,15 @@ class Loading:
         told = len(self.mistakes)
         name = brief(header.name)
         for argument, value in arguments.items():
-            at, parameter = places.get(argument, place), header.parameters.get(argument)
+            entry, parameter = written.get(argument), header.parameters.get(argument)
             if parameter is None:
+                at = entry.place if entry else place
                 hint = (
                     did_you_mean(argument, header.parameters) or f"parameters: {listing(header.parameters) or 'none'}"
                 )
                 self.mistakes.append(Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint))
             elif argument not in samples and not has_type(value, parameter.key.type):
+                at = entry.node.place if entry else place
                 message = f"{argument!r} must be {in_words(parameter.key.type)}, not {brief(value)}"
                 self.mistakes.append(Mistake(at, message))
         missing = sorted(_required(header).difference(arguments, samples))

@@ -20,7 +20,7 @@ from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
 from bt_runtime.reading.yaml_reader import Entry, YamlNode
 from bt_runtime.registry import Registry, setting_names
-from bt_runtime.suggestions import did_you_mean, listing
+from bt_runtime.suggestions import closest, did_you_mean, listing
 from bt_runtime.values import Value, brief
 
 MOST_NODES = 2_000
@@ -40,7 +40,7 @@ class Inclusion:
         arguments: values for its parameters.
         path: the including node's.
         place: where the tree is named.
-        argument_places: where the arguments stand, as far as they are written.
+        written: the arguments as they stand in the file.
         samples: the arguments that only stand in for real ones.
         depth: how many nodes are above the other tree's root.
     """
@@ -49,7 +49,7 @@ class Inclusion:
     arguments: Mapping[str, Value]
     path: str
     place: Place
-    argument_places: Mapping[str, Place]
+    written: Mapping[str, Entry]
     samples: frozenset[str]
     depth: int
 
@@ -229,7 +229,9 @@ class NodeReader:
             return kind.shorthand
         slots = [slot.name for slot in kind.slots if not slot.many]
         child = kind.shorthand if _slot(kind, kind.shorthand) else (slots[0] if len(slots) == 1 else None)
-        return child if len(data) == 1 and next(iter(data)) in self._registry.kinds else None
+        first = next(iter(data))
+        is_kind = first in self._registry.kinds or (closest(first, own) is None and self._registry.suggest(first))
+        return child if len(data) == 1 and is_kind else None
 
     def _name(self, entry: Entry | None) -> str | None:
         if entry is None:
@@ -349,7 +351,7 @@ def _inclusion(
 ) -> Inclusion:
     _, named = locate(entries, use.at)
     written = {
-        key: entry.node
+        key: entry
         for setting in entries.values()
         if isinstance(setting.node.data, dict)
         for key, entry in setting.node.data.items()
@@ -360,8 +362,8 @@ def _inclusion(
         arguments=use.arguments,
         path=path,
         place=named.place if named else place,
-        argument_places={name: node.place for name, node in written.items()},
-        samples=frozenset(name for name, node in written.items() if not _is_real(node, sampled)),
+        written=written,
+        samples=frozenset(name for name, entry in written.items() if not _is_real(entry.node, sampled)),
         depth=depth + 1,
     )
 

@@ -78,6 +78,9 @@ class AnthropicModel:
         retry: the whole retry policy, in place of `max_retries`.
         client: a client to share; it is not closed by `aclose`.
         silence_s: so long may the provider say nothing (it pings) before the connection counts as broken.
+
+    Raises:
+        ModelError: the SDK's own settings name credentials that are not there.
     """
 
     def __init__(
@@ -94,12 +97,7 @@ class AnthropicModel:
         self._model = model
         self._retry = RetryPolicy(max_retries=max_retries) if retry is None else retry
         self._owns_client = client is None
-        self._client = client or anthropic.AsyncAnthropic(
-            api_key=None if api_key is None else api_key.strip(),
-            base_url=base_url,
-            max_retries=0,
-            timeout=httpx2.Timeout(silence_s, connect=10.0),
-        )
+        self._client = client or _new_client(api_key=api_key, base_url=base_url, silence_s=silence_s)
 
     @property
     def name(self) -> str:
@@ -204,6 +202,7 @@ class AnthropicModel:
     async def _open(
         self, body: Mapping[str, Any], headers: Mapping[str, str] | None, model: str
     ) -> anthropic.AsyncStream[Any]:
+        self._check_key()
         try:
             opened: anthropic.AsyncStream[Any] = await self._client.messages.create(
                 **body, stream=True, extra_headers=headers
@@ -218,9 +217,13 @@ class AnthropicModel:
             if isinstance(error, TypeError) and "authentication" not in str(error):
                 raise
             raise _AttemptFailedError(key_fault("There is no usable API key for the model provider.")) from None
-        except UnicodeEncodeError:
-            raise _AttemptFailedError(key_fault("The API key has characters that no key has.")) from None
         return opened
+
+    def _check_key(self) -> None:
+        """A key with a line break or a letter of another script (copied too much) must not get into a header."""
+        for key in (self._client.api_key, self._client.auth_token):
+            if key and not (key.isascii() and key.isprintable()):
+                raise _AttemptFailedError(key_fault("The API key has characters that no key has."))
 
     def _without_key(self, text: str) -> str:
         """The provider's text without the key, should it or a proxy have repeated it."""
@@ -302,6 +305,20 @@ class _AttemptFailedError(Exception):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.refuses_thinking = refuses_thinking
+
+
+def _new_client(*, api_key: str | None, base_url: str | None, silence_s: float) -> anthropic.AsyncAnthropic:
+    try:
+        return anthropic.AsyncAnthropic(
+            api_key=None if api_key is None else api_key.strip(),
+            base_url=base_url,
+            max_retries=0,
+            timeout=httpx2.Timeout(silence_s, connect=10.0),
+        )
+    except anthropic.AnthropicError as error:
+        raise ModelError(
+            key_fault(f"The model provider's credentials are not usable ({type(error).__name__}).")
+        ) from None
 
 
 async def _wire_events(stream: anthropic.AsyncStream[Any]) -> AsyncGenerator[dict[str, Any], None]:

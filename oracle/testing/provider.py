@@ -172,7 +172,7 @@ class StandInProvider:
             request.complaint = complaint(request.body, betas=request.headers.get("anthropic-beta", ""))
 
     def _reply(self, request: RecordedRequest) -> Reply:
-        key = request.headers.get("x-api-key")
+        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
         if self._api_key is not None and key != self._api_key:
             return HttpError("authentication_error", "invalid x-api-key")
         model = request.body.get("model")

@@ -4,7 +4,8 @@ Search results begin each hit with `path:line (score 3.20)`, followed by numbere
 lines, and notes in square brackets stand at the end.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -71,10 +72,19 @@ class CodeTools:
         root: the project.
         ripgrep: the program that makes searching faster, if there is one.
         search_timeout_s: after that long a search answers with what it has found.
+        clock: seconds, monotonic.
     """
 
-    def __init__(self, root: Root, *, ripgrep: str | None, search_timeout_s: float = _SEARCH_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        root: Root,
+        *,
+        ripgrep: str | None,
+        search_timeout_s: float = _SEARCH_TIMEOUT_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._root = root
+        self._clock = clock
         self._ripgrep = ripgrep
         self._search_timeout_s = search_timeout_s
 
@@ -88,19 +98,20 @@ class CodeTools:
         limit = min(max(limit, 1), MAX_HITS)
         if not query.strip():
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
+        deadline = self._clock() + self._search_timeout_s
         listing = list_project(self._root.path)
         files: tuple[ProjectFile, ...] = listing.files
         if language is not None and language.strip():
             extensions = extensions_of(language)
             files = tuple(file for file in files if extension(file.path) in extensions)
         parsed = parse_query(query)
-        found = scan(self._root.path, files, parsed, timeout_s=self._search_timeout_s, ripgrep=self._ripgrep)
+        found = scan(self._root.path, files, parsed, deadline=deadline, ripgrep=self._ripgrep, clock=self._clock)
         rarity = rarities(found.matches, parsed, files=len(files))
         mean_bytes = sum(min(file.size, MAX_FILE_BYTES) for file in files) / max(len(files), 1)
         hits: list[tuple[Hit, list[str]]] = []
         for ranked in rank_files(found.matches, parsed, rarity=rarity, mean_bytes=mean_bytes):
             check_cancelled()
-            lines = self._lines(ranked.file.path)
+            lines = self._lines(ranked.file.path) if not hits or self._clock() < deadline else None
             if lines:
                 hits += [(hit, lines) for hit in best_lines(ranked, lines, parsed, rarity=rarity)]
         hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))

@@ -15,6 +15,8 @@ from functools import lru_cache
 
 _MAX_QUERY_CHARS = 1_000
 _MAX_TERMS = 24
+_MAX_TRIES = 20_000
+"""Places of one term looked at in one text; more are in texts made to be slow."""
 _TOKEN = re.compile(r"[^\W\d]\w*|\d{2,}")
 _HUMP = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -106,12 +108,14 @@ def occurrences(text: str, lowered: str, term: Term) -> Iterator[tuple[int, floa
         lowered: the same in lower case, of the same length.
         term: what to look for.
     """
-    at = lowered.find(term.stem)
-    while at >= 0:
+    at = -1
+    for _ in range(_MAX_TRIES):
+        at = lowered.find(term.stem, at + 1)
+        if at < 0:
+            return
         fit = _whole_fit(lowered, at, term) if term.is_identifier else _word_fit(text, lowered, at, term)
         if fit:
             yield at, fit
-        at = lowered.find(term.stem, at + 1)
 
 
 def lower(text: str) -> tuple[str, str]:

@@ -57,7 +57,7 @@ def scan(
     files: Sequence[ProjectFile],
     query: Query,
     *,
-    timeout_s: float,
+    deadline: float,
     ripgrep: str | None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Scan:
@@ -67,11 +67,10 @@ def scan(
         root: of the project.
         files: below it; those above `MAX_FILE_BYTES` and binary ones are passed over.
         query: what to count.
-        timeout_s: after that long the rest is left out.
+        deadline: when, by the clock, the rest is left out.
         ripgrep: the program, or `None` to read all files.
         clock: seconds, monotonic.
     """
-    deadline = clock() + timeout_s
     small = [file for file in files if file.size <= MAX_FILE_BYTES]
     if not query.needles:
         return Scan((), len(small), is_complete=True)
@@ -164,7 +163,7 @@ def _with_ripgrep(root: Path, files: Sequence[ProjectFile], query: Query, ripgre
                 cwd=root,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_RIPGREP_TIMEOUT_S,
+                timeout=_RIPGREP_TIMEOUT_S,  # reading everything instead is bounded by the deadline
                 check=False,
             )
         except (OSError, subprocess.SubprocessError):

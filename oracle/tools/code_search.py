@@ -92,7 +92,10 @@ def rank_files(
 def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity: Sequence[float]) -> list[Hit]:
     """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
     own: dict[int, tuple[float, frozenset[int]]] = {}
+    needle = re.compile("|".join(re.escape(text) for text in query.needles))  # one look at each of very many lines
     for number, line in enumerate(lines):
+        if not needle.search(line[:_LINE_CHARS].lower()):
+            continue
         scored = _line_score(line[:_LINE_CHARS], query, rarity)
         if scored is not None:
             own[number] = scored

@@ -24,7 +24,10 @@ from oracle.tools.workers import AbandonedError, check_cancelled
 
 MAX_NOTES = 50_000
 _INDEXED_BYTES = 1_000_000
-_FRESH_NS = 2_000_000_000
+_FRESH_NS = 50_000_000
+"""The kernel's clock for files stands still for up to 10 ms."""
+_FRESH_COARSE_NS = 2_000_000_000
+"""On file systems that keep whole seconds (FAT: every other one)."""
 _LOCK_TIMEOUT_S = 20.0
 _CANDIDATES = 100
 _VERSION = 1
@@ -137,7 +140,7 @@ class VaultIndex:
     def _refresh(self) -> None:
         known = dict(self._database.execute("SELECT path, stamp FROM files"))
         try:
-            for path, stamp in _walk(self._root.path, fresh_since_ns=self._wall_clock_ns() - _FRESH_NS):
+            for path, stamp in _walk(self._root.path, now_ns=self._wall_clock_ns()):
                 check_cancelled()
                 if known.pop(path, None) != stamp or stamp.startswith("fresh"):
                     self._index(path, stamp)
@@ -235,7 +238,7 @@ def _found(database: sqlite3.Connection, query: VaultQuery, document: int, score
     return Found(path, title, first + best, shown, round(score, 2))
 
 
-def _walk(root: Path, *, fresh_since_ns: int) -> Iterator[tuple[str, str]]:
+def _walk(root: Path, *, now_ns: int) -> Iterator[tuple[str, str]]:
     """The notes below the vault with what tells whether they changed; no hidden files, no links."""
     folders, count = [""], 0
     while folders:
@@ -252,15 +255,17 @@ def _walk(root: Path, *, fresh_since_ns: int) -> Iterator[tuple[str, str]]:
                 folders.append(f"{folder}{entry.name}/")
             elif is_note(entry.name) and entry.is_file(follow_symlinks=False) and count < MAX_NOTES:
                 count += 1
-                yield folder + entry.name, _stamp(entry, fresh_since_ns)
+                yield folder + entry.name, _stamp(entry, now_ns)
 
 
-def _stamp(entry: "os.DirEntry[str]", fresh_since_ns: int) -> str:
+def _stamp(entry: "os.DirEntry[str]", now_ns: int) -> str:
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return "fresh: gone"
-    age = "fresh:" if max(status.st_mtime_ns, status.st_ctime_ns) >= fresh_since_ns else ""
+    changed_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    window_ns = _FRESH_NS if changed_ns % 1_000_000_000 else _FRESH_COARSE_NS
+    age = "fresh:" if changed_ns >= now_ns - window_ns else ""
     return f"{age}{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 

@@ -183,7 +183,8 @@ def test_labels_are_names_or_numbered_kinds():
         ("sequence: {children: {finish: }}", "1:22: 'children' must be a list of nodes, not a mapping"),
         ("inverter: [finish]", "1:11: 'inverter' takes one child, not a list"),
         ("inverter: []", "1:1: 'inverter' needs a child"),
-        ("inverter: {conditon: 1 < 2}", "1:12: 'inverter' has no setting 'conditon'"),
+        ("retry: {chld: finish, attempts: 1, child: finish}", "1:9: 'retry' has no setting 'chld'"),
+        ("inverter: {conditon: 1 < 2}", "1:12: there is no node kind 'conditon'"),
         ("{finish: , notify: x}", "1:12: a node has one key, its kind; 'notify' stands beside 'finish'"),
         ("{name: x, finish: }", "1:2: a node has one key, its kind; 'name' stands beside 'finish'"),
         ("finish: {name: a/b}", "1:16: 'a/b' cannot name a node"),
@@ -283,7 +284,7 @@ root:
     places = [(m.place.line, m.place.column) for m in mistakes(text)]
 
     assert places == [
-        (2, 17), (4, 3), (5, 18), (5, 38), (6, 18), (7, 34), (7, 44), (8, 7), (8, 29), (9, 44), (9, 60), (10, 3)
+        (2, 17), (4, 3), (5, 18), (5, 38), (6, 18), (7, 36), (7, 46), (8, 7), (8, 29), (9, 45), (9, 66), (10, 3)
     ]  # fmt: skip
 
 

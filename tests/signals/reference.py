@@ -1,4 +1,4 @@
-"""A slow reader of whole responses, written apart from the real one: one pass over the complete text, looking ahead freely.
+"""A slow reader of whole responses, written apart from the real one: one pass that looks ahead freely.
 
 It knows no windows, so it is good for texts shorter than 4,096 characters.
 """
@@ -7,9 +7,12 @@ import functools
 import re
 
 WHITE = " \t\r\n"
-START = re.compile(r"""<signal[ \t\r\n]+(?:[A-Za-z_:][\w.:-]*[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*'|[^ \t\r\n"'<>=`/]+(?=[ \t\r\n/>]))[ \t\r\n]*)*?type[ \t\r\n]*=""", re.I)
+SPACE = "[ \\t\\r\\n]"
+NAME = r"[A-Za-z_:][\w.:-]*"
+VALUE = r"""(?:"[^"]*"|'[^']*'|[^ \t\r\n"'<>=`/]+(?=[ \t\r\n/>]))"""
+START = re.compile(rf"<signal{SPACE}+(?:{NAME}{SPACE}*={SPACE}*{VALUE}{SPACE}*)*?type{SPACE}*=", re.IGNORECASE)
 END = re.compile(r"</signal[ \t\r\n]*>")
-OPEN = re.compile(r"""<([A-Za-z_:][\w.:-]*)(?:[ \t\r\n]+[A-Za-z_:][\w.:-]*[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*'))*[ \t\r\n]*(/?)>""")
+OPEN = re.compile(rf"""<({NAME})(?:{SPACE}+{NAME}{SPACE}*={SPACE}*(?:"[^"]*"|'[^']*'))*{SPACE}*(/?)>""")
 
 
 def starts(text, at):
@@ -176,7 +179,8 @@ def read(text):
         line = re.match(r" {0,3}(~{3,}|`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z)))", text[at:])
         if fences_on and line and (at == 0 or text[at - 1] in "\r\n"):
             mark = line[1]
-            close = re.compile(rf"[\r\n] {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*(?=[\r\n]|\Z)").search(text, at + line.end())
+            closing = re.compile(rf"[\r\n] {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*(?=[\r\n]|\Z)")
+            close = closing.search(text, at + line.end())
             fences_on = bool(close)
             at = keep(close.end() if close else at + line.end())
         elif fences_on and (run := re.compile("`+").match(text, at)):

@@ -4,8 +4,10 @@ import asyncio
 import json
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
+from anthropic.types import ModelParam
 
 from oracle.chunks import Source
 from oracle.models.anthropic import DEFAULT_MODEL, MAX_PAUSES
@@ -112,7 +114,11 @@ async def test_thinking_comes_with_its_signature_and_goes_back_as_it_came(connec
     assert thinking["signature"]
     call = end(events).content[1]
     result = {"type": "tool_result", "tool_use_id": call["id"], "content": "nothing"}
-    history = (*first.messages, {"role": "assistant", "content": end(events).content}, {"role": "user", "content": [result]})
+    history = (
+        *first.messages,
+        {"role": "assistant", "content": end(events).content},
+        {"role": "user", "content": [result]},
+    )
     await read(line.model, ask(tools=(SEARCH,), thinking_tokens=2048, messages=history))
     assert line.provider.bodies[1]["messages"][1]["content"][0] == thinking
 
@@ -189,7 +195,9 @@ async def test_a_turn_that_is_paused_for_ever_fails_in_the_end(connect, ask, rea
     assert len(line.provider.requests) == MAX_PAUSES + 1
 
 
-@pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "stop_sequence", "refusal", "model_context_window_exceeded"])
+@pytest.mark.parametrize(
+    "reason", ["end_turn", "max_tokens", "stop_sequence", "refusal", "model_context_window_exceeded"]
+)
 async def test_the_stop_reason_is_passed_on(connect, ask, read, end, reason):
     line = await connect([ScriptedTurn(text="So far", stop_reason=reason)])
     ended = end(await read(line.model, ask()))
@@ -218,7 +226,7 @@ async def test_an_unfinished_tool_call_does_not_go_back_to_the_provider(connect,
     "garbage",
     [
         b"event: content_block_delta\ndata: {broken\n\n",
-        b'event: content_block_delta\ndata: {"type": "content_block_delta", "index": 99, "delta": {"type": "text_delta"}}\n\n',
+        b'event: x\ndata: {"type": "content_block_delta", "index": 99, "delta": {"type": "text_delta"}}\n\n',
         b"event: content_block_delta\ndata: [1]\n\n",
         b"event: content_block_delta\ndata: \xff\xfe\n\n",
         b'event: message_start\ndata: {"type": "message_start", "message": 7}\n\n',
@@ -279,10 +287,6 @@ async def test_a_model_can_be_named_by_the_request(connect, ask, read, end):
 
 
 async def test_the_default_model_is_one_that_the_sdk_knows():
-    from typing import get_args
-
-    from anthropic.types import ModelParam
-
     assert DEFAULT_MODEL in get_args(get_args(ModelParam)[0])
 
 

@@ -15,7 +15,9 @@ HELLO = ScriptedTurn(text=("Hel", "lo"))
 @pytest.mark.parametrize(
     ("reply", "error_type", "words"),
     [
-        pytest.param(HttpError("authentication_error", "invalid x-api-key"), "provider_auth", "ANTHROPIC_API_KEY", id="401"),
+        pytest.param(
+            HttpError("authentication_error", "invalid x-api-key"), "provider_auth", "ANTHROPIC_API_KEY", id="401"
+        ),
         pytest.param(HttpError("permission_error", "no access"), "provider_auth", "403: no access", id="403"),
         pytest.param(HttpError("not_found_error", "model: x"), "provider_failed", "claude-sonnet-5-5", id="404"),
         pytest.param(
@@ -94,7 +96,11 @@ async def test_after_a_retry_the_turn_is_as_if_nothing_had_happened(connect, ask
 
 async def test_the_provider_says_how_long_to_wait(connect, ask, read):
     line = await connect(
-        [HttpError("rate_limit_error", headers={"retry-after": "3"}), HttpError(headers={"retry-after-ms": "250"}), HELLO]
+        [
+            HttpError("rate_limit_error", headers={"retry-after": "3"}),
+            HttpError(headers={"retry-after-ms": "250"}),
+            HELLO,
+        ]
     )
     await read(line.model, ask())
     assert line.slept.seconds == [3.0, 0.25]
@@ -125,12 +131,10 @@ def test_waits_grow_up_to_a_bound_and_end():
 
 async def test_text_that_came_before_a_reset_was_passed_on(connect, ask):
     line = await connect([Disturbed(HELLO, "reset", after=5)])
-    texts = []
+    events = line.model.stream(ask())
+    assert [await anext(events) for _ in range(3)][1:] == [TextDelta("Hel"), TextDelta("lo")]
     with pytest.raises(ModelError, match="broke"):
-        async for event in line.model.stream(ask()):
-            if isinstance(event, TextDelta):
-                texts.append(event.text)
-    assert texts == ["Hel", "lo"]
+        await anext(events)
 
 
 async def test_silence_counts_as_a_broken_connection(ask, read, key):
@@ -152,7 +156,9 @@ async def test_a_provider_that_is_not_there_is_told_so(ask, read, key):
     await model.aclose()
 
 
-@pytest.mark.parametrize("bad_key", ["sk-ant-ключ", "sk-ant-a\nb", "sk-ant-\u2028x"], ids=["cyrillic", "line-break", "separator"])
+@pytest.mark.parametrize(
+    "bad_key", ["sk-ant-ключ", "sk-ant-a\nb", "sk-ant-\u2028x"], ids=["cyrillic", "line-break", "separator"]
+)
 async def test_a_key_that_cannot_be_sent_is_not_repeated_in_the_error(ask, read, bad_key):
     async with StandInProvider([HELLO]) as provider:
         model = AnthropicModel(api_key=bad_key, base_url=provider.url, retry=RetryPolicy(max_retries=0))
@@ -167,13 +173,21 @@ async def test_a_key_that_cannot_be_sent_is_not_repeated_in_the_error(ask, read,
 async def test_without_any_key_the_error_says_what_to_set(ask, read, monkeypatch, tmp_path):
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
     async with StandInProvider([HELLO]) as provider:
         model = AnthropicModel(base_url=provider.url)
         with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
             await read(model, ask())
         assert caught.value.fault.error_type == "provider_auth"
         await model.aclose()
+
+
+def test_credentials_that_are_named_but_not_there_are_told_at_once(monkeypatch, tmp_path):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+    with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
+        AnthropicModel()
+    assert caught.value.fault.error_type == "provider_auth"
 
 
 @pytest.mark.parametrize(

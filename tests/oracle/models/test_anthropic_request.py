@@ -72,7 +72,9 @@ def test_what_is_given_is_not_changed(ask):
 
 
 def test_any_mapping_and_sequence_becomes_json(ask):
-    call = MappingProxyType({"type": "tool_use", "id": "t1", "name": "search_code", "input": MappingProxyType({"a": (1, 2)})})
+    call = MappingProxyType(
+        {"type": "tool_use", "id": "t1", "name": "search_code", "input": MappingProxyType({"a": (1, 2)})}
+    )
     messages = (HISTORY[0], MappingProxyType({"role": "assistant", "content": (call,)}), HISTORY[2])
     assert json.dumps(body_of(ask(messages=messages)))
 

@@ -1,6 +1,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -167,6 +168,22 @@ def test_a_search_that_runs_out_of_time_says_so(root: Path) -> None:
 
 def make_repository(folder: Path) -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["\n" * 900_000, "ab" * 450_000, "a_b " * 225_000, "ab\n" * 300_000, "aB" * 450_000, "((" * 450_000],
+    ids=["empty lines", "one long word", "many names", "many hits", "all humps", "brackets"],
+)
+async def test_a_file_made_to_be_slow_is_searched_in_bounded_time(
+    tmp_path: Path, write: Callable[..., Path], content: str
+) -> None:
+    write("project/slow_ab.py", content)
+    project = ToolRegistry(project_tools(tmp_path / "project"))
+    started = time.monotonic()
+    for query in ("ab a_b aB b_a ba", r"(a|b)*((a|b)*)*c", "((("):
+        assert not (await project.call("search_code", {"query": query})).is_error
+    assert time.monotonic() - started < 20  # seconds; a search that is quadratic here takes hours
 
 
 @pytest.mark.parametrize("is_git", [True, False], ids=["in git", "outside git"])

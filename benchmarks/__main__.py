@@ -1,0 +1,14 @@
+"""`make bench`: all benchmarks, one after the other."""
+
+from benchmarks import bench_signals, bench_ticks, bench_turns
+
+
+def main() -> None:
+    for benchmark in (bench_signals, bench_ticks, bench_turns):
+        print(f"== {benchmark.__name__.removeprefix('benchmarks.')}")
+        benchmark.main()
+        print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The asyncio tasks behind a run's requests: started in order, cancelled and awaited when their nodes are halted."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+
+from bt_runtime.clock import Clock
+from bt_runtime.context import Request
+from bt_runtime.recording import Outcome
+
+log = structlog.get_logger(__name__)
+
+
+class Tasks:
+    """The tasks of one run.
+
+    Args:
+        clock: stamps the outcomes.
+        halt_grace_s: how long a cancelled task may take to end, in real seconds, whatever the run's clock shows: it bounds
+            code that ignores its cancellation.
+        on_end: gets every request that ended of itself, with its outcome.
+    """
+
+    def __init__(self, clock: Clock, *, halt_grace_s: float, on_end: Callable[[Request, Outcome], None]) -> None:
+        self._clock = clock
+        self._halt_grace_s = halt_grace_s
+        self._on_end = on_end
+        self._by_request: dict[Request, asyncio.Task[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_request)
+
+    def start(self, requests: Iterable[Request]) -> None:
+        """Start the work of the requests, in their order."""
+        for request in requests:
+            task = asyncio.create_task(_work(request), name=request.key)
+            self._by_request[request] = task
+            task.add_done_callback(partial(self._done, request))
+
+    async def settle(self, halted: Sequence[Request]) -> list[Outcome]:
+        """Cancel and await the tasks of halted requests.
+
+        Returns:
+            What each of them kept, in the same order; a task that has not ended within the grace is left behind, logged.
+        """
+        tasks = [self._by_request[request] for request in halted if request in self._by_request]
+        for task in tasks:
+            task.cancel()
+        await self._await(tasks)
+        return [self._kept(request) for request in halted]
+
+    async def end(self) -> None:
+        """Cancel and await whatever is left."""
+        left = list(self._by_request.values())
+        for task in left:
+            task.cancel()
+        await self._await(left)
+        self._by_request.clear()
+
+    async def _await(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=self._halt_grace_s)
+        for task in late:
+            log.error("task.left_behind", task=task.get_name(), grace_s=self._halt_grace_s)
+
+    def _kept(self, request: Request) -> Outcome:
+        """The outcome of a halted request; its task is no longer ours."""
+        task = self._by_request.pop(request, None)
+        at_s = self._clock.now()
+        if task is None or not task.done() or task.cancelled():
+            return Outcome(request.key, "cancelled", at_s=at_s)
+        error = task.exception()
+        if error is not None:
+            return Outcome(request.key, "cancelled", error=_describe(error), at_s=at_s)
+        return Outcome(request.key, "cancelled", task.result(), at_s=at_s)
+
+    def _done(self, request: Request, task: asyncio.Task[Any]) -> None:
+        error = None if task.cancelled() else task.exception()  # asked always: asyncio warns of exceptions nobody saw
+        if request.halted:
+            return
+        self._by_request.pop(request, None)
+        at_s = self._clock.now()
+        if task.cancelled():
+            # Not by this run: something that the work itself awaits was cancelled.
+            outcome = Outcome(request.key, "failed", error="CancelledError: cancelled from within", at_s=at_s)
+        elif error is not None:
+            outcome = Outcome(request.key, "failed", error=_describe(error), at_s=at_s)
+        else:
+            outcome = Outcome(request.key, "done", task.result(), at_s=at_s)
+        self._on_end(request, outcome)
+
+
+async def _work(request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns
+    """`start` runs inside the task, so what it raises is the work's failure; a task cancelled before never starts."""
+    return await request.node.start()
+
+
+def _describe(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

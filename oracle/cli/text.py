@@ -1,0 +1,53 @@
+"""Text from models, tools and files, made fit for a terminal.
+
+A terminal obeys what it prints: a title, a colour, a clipboard, a line that is overwritten. So everything that it could
+obey is shown as an escape, and what remains is what was meant to be read. Works on any piece of a stream by itself.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from oracle.chunks import Source
+
+_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_CONTROLS = [*map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\u2028", "\u2029", *_BIDI]
+_ESCAPES = {
+    ord(character): character.encode("unicode_escape").decode() for character in _CONTROLS if character not in "\n\t"
+} | {ord("\r"): ""}
+"""A carriage return is half of a line break, or would hide what stands before it."""
+
+_LONGEST_VALUE = 60
+
+
+def clean(text: str) -> str:
+    """The text with everything a terminal would obey shown as escapes, line breaks and tabs but."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+def one_line(text: str, *, longest: int = 200) -> str:
+    """The text on one line, bounded."""
+    flat = clean(" ".join(text[: 4 * longest].split()))
+    return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
+
+
+def call_label(name: str, arguments: Mapping[str, Any]) -> str:
+    """A tool call on one line: `search_code(query="auth", limit=3)`."""
+    listed = ", ".join(f"{one_line(str(key), longest=40)}={_value(value)}" for key, value in arguments.items())
+    return one_line(f"{name}({listed})", longest=400)
+
+
+def source_label(source: Source) -> str:
+    """A source on one line: `auth/login.py:12`, `decisions.md:3 (vault)`, or an address."""
+    place = one_line(source.path, longest=400)
+    if source.line is not None:
+        place = f"{place}:{source.line}"
+    return place if source.source_type in {"code", "web"} else f"{place} ({source.source_type})"
+
+
+def _value(value: object) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        text = "…"
+    return one_line(text, longest=_LONGEST_VALUE)

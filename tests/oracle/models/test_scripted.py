@@ -1,0 +1,172 @@
+"""The model that follows a script."""
+
+import asyncio
+import itertools
+
+import pytest
+
+from oracle.models.protocol import (
+    ModelError,
+    ModelFault,
+    ServerToolReturned,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallRequested,
+    Usage,
+    UsageReported,
+)
+from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
+
+
+async def test_it_says_its_turns_in_their_order_and_keeps_the_requests(ask, read, said):
+    model = ScriptedModel([ScriptedTurn(text="One"), ScriptedTurn(text="Two")])
+    first, second = ask("a"), ask("b")
+    assert said(await read(model, first)) == "One"
+    assert said(await read(model, second)) == "Two"
+    assert model.requests == [first, second]
+
+
+async def test_a_turn_says_thinking_then_searches_then_text_then_calls(ask, read, end):
+    turn = ScriptedTurn(
+        text="Look",
+        thinking="Hm",
+        tool_calls=(ScriptedCall("search_code", {"query": "a"}),),
+        searches=(ScriptedSearch("b", (("https://e.example", "E"),)),),
+        usage=Usage(1, 2, 3, 4),
+    )
+    events = await read(ScriptedModel([turn]), ask())
+    kinds = [type(event).__name__ for event in events]
+    assert kinds == [
+        *("ThinkingDelta", "ServerToolCalled", "ServerToolReturned", "TextDelta", "ToolCallRequested"),
+        *("UsageReported", "TurnEnded"),
+    ]
+    assert end(events).stop_reason == "tool_use"
+    assert [block["type"] for block in end(events).content] == [
+        *("thinking", "server_tool_use", "web_search_tool_result", "text", "tool_use")
+    ]
+
+
+async def test_text_is_cut_as_the_script_says(ask, read):
+    model = ScriptedModel(
+        [ScriptedTurn(text="abcde", thinking="xyz", piece_chars=2), ScriptedTurn(text=("a", "", "bc"))]
+    )
+    events = await read(model, ask())
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["ab", "cd", "e"]
+    assert [event.text for event in events if isinstance(event, ThinkingDelta)] == ["xy", "z"]
+    assert [event.text for event in await read(model, ask()) if isinstance(event, TextDelta)] == ["a", "bc"]
+
+
+async def test_a_script_that_is_over_says_so(ask, read):
+    model = ScriptedModel([ScriptedTurn(text="One")])
+    await read(model, ask())
+    with pytest.raises(ScriptEndedError, match="The script has 1 turns, and one more was asked for"):
+        await read(model, ask())
+
+
+async def test_a_script_may_be_endless(ask, read, said):
+    model = ScriptedModel(itertools.repeat(ScriptedTurn(text="Again")))
+    assert {said(await read(model, ask())) for _ in range(50)} == {"Again"}
+
+
+async def test_a_fault_comes_after_what_was_said(ask):
+    model = ScriptedModel([ScriptedTurn(text="So far", fault=ModelFault("provider_failed", "It broke"))])
+    events = model.stream(ask())
+    assert await anext(events) == TextDelta("So far")
+    with pytest.raises(ModelError, match="It broke"):
+        await anext(events)
+
+
+async def test_a_hanging_turn_ends_only_by_a_cancel(ask, read):
+    model = ScriptedModel([ScriptedTurn(hang=True)])
+    task = asyncio.create_task(read(model, ask()))
+    while not model.requests:
+        await asyncio.sleep(0)
+    assert not task.done()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_delay_is_waited_with_the_clock_it_was_given(ask, read):
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    await read(ScriptedModel([ScriptedTurn(text="Hi", delay_s=2.5)], sleep=sleep), ask())
+    assert waited == [2.5]
+
+
+async def test_calls_without_an_id_get_one_that_is_unique_in_the_script(ask, read):
+    turn = ScriptedTurn(tool_calls=(ScriptedCall("a"), ScriptedCall("b", id="own")))
+    model = ScriptedModel([turn, turn])
+    ids = [
+        event.call.id
+        for _ in range(2)
+        for event in await read(model, ask())
+        if isinstance(event, ToolCallRequested) and event.call.id != "own"
+    ]
+    assert ids == ["call_1_1", "call_2_1"]
+
+
+async def test_arguments_as_text_are_what_the_model_wrote(ask, read):
+    turn = ScriptedTurn(tool_calls=(ScriptedCall("a", '{"x": 1}'), ScriptedCall("b", "{broken")))
+    events = await read(ScriptedModel([turn]), ask())
+    first, second = (event.call for event in events if isinstance(event, ToolCallRequested))
+    assert (first.arguments, first.malformed) == ({"x": 1}, None)
+    assert second.arguments == {}
+    assert "not valid JSON" in second.malformed
+
+
+def test_a_turn_can_be_written_as_data():
+    turn = ScriptedTurn.from_dict(
+        {
+            "text": ["Hel", "lo"],
+            "thinking": "Hm",
+            "tool_calls": [{"name": "search_code", "arguments": {"query": "auth"}}],
+            "searches": [{"query": "b", "results": [["https://e.example", "E"]]}],
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+            "stop_reason": "tool_use",
+            "fault": {"error_type": "provider_failed"},
+            "hang": False,
+        }
+    )
+    assert turn.text == ("Hel", "lo")
+    assert turn.tool_calls == (ScriptedCall("search_code", {"query": "auth"}),)
+    assert turn.searches == (ScriptedSearch("b", (("https://e.example", "E"),)),)
+    assert turn.usage == Usage(input_tokens=10, output_tokens=5)
+    assert turn.fault.error_type == "provider_failed"
+    assert ScriptedTurn.from_dict({}) == ScriptedTurn()
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        pytest.param({"tex": "Hi"}, "did you mean 'text'", id="misspelt"),
+        pytest.param({"xyzzy": 1}, "it can have text, thinking", id="unknown"),
+        pytest.param({"text": 5}, "text is 5", id="text"),
+        pytest.param({"stop_reason": "tired"}, "stop_reason is 'tired'", id="reason"),
+        pytest.param({"piece_chars": -1}, "piece_chars is -1", id="pieces"),
+        pytest.param({"tool_calls": {"name": "a"}}, "it must be a list", id="calls"),
+        pytest.param({"tool_calls": [{"nmae": "a"}]}, "did you mean 'name'", id="call"),
+        pytest.param({"tool_calls": ["search_code"]}, "it must be a mapping", id="call-text"),
+        pytest.param({"usage": {"tokens": 1}}, "usage has no field 'tokens'", id="usage"),
+        pytest.param({"fault": {"error_type": "bad"}}, "error_type is 'bad'", id="fault"),
+        pytest.param({"searches": [{"query": "a", "results": ["x"]}]}, "a list of", id="results"),
+        pytest.param([], "it must be a mapping", id="no-mapping"),
+    ],
+)
+def test_a_mistake_in_a_written_turn_is_told(data, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        ScriptedTurn.from_dict(data)
+
+
+async def test_a_failed_search_is_an_error(ask, read):
+    events = await read(ScriptedModel([ScriptedTurn(searches=(ScriptedSearch("x", error="unavailable"),))]), ask())
+    assert next(event for event in events if isinstance(event, ServerToolReturned)).is_error
+
+
+async def test_a_turn_without_usage_reports_none(ask, read, end):
+    events = await read(ScriptedModel([ScriptedTurn(text="Hi")]), ask())
+    assert not [event for event in events if isinstance(event, UsageReported)]
+    assert end(events).usage == Usage()

@@ -1,0 +1,22 @@
+"""The package's door."""
+
+import ast
+import sys
+from pathlib import Path
+
+import signals
+
+
+def test_the_door_is_sorted_and_complete():
+    assert sorted(signals.__all__) == sorted(set(signals.__all__))
+    assert all(hasattr(signals, name) for name in signals.__all__)
+    assert all(name in signals.__all__ for name in ("parse", "SignalStream", "ParsedResponse", "Signal", "SignalAudit"))
+
+
+def test_signals_imports_no_other_room():
+    allowed = {*sys.stdlib_module_names, "pydantic", "signals"}
+    for file in Path(signals.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            assert {name.split(".")[0] for name in names} <= allowed, file.name
