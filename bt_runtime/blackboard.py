@@ -14,7 +14,6 @@ from bt_runtime.kind import Key
 from bt_runtime.suggestions import did_you_mean
 from bt_runtime.values import brief, has_type, in_words
 
-
 _SCALARS = frozenset({bool, int, float, str})  # `[1] == [True]`, so only these are compared
 
 

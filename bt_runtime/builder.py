@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from py_trees.common import Status
-
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import KindError
 from bt_runtime.node import Children, Node
 from bt_runtime.registry import Registry
+from bt_runtime.status import INVALID, RUNNING
 
 NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
 """Makes the node of a definition, given its built children, the run and its index."""
@@ -47,8 +46,8 @@ class LiveTree:
     def halt(self) -> None:
         """Halt every node that is RUNNING."""
         for node in self.nodes:
-            if node.status is Status.RUNNING:
-                node.stop(Status.INVALID)
+            if node.status is RUNNING:
+                node.stop(INVALID)
 
 
 def build(
@@ -81,7 +80,8 @@ def build(
         index = next(indices)
         nodes.append(None)  # type: ignore[arg-type]  # its place; the children come first
         children = {slot: tuple(map(make, below)) for slot, below in node.children.items()}
-        factory: NodeFactory = replaced.pop(node.path, None) or registry.kind(node.kind).factory
+        substitute = replaced.pop(node.path, None)
+        factory: NodeFactory = registry.kind(node.kind).factory if substitute is None else substitute
         nodes[index] = factory(node, children, context, index)
         return nodes[index]
 

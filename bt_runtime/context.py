@@ -1,4 +1,4 @@
-"""The desk between the nodes of a run and its loop: nodes post requests and ask for wake-ups here, the loop serves them.
+"""The desk between the nodes of a run and its loop: nodes ask for work and wake-ups here, and the loop serves them.
 
 Rules that make a run a function of what it was told:
 
@@ -20,8 +20,10 @@ from bt_runtime.recording import NodeError, Outcome
 class Requester(Protocol):
     """A node that can have a request under way."""
 
-    index: int
-    path: str
+    @property
+    def path(self) -> str:
+        """Which node."""
+        ...
 
     def start(self) -> Coroutine[Any, Any, Any]:
         """Begin; called by the loop after the tick."""

@@ -22,21 +22,20 @@ from logging import getLogger
 from typing import Any, ClassVar, Generic, TypeVar
 
 from py_trees.behaviour import Behaviour
-from py_trees.common import BlackBoxLevel, Status
+from py_trees.common import BlackBoxLevel
 
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.kind import Kind, NodeSettings
+from bt_runtime.recording import describe
+from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
 
 Children = Mapping[str, tuple["Node[Any]", ...]]
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
-_SUCCESS, _FAILURE, _RUNNING, _INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
-"""Bound once: reading an enum's member costs more than the rest of a comparison."""
-
 _RAISED = (Exception, CancelledError)
-"""What is caught around a node. Nodes are plain calls, so a `CancelledError` there comes from a result that they looked at;
-it is no cancel of the run."""
+"""What is caught around a node. Nodes are plain calls, so a `CancelledError` there comes from a result that they looked
+at; it is no cancel of the run."""
 
 _PATHS = uuid.UUID("5a3c1f0e-7c1b-4a51-9a53-0b7d6a3d9d11")
 
@@ -53,6 +52,7 @@ class Node(Behaviour, Generic[SettingsT]):
 
     kind: ClassVar[Kind]
     settings: SettingsT
+    children: list["Node[Any]"]  # type: ignore[assignment]  # py_trees types them as its own base
 
     logger = getLogger("bt_runtime.node")  # type: ignore[assignment]  # py_trees wants one; ours is shared and silent
     feedback_message = ""
@@ -65,7 +65,7 @@ class Node(Behaviour, Generic[SettingsT]):
         self.settings = definition.settings  # type: ignore[assignment]  # the reader made it of the kind's type
         self.run = run
         self.index = index
-        self.status = _INVALID
+        self.status = INVALID
         self.children = [child for slot in children.values() for child in slot] if children else []
         if self.children:
             below = weakref.ref(self)
@@ -108,56 +108,58 @@ class Node(Behaviour, Generic[SettingsT]):
         """py_trees' blackboard clients: none, the blackboard is the run's."""
         return []
 
-    def attach(self, children: Children) -> None:  # noqa: B027  a hook, not a duty
+    def attach(self, children: Children) -> None:
         """Keep the children by slot, compile expressions; called once, when the node is built."""
 
     def step(self) -> Status:
         """Tick this node and what it decides to tick; never raises."""
         self.run.visit(self.index)
         try:
-            if self.status is not _RUNNING:
+            if self.status is not RUNNING:
+                if self.feedback_message:
+                    self.feedback_message = ""
                 self.initialise()
             status = self.update()
-            if status is _RUNNING:
+            if status is RUNNING:
                 self.status = status
                 return status
-            if status is not _SUCCESS and status is not _FAILURE:
-                raise TypeError(f"update() must answer SUCCESS, FAILURE or RUNNING, not {status!r}")  # noqa: TRY301
+            if status is not SUCCESS and status is not FAILURE:
+                raise TypeError(f"update() must answer SUCCESS, FAILURE or RUNNING, not {status!r}")
         except _RAISED as error:
             self._note(error)
-            status = _FAILURE
+            status = FAILURE
         if self.children:
             self.halt_children()
         try:
             self.terminate(status)
         except _RAISED as error:
             self._note(error)
-            status = _FAILURE
+            status = FAILURE
         self.status = status
         return status
 
     def _note(self, error: BaseException) -> None:
         """An error of the node, for the tick record and for displays."""
-        self.feedback_message = f"{type(error).__name__}: {error}"
+        self.feedback_message = describe(error)
         self.run.record_error(self.path, self.feedback_message)
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""
         for child in self.children:
-            if child.status is _RUNNING:
-                child.stop(_INVALID)
+            if child.status is RUNNING:
+                child.stop(INVALID)
 
     def reset_children(self) -> None:
         """Make every child INVALID, as at the start of a new round."""
         for child in self.children:
-            if child.status is not _INVALID:
-                child.stop(_INVALID)
+            if child.status is not INVALID:
+                child.stop(INVALID)
 
-    def stop(self, new_status: Status = _INVALID) -> None:
+    def stop(self, new_status: Status = INVALID) -> None:
         """Halt: what is RUNNING below ends first, then this node; idempotent, never raises."""
         if self.children:
             self.reset_children()
-        if self.status is _RUNNING:
+        if self.status is RUNNING:
             try:
                 self.terminate(new_status)
             except _RAISED as error:  # a halt must reach every node
@@ -171,14 +173,14 @@ class Node(Behaviour, Generic[SettingsT]):
         self.step()
         ticked = frozenset(visited[before:])
         del visited[before:]
-        yield from (node for node in self.iterate() if getattr(node, "index", None) in ticked)
+        yield from (node for node in self.iterate() if isinstance(node, Node) and node.index in ticked)
 
     def tip(self) -> Behaviour | None:
         """The deepest node that decided this one's status; `None` while it is INVALID."""
-        if self.status is _INVALID:
+        if self.status is INVALID:
             return None
-        below = [child for child in self.children if child.status is not _INVALID]
-        running = [child for child in below if child.status is _RUNNING]
+        below = [child for child in self.children if child.status is not INVALID]
+        running = [child for child in below if child.status is RUNNING]
         decisive = running[0] if running else (below[-1] if below else None)
         return decisive.tip() if decisive is not None else self
 
@@ -192,7 +194,7 @@ class Condition(Node[SettingsT]):
 
     def update(self) -> Status:
         """The answer as a status."""
-        return _SUCCESS if self.holds() else _FAILURE
+        return SUCCESS if self.holds() else FAILURE
 
 
 class Guard(Node[SettingsT]):
@@ -209,14 +211,14 @@ class Guard(Node[SettingsT]):
         """Ask, and write the reason down."""
         reason = self.trips()
         if reason is None:
-            return _SUCCESS
+            return SUCCESS
         if not self.run.blackboard["termination_reason"]:
             self.run.blackboard.set("termination_reason", reason)
-        return _FAILURE
+        return FAILURE
 
 
 class Action(Node[SettingsT]):
-    """A leaf that does something slow: it posts a request, is RUNNING until the outcome is there, then ends by `finish`.
+    """A leaf that does something slow: it posts a request, is RUNNING until the outcome is there, and ends by `finish`.
 
     A halt cancels the request. The run awaits the cancelled task and tells the node what it kept, by `interrupted`.
     A subclass with a `terminate` of its own calls this one's.
@@ -234,9 +236,9 @@ class Action(Node[SettingsT]):
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401, ARG002  the subclass knows its outcome's type
         """Apply the outcome, within a tick."""
-        return _SUCCESS
+        return SUCCESS
 
-    def interrupted(self, value: Any) -> None:  # noqa: ANN401, B027
+    def interrupted(self, value: Any) -> None:  # noqa: ANN401
         """Apply what a cancelled task returned; `None` if it returned nothing.
 
         Called before the next tick, or at once if the task had ended before the halt.
@@ -255,10 +257,10 @@ class Action(Node[SettingsT]):
         if request is None:
             self._requests += 1
             self._request = self.run.post(self, nth=self._requests)
-            return _RUNNING
+            return RUNNING
         outcome = request.outcome
         if outcome is None:
-            return _RUNNING
+            return RUNNING
         self._request = None
         if outcome.state == "failed":
             self.feedback_message = outcome.error or ""
@@ -268,10 +270,10 @@ class Action(Node[SettingsT]):
     def failed(self, error: str) -> Status:
         """The task raised; `error` is `Type: message`. Recorded, and FAILURE unless a subclass knows better."""
         self.run.record_error(self.path, error)
-        return _FAILURE
+        return FAILURE
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
-        """Forget what is pending: the request of a halted node is withdrawn, and so is one that an error left behind."""
+        """Withdraw what is pending: the request of a halted node, or one that an error left behind."""
         self.run.forget_deadline(self.index)
         request, self._request = self._request, None
         if request is not None:

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from py_trees.common import Status
+from bt_runtime.status import INVALID, Status
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
-"""Why there was a tick. `end` is the last record of a run that had something under way when it ended: no node was ticked,
-but some were halted, and halted requests gave back what they had."""
-
+"""Why there was a tick. `end` is the last record of a run that had something under way when it ended: no node was
+ticked, but some were halted, and halted requests gave back what they had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,19 @@ class Observer(Protocol):
         ...
 
 
+_LONGEST_ERROR = 2_000
+
+
+def describe(error: BaseException) -> str:
+    """An exception as `Type: message`, of bounded length; also one that cannot say what it is."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  whatever a foreign `__str__` does
+        message = "(its message cannot be shown)"
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…"
+
+
 class Recording:
     """Keeps the tick records of one run in memory.
 
@@ -111,7 +123,7 @@ class Recording:
 
     def statuses(self, tick: int | None = None) -> dict[str, Status]:
         """Status of every node at the end of a tick, by path; `None` means the last tick."""
-        statuses = [self._before.get(index, Status.INVALID) for index in range(len(self.paths))]
+        statuses = [self._before.get(index, INVALID) for index in range(len(self.paths))]
         for record in self._records:
             if tick is not None and record.tick > tick:
                 break

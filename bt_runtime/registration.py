@@ -1,18 +1,17 @@
 """`@node`: how a class or a plain function becomes a node kind.
 
-The decorator registers nothing: it makes a `Kind` and hangs it on what it decorates. A kind exists for trees only when it
-stands in the explicit list that a `Registry` is made of.
+The decorator registers nothing: it makes a `Kind` and hangs it on what it decorates. A kind exists for trees only
+when it stands in the explicit list that a `Registry` is made of.
 """
 
 import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
 
-from py_trees.common import Status
-
 from bt_runtime.errors import KindError
 from bt_runtime.kind import Category, Kind, NodeSettings, Slot
 from bt_runtime.node import Action, Condition, Decorator, Guard, Node
+from bt_runtime.status import FAILURE, SUCCESS, Status
 
 ClassT = TypeVar("ClassT", bound=type[Node[Any]])
 
@@ -43,25 +42,30 @@ def node(
         slots: where its children stand; by default `child` for a decorator and nothing for a leaf.
         shorthand: the setting or slot that a bare value fills.
         waits: may answer RUNNING of itself; by default true for an `Action`.
-        acts: has an effect that must not be repeated unasked; by default true for an `Action`.
+        acts: has an effect that must not be repeated unasked; by default true for the category `action`.
 
     Raises:
-        KindError: the class has no docstring; it is the kind's contract, and its palette entry.
+        KindError: the class has no docstring (it is the kind's contract, and its palette entry), or lacks a method.
     """
 
     def decorate(cls: ClassT) -> ClassT:
         if not cls.__doc__:
-            raise KindError(f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it answers what")
-        is_action = issubclass(cls, Action)
+            raise KindError(
+                f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it answers what"
+            )
+        lacking = sorted(getattr(cls, "__abstractmethods__", ()))
+        if lacking:
+            raise KindError(f"the class {cls.__name__} of node kind {name!r} does not define {', '.join(lacking)}")
+        found_category = category or _category(cls)
         found_slots = slots if slots is not None else (CHILD if issubclass(cls, Decorator) else ())
         cls.kind = Kind(
             name=name,
-            category=category or _category(cls),
+            category=found_category,
             settings=settings,
             slots=tuple(found_slots),
             shorthand=shorthand,
-            waits=is_action if waits is None else waits,
-            acts=is_action if acts is None else acts,
+            waits=issubclass(cls, Action) if waits is None else waits,
+            acts=found_category == "action" if acts is None else acts,
             doc=inspect.cleandoc(cls.__doc__),
             factory=cls,
         )
@@ -78,7 +82,14 @@ def _category(cls: type[Node[Any]]) -> Category:
 
 
 def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
-    """A condition from a function of the blackboard: SUCCESS when it returns true. Its docstring is the kind's."""
+    """A condition from a function of the blackboard: SUCCESS when it returns true. Its docstring is the kind's.
+
+    Raises:
+        KindError: the function has no docstring, or is async.
+    """
+    _check_function(name, function)
+    if inspect.iscoroutinefunction(function):
+        raise KindError(f"the function of condition {name!r} is async; a condition answers at once, so use action_kind")
 
     class FunctionCondition(Condition[NoSettings]):
         def holds(self) -> bool:
@@ -91,15 +102,27 @@ def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
 def action_kind(name: str, function: Callable[[Any], Coroutine[Any, Any, bool | None]]) -> Kind:
     """An action from an async function of the host: FAILURE when it returns `False`, else SUCCESS.
 
-    The function runs between ticks, so it may read what the host offers but not write the blackboard.
+    The function runs between ticks, so it may read what the host offers but not write the blackboard. Its docstring
+    is the kind's.
+
+    Raises:
+        KindError: the function has no docstring, or is not async.
     """
+    _check_function(name, function)
+    if inspect.isfunction(function) and not inspect.iscoroutinefunction(function):
+        raise KindError(f"the function of action {name!r} is not async; write 'async def', or use condition_kind")
 
     class FunctionAction(Action[NoSettings]):
         def start(self) -> Coroutine[Any, Any, bool | None]:
             return function(self.run.host)
 
         def finish(self, value: Any) -> Status:  # noqa: ANN401  whatever the function returned
-            return Status.FAILURE if value is False else Status.SUCCESS
+            return FAILURE if value is False else SUCCESS
 
     FunctionAction.__doc__ = function.__doc__
     return node(name)(FunctionAction).kind
+
+
+def _check_function(name: str, function: Callable[[Any], object]) -> None:
+    if not function.__doc__:
+        raise KindError(f"the function of node kind {name!r} has no docstring: say when it answers what")

@@ -1,17 +1,16 @@
 """Run a tree again from its records: nothing is started, every outcome comes from the recording.
 
-A run is a function of the tree and of what it was told, so the same tree does the same; a tree that was edited shows where
-it first does something else.
+A run is a function of the tree and of what it was told, so the same tree does the same; a tree that was edited shows
+where it first does something else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from py_trees.common import Status
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.context import Request
-from bt_runtime.recording import TickRecord
+from bt_runtime.recording import Outcome, TickRecord
+from bt_runtime.status import RUNNING
 from bt_runtime.ticker import Ticker, TickInput
 
 
@@ -23,53 +22,86 @@ class Replay:
         records: the ticks of the replay.
         diverged_at: the first tick that differs from the recording; `None` if none does.
         missing: outcomes of the recording that the tree did not ask for, as request keys.
+        unanswered: requests that the tree was waiting for at the end, and the recording has no outcome of.
     """
 
     records: tuple[TickRecord, ...]
     diverged_at: int | None
     missing: tuple[str, ...]
+    unanswered: tuple[str, ...] = ()
 
 
-def replay(tree: LiveTree, recording: Iterable[TickRecord]) -> Replay:
+def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[str] | None = None) -> Replay:
     """Tick a freshly built tree with the recorded inputs.
 
     Args:
         tree: built, not yet run; of the same file or an edited one.
         recording: all records of a run, from the first tick.
+        paths: the node paths of the recorded tree by index, if it may be another one; `None` means those of `tree`.
     """
-    ticker = Ticker(tree)
-    open_requests: dict[str, Request] = {}
+    recorded_paths, own_paths = tree.paths if paths is None else tuple(paths), tree.paths
+    player = _Player(tree)
     records: list[TickRecord] = []
-    missing: list[str] = []
     diverged_at: int | None = None
     for recorded in recording:
-        missing += _answer(recorded, open_requests)
-        told = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
-        record = ticker.tick(told)
-        records.append(record)
-        if diverged_at is None and _did(record) != _did(recorded):
-            diverged_at = record.tick
-        open_requests |= {request.key: request for request in tree.context.posted}
-        tree.context.posted.clear()
-        tree.context.halting.clear()
-        if ticker.status is not Status.RUNNING:
+        if not player.is_running and recorded.cause != "end":
+            diverged_at = diverged_at or recorded.tick
             break
-    return Replay(tuple(records), diverged_at, tuple(missing))
+        record = player.play(recorded)
+        if record is not None:
+            records.append(record)
+        if diverged_at is None and (record is None or _did(record, own_paths) != _did(recorded, recorded_paths)):
+            diverged_at = recorded.tick
+    return Replay(tuple(records), diverged_at, tuple(player.missing), tuple(player.open_requests))
 
 
-def _answer(recorded: TickRecord, open_requests: dict[str, Request]) -> list[str]:
-    """Hand the recorded outcomes to the requests of the same keys; returns the keys that nobody asked for."""
-    missing = []
-    for outcome in recorded.outcomes:
-        request = open_requests.pop(outcome.key, None)
-        if request is None:
-            missing.append(outcome.key)
-        elif outcome.state == "cancelled":
-            request.node.give_back(outcome.value)
-        else:
-            request.outcome = outcome
-    return missing
+class _Player:
+    """Stands in for the run loop."""
+
+    def __init__(self, tree: LiveTree) -> None:
+        self._tree = tree
+        self._context = tree.context
+        self._ticker = Ticker(tree)
+        self.is_running = True
+        self.open_requests: dict[str, Request] = {}
+        self.missing: list[str] = []
+
+    def play(self, recorded: TickRecord) -> TickRecord | None:
+        """Do what was done at a recorded tick; `None` if the run ends here and there is nothing to write down."""
+        told = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
+        if recorded.cause == "end":
+            self._tree.halt()
+            self._answer(recorded.outcomes)
+            self.is_running = False
+            return self._ticker.close(told)
+        self._answer(recorded.outcomes)
+        record = self._ticker.tick(told)
+        self._context.halting.clear()
+        self._context.again = None
+        self.open_requests |= {request.key: request for request in self._context.take_posted()}
+        self.is_running = self._ticker.status is RUNNING
+        return record
+
+    def _answer(self, outcomes: Iterable[Outcome]) -> None:
+        """Hand the recorded outcomes to the requests of the same keys."""
+        for outcome in outcomes:
+            request = self.open_requests.pop(outcome.key, None)
+            if request is None:
+                self.missing.append(outcome.key)
+            elif outcome.state != "cancelled":
+                request.outcome = outcome
+            elif request.halted:
+                self._context.give_back(request, outcome)
+            else:
+                self.missing.append(outcome.key)  # the recorded tree had halted its node, this one has not
+                self.open_requests[outcome.key] = request
 
 
-def _did(record: TickRecord) -> tuple[object, ...]:
-    return (record.visited, record.changes, record.writes, record.errors)
+def _did(record: TickRecord, paths: Sequence[str]) -> tuple[object, ...]:
+    """What the tree did, by paths."""
+    return (
+        [paths[index] for index in record.visited],
+        {paths[index]: status for index, status in record.changes},
+        record.writes,
+        record.errors,
+    )

@@ -1,7 +1,7 @@
 """The run loop: ticks a tree when something has happened, and never polls.
 
-What can happen: a request has ended, a deadline has come, somebody delivered a value (a cancel is one), or a node asked to
-be ticked again because it can make progress without waiting. Between ticks the loop sleeps.
+What can happen: a request has ended, a deadline has come, somebody delivered a value (a cancel is one), or a node
+asked to be ticked again because it can make progress without waiting. Between ticks the loop sleeps.
 
 After each tick, in this order:
 
@@ -12,8 +12,9 @@ After each tick, in this order:
 
 So the tree sees nothing but outcomes, deliveries and recorded times, and the same of these give the same run.
 
-Outcomes and deliveries carry the time at which they came. A tick that they cause has the time of the latest of them, and
-what came before a deadline is told before the deadline: a turn that ended in time was in time, even if the loop looks late.
+Outcomes and deliveries carry the time at which they came. A tick that they cause has the time of the latest of them,
+and what came before a deadline is told before the deadline: a turn that ended in time was in time, even if the loop
+looks late.
 """
 
 import asyncio
@@ -23,13 +24,13 @@ from math import inf
 from typing import Any
 
 import structlog
-from py_trees.common import Status
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
 from bt_runtime.recording import CauseKind, NodeError, Observer, Outcome, TickRecord
+from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.tasks import Tasks
 from bt_runtime.ticker import Ticker, TickInput
 
@@ -126,8 +127,8 @@ class RunLoop:
     async def run(self) -> RunResult:
         """Tick until the root has ended.
 
-        Every task that the run started has ended when this returns, apart from those that ignored their cancellation for
-        longer than the grace.
+        Every task that the run started has ended when this returns, apart from those that ignored their cancellation
+        for longer than the grace.
 
         Raises:
             RunError: the tree has been run already.
@@ -137,16 +138,16 @@ class RunLoop:
         error: BTError | None = None
         try:
             told = self._told_by_events(cause="start")
-            while self._tick(told) is Status.RUNNING:
+            while self._tick(told) is RUNNING:
                 await self._settle_halted()
                 self._tasks.start(self._context.take_posted())
                 told = await self._wait()
         except BTError as gave_up:
             error = gave_up.with_traceback(None)  # whose frames would keep the whole run alive
-            log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))
+            log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
-        status = Status.FAILURE if error else self._ticker.status
+        status = FAILURE if error else self._ticker.status
         return RunResult(status, self._context.tick, tuple(self._errors), error)
 
     def _add(self, event: _Ended | _Delivery) -> None:
@@ -242,16 +243,14 @@ class RunLoop:
         return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
 
     def _due(self, until_s: float) -> tuple[str, ...]:
-        return tuple(
-            self._tree.nodes[index].path for index, at_s in self._context.deadlines.items() if at_s <= until_s
-        )
+        return tuple(self._tree.nodes[index].path for index, at_s in self._context.deadlines.items() if at_s <= until_s)
 
     def _waiting_nodes(self) -> tuple[str, ...]:
         """The RUNNING nodes that no RUNNING node below explains."""
         return tuple(
             node.path
             for node in self._tree.nodes
-            if node.status is Status.RUNNING and not any(child.status is Status.RUNNING for child in node.children)
+            if node.status is RUNNING and not any(child.status is RUNNING for child in node.children)
         )
 
     async def _end(self) -> None:

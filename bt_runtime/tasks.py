@@ -9,7 +9,7 @@ import structlog
 
 from bt_runtime.clock import Clock
 from bt_runtime.context import Request
-from bt_runtime.recording import Outcome
+from bt_runtime.recording import Outcome, describe
 
 log = structlog.get_logger(__name__)
 
@@ -19,8 +19,8 @@ class Tasks:
 
     Args:
         clock: stamps the outcomes.
-        halt_grace_s: how long a cancelled task may take to end, in real seconds, whatever the run's clock shows: it bounds
-            code that ignores its cancellation.
+        halt_grace_s: how long a cancelled task may take to end, in real seconds, whatever the run's clock shows: it
+            bounds code that ignores its cancellation.
         on_end: gets every request that ended of itself, with its outcome.
     """
 
@@ -44,7 +44,7 @@ class Tasks:
         """Cancel and await the tasks of halted requests.
 
         Returns:
-            What each of them kept, in the same order; a task that has not ended within the grace is left behind, logged.
+            What each of them kept, in the same order; a task that has not ended within the grace is left behind.
         """
         tasks = [self._by_request[request] for request in halted if request in self._by_request]
         for task in tasks:
@@ -75,7 +75,7 @@ class Tasks:
             return Outcome(request.key, "cancelled", at_s=at_s)
         error = task.exception()
         if error is not None:
-            return Outcome(request.key, "cancelled", error=_describe(error), at_s=at_s)
+            return Outcome(request.key, "cancelled", error=describe(error), at_s=at_s)
         return Outcome(request.key, "cancelled", task.result(), at_s=at_s)
 
     def _done(self, request: Request, task: asyncio.Task[Any]) -> None:
@@ -88,7 +88,7 @@ class Tasks:
             # Not by this run: something that the work itself awaits was cancelled.
             outcome = Outcome(request.key, "failed", error="CancelledError: cancelled from within", at_s=at_s)
         elif error is not None:
-            outcome = Outcome(request.key, "failed", error=_describe(error), at_s=at_s)
+            outcome = Outcome(request.key, "failed", error=describe(error), at_s=at_s)
         else:
             outcome = Outcome(request.key, "done", task.result(), at_s=at_s)
         self._on_end(request, outcome)
@@ -97,7 +97,3 @@ class Tasks:
 async def _work(request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns
     """`start` runs inside the task, so what it raises is the work's failure; a task cancelled before never starts."""
     return await request.node.start()
-
-
-def _describe(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"

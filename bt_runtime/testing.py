@@ -1,21 +1,33 @@
 """Public helpers for testing trees and nodes: time that stands still, nodes that follow a script, runs in one line.
 
     clock = FakeClock()
-    outcome = await run_text('''
+    run = await run_text('''
     tree: demo
     root:
       retry: {attempts: 2, backoff_s: 60, child: {scripted: [FAILURE, SUCCESS]}}
-    ''', clock=clock, kinds=[Scripted.kind])
+    ''', clock=clock)
+    assert run.status is Status.SUCCESS
+    assert clock.now() == 60
 
 `FakeClock` jumps to the next deadline when every task of the run is waiting, so a test with hours in it takes no time.
+A part of a tree is replaced by its path:
+
+    run = await run_text('''
+    tree: demo
+    root:
+      sequence: [{action: search}, {force_success: {action: {name: slow, call: index}}}]
+    ''', substitutes={
+        "sequence/action": scripted("SUCCESS"),
+        "sequence/force_success/slow": action_from(lambda: clock.sleep(3600)),
+    }, clock=clock)
+    assert clock.now() == 3660
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.builder import LiveTree, NodeFactory, build
@@ -29,20 +41,33 @@ from bt_runtime.recording import Recording
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.registry import Registry
 from bt_runtime.run_loop import RunLoop, RunResult
+from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
+
+_MOST_ROUNDS = 1_000
+"""Rounds of asyncio's loop that a jumping clock waits for tasks that never stop to make progress."""
+
+Answer = Literal["SUCCESS", "FAILURE", "RUNNING"]
 
 
 class FakeClock:
-    """A clock that moves only when it is told to, or, with `jump`, to the deadline that the run waits for.
+    """A clock that moves only when it is told to, or, with `jump`, to the next deadline when nothing else can happen.
+
+    "Nothing else" is what asyncio's loop knows of: no callback is ready. Work that waits for the world outside (a
+    socket, a thread, a real timer) looks like nothing, so tests with such work hold the clock still by `jump=False`.
 
     Args:
         start_s: the first reading.
-        jump: go to the deadline at once when the run waits for one and nothing else.
+        jump: go to the next deadline when nothing else can happen.
     """
 
     def __init__(self, start_s: float = 0.0, *, jump: bool = True) -> None:
         self._now_s = start_s
         self._jump = jump
         self._waiting: list[tuple[float, asyncio.Event]] = []
+        self._is_looking = False
+        self._rounds = 0
+        self.waits = 0
+        """How often somebody has waited, for events or deadlines: the number of sleeps of a run loop."""
 
     def now(self) -> float:
         """The time that it was set to."""
@@ -50,29 +75,57 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         """Move on, and wake whoever waits for a time that has come."""
-        self._now_s += seconds
+        self._set(self._now_s + seconds)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for this clock: work of a test that takes time."""
+        await self._wait_until(self._now_s + seconds, asyncio.Event())
+
+    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
+        """Wait for the event or the time."""
+        self.waits += 1
+        if until_s is None:
+            await event.wait()
+        else:
+            await self._wait_until(until_s, event)
+
+    async def _wait_until(self, until_s: float, event: asyncio.Event) -> None:
+        if until_s <= self._now_s:
+            return
+        entry = (until_s, event)
+        self._waiting.append(entry)
+        self._look()
+        try:
+            await event.wait()
+        finally:
+            self._waiting = [other for other in self._waiting if other is not entry]
+
+    def _set(self, now_s: float) -> None:
+        self._now_s = max(self._now_s, now_s)
         for until_s, event in self._waiting:
             if until_s <= self._now_s:
                 event.set()
 
-    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
-        """Wait for the event; a jumping clock gives tasks that can run the chance to set it first."""
-        if until_s is None:
-            await event.wait()
+    def _look(self) -> None:
+        """Look for the moment when nothing can happen but time."""
+        if self._jump and not self._is_looking:
+            self._is_looking, self._rounds = True, 0
+            asyncio.get_running_loop().call_soon(self._jump_if_idle)
+
+    def _jump_if_idle(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._rounds += 1
+        # Private, but there is no other way to know that no task can run; where it is missing, many rounds must do.
+        is_idle = not getattr(loop, "_ready", True) or self._rounds >= _MOST_ROUNDS
+        pending = [until_s for until_s, event in self._waiting if not event.is_set()]
+        if is_idle and pending:
+            self._set(min(pending))
+        if pending and not is_idle:
+            loop.call_soon(self._jump_if_idle)
             return
-        if self._jump:
-            for _ in range(10):
-                await asyncio.sleep(0)
-                if event.is_set():
-                    return
-            self._now_s = max(self._now_s, until_s)
-            return
-        entry = (until_s, event)
-        self._waiting.append(entry)
-        try:
-            await event.wait()
-        finally:
-            self._waiting.remove(entry)
+        self._is_looking = False
+        if any(not event.is_set() for _, event in self._waiting):
+            self._look()
 
 
 class ScriptSettings(NodeSettings):
@@ -82,12 +135,14 @@ class ScriptSettings(NodeSettings):
         statuses: the answers in order; the last one stays. After RUNNING the node asks to be ticked again.
     """
 
-    statuses: list[Literal["SUCCESS", "FAILURE", "RUNNING"]] = Field(min_length=1)
+    statuses: list[Answer] = Field(min_length=1)
 
 
-@node("scripted", category="action", settings=ScriptSettings, shorthand="statuses", waits=True)
+@node("scripted", category="action", settings=ScriptSettings, shorthand="statuses", waits=True, acts=False)
 class Scripted(Node[ScriptSettings]):
     """Answers as its script says, one status a tick.
+
+    SUCCESS, FAILURE and RUNNING as written; a halt is counted, and the script goes on where it was.
 
     ```yaml
     scripted: [RUNNING, SUCCESS]
@@ -102,13 +157,23 @@ class Scripted(Node[ScriptSettings]):
         statuses = self.settings.statuses
         status = Status[statuses[min(self._ticks, len(statuses) - 1)]]
         self._ticks += 1
-        if status is Status.RUNNING:
+        if status is RUNNING:
             self.run.tick_again(self.path)
         return status
 
     def terminate(self, new_status: Status) -> None:
         """Count halts."""
-        self.halts += new_status is Status.INVALID
+        self.halts += new_status is INVALID
+
+
+def scripted(*statuses: Answer) -> NodeFactory:
+    """A factory for `build(substitutes=…)`: a node that answers as `scripted` in a tree file does."""
+
+    class Substituted(Scripted):
+        def attach(self, children: Children) -> None:  # noqa: ARG002  those of the replaced node are never ticked
+            self.settings = ScriptSettings(statuses=list(statuses))
+
+    return Substituted
 
 
 def action_from(work: Callable[[], Coroutine[Any, Any, Any]]) -> NodeFactory:
@@ -119,12 +184,44 @@ def action_from(work: Callable[[], Coroutine[Any, Any, Any]]) -> NodeFactory:
             return work()
 
         def finish(self, value: Any) -> Status:  # noqa: ANN401  whatever the work returned
-            return Status.FAILURE if value is False else Status.SUCCESS
+            return FAILURE if value is False else SUCCESS
 
     def make(definition: NodeDefinition, children: Children, run: RunContext, index: int) -> Node[Any]:
         return Substituted(definition, children, run, index)
 
     return make
+
+
+@dataclass(slots=True)
+class FakeHost:
+    """A host that remembers what it was asked for.
+
+    Args:
+        results: by action, what `call` returns; an exception is raised, a function gets the arguments and is awaited
+            if it is async. An action that is not here is a `LookupError`.
+        notices: what `notify` was told, in order.
+        calls: the actions that were called and their arguments, in order.
+    """
+
+    results: Mapping[str, Any] = field(default_factory=dict)
+    notices: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
+        """Remember the notice."""
+        self.notices.append({"topic": topic, "message": message, "severity": severity, "metadata": dict(metadata)})
+
+    async def call(self, action: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Remember the call, and answer as `results` says."""
+        self.calls.append((action, dict(arguments)))
+        if action not in self.results:
+            raise LookupError(f"the fake host has no action {action!r}; it has: {', '.join(self.results) or 'none'}")
+        result = self.results[action]
+        if isinstance(result, Exception):
+            raise result
+        if callable(result):
+            result = result(arguments)
+        return await result if isinstance(result, Coroutine) else result
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +245,8 @@ class TestRun:
 
     def ticks_of(self, path: str) -> list[int]:
         """The ticks that visited the node."""
-        return [number for number, visited in enumerate(self.recording.visited(), 1) if path in visited]
+        index = self.tree.paths.index(path)
+        return [record.tick for record in self.recording if index in record.visited]
 
 
 def registry_of(kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> Registry:
@@ -156,11 +254,11 @@ def registry_of(kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> Registr
     return Registry((*BUILTIN_KINDS, Scripted.kind, *kinds), (*BUILTIN_KEYS, *keys))
 
 
-async def run_tree(  # noqa: PLR0913  every one of them is a thing that a test may want to hold
+async def run_tree(
     definition: TreeDefinition,
     *,
     registry: Registry,
-    host: Any = None,  # noqa: ANN401
+    host: Any = None,  # noqa: ANN401  the host's own type
     values: Mapping[str, Any] | None = None,
     substitutes: Mapping[str, NodeFactory] | None = None,
     clock: FakeClock | None = None,
@@ -183,6 +281,12 @@ async def run_text(
     **options: Any,  # noqa: ANN401  passed on to `run_tree`
 ) -> TestRun:
     """Read, build and run the text of a tree file.
+
+    Args:
+        text: one tree, without subtrees of other files.
+        kinds: besides the built-in ones and `scripted`.
+        keys: of the blackboard, besides those that the text declares.
+        options: as for `run_tree`.
 
     Raises:
         TreeFileError: the text has mistakes.

@@ -1,17 +1,16 @@
 """One tick: hand the tree what has happened, step it once, and write down what it did.
 
-A tick is a function of the tree's state and its `TickInput`. The run loop makes inputs from the world; `replay` takes them
-from records.
+A tick is a function of the tree's state and its `TickInput`. The run loop makes inputs from the world; `replay` takes
+them from records.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from py_trees.common import Status
-
 from bt_runtime.builder import LiveTree
 from bt_runtime.errors import BlackboardError
-from bt_runtime.recording import CauseKind, Outcome, TickRecord
+from bt_runtime.recording import CauseKind, Outcome, TickRecord, describe
+from bt_runtime.status import INVALID, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Ticker:
     def __init__(self, tree: LiveTree) -> None:
         self._tree = tree
         self._context = tree.context
-        self._statuses = [Status.INVALID] * len(tree.nodes)
+        self._statuses = [INVALID] * len(tree.nodes)
 
     @property
     def status(self) -> Status:
@@ -81,7 +80,7 @@ class Ticker:
         try:
             self._context.blackboard.set(key, value)
         except BlackboardError as error:
-            self._context.record_error(self._tree.root.path, f"{type(error).__name__}: {error}")
+            self._context.record_error(self._tree.root.path, describe(error))
 
     def _changes(self) -> tuple[tuple[int, Status], ...]:
         statuses = [node.status for node in self._tree.nodes]

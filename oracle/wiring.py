@@ -90,7 +90,7 @@ def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
 
     try:
         return AnthropicModel(model=settings.model)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  the SDK, its HTTP client and its profiles fail in many ways
         raise SettingsError(
             f"the model provider cannot be used as configured ({type(error).__name__}: {error}); "
             "check the ANTHROPIC_… and proxy variables, or set ORACLE_LLM=offline"

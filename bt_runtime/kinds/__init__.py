@@ -37,6 +37,12 @@ BUILTIN_KINDS: tuple[Kind, ...] = (
 )
 
 BUILTIN_KEYS: tuple[Key, ...] = (
-    Key("termination_reason", "str", "", "Why the run stops; the first reason counts. Empty: it goes on.", read_only=True),
+    Key(
+        "termination_reason",
+        "str",
+        "",
+        "Why the run stops; the first reason counts. Empty: it goes on.",
+        read_only=True,
+    ),
     Key("cancel_requested", "bool", default=False, description="Somebody asked for the run to stop.", read_only=True),
 )

@@ -3,7 +3,6 @@
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.expressions import Expression
@@ -11,6 +10,7 @@ from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.node import Action, Children
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.status import SUCCESS, Status
 
 
 class CallSettings(NodeSettings):
@@ -72,4 +72,4 @@ class CallAction(Action[CallSettings]):
         """Keep the result."""
         if self.settings.into is not None:
             self.run.blackboard.set(self.settings.into, value)
-        return Status.SUCCESS
+        return SUCCESS

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from py_trees.common import Status
-
-from bt_runtime.node import Children, Node
 from bt_runtime.kind import Slot
+from bt_runtime.node import Children, Node
 from bt_runtime.registration import NoSettings, node
+from bt_runtime.status import RUNNING, SUCCESS, Status
 
 
 @node("finally", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)))
 class Finally(Node[NoSettings]):
     """Runs `then` after its child, however the child has ended.
 
-    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. A halt of the whole node ends it as it
+    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. An error in the child is a failure
+    like any other, so `then` runs. A halt of the whole node ends it as it
     stands: what must outlive a halt belongs to the program that runs the tree.
 
     ```yaml
@@ -41,8 +41,8 @@ class Finally(Node[NoSettings]):
         """The child first, then `then`."""
         if self._ended is None:
             status = self.child.step()
-            if status is Status.RUNNING:
+            if status is RUNNING:
                 return status
             self._ended = status
         status = self.then.step()
-        return self._ended if status is Status.SUCCESS else status
+        return self._ended if status is SUCCESS else status

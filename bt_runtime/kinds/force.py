@@ -1,9 +1,8 @@
 """The `force_success` and `force_failure` kinds."""
 
-from py_trees.common import Status
-
 from bt_runtime.node import Decorator
 from bt_runtime.registration import NoSettings, node
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 @node("force_success", shorthand="child")
@@ -18,7 +17,7 @@ class ForceSuccess(Decorator[NoSettings]):
 
     def update(self) -> Status:
         """Tick the child, look only whether it has ended."""
-        return Status.RUNNING if self.child.step() is Status.RUNNING else Status.SUCCESS
+        return RUNNING if self.child.step() is RUNNING else SUCCESS
 
 
 @node("force_failure", shorthand="child")
@@ -33,4 +32,4 @@ class ForceFailure(Decorator[NoSettings]):
 
     def update(self) -> Status:
         """Tick the child, look only whether it has ended."""
-        return Status.RUNNING if self.child.step() is Status.RUNNING else Status.FAILURE
+        return RUNNING if self.child.step() is RUNNING else FAILURE

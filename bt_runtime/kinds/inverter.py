@@ -1,9 +1,8 @@
 """The `inverter` kind."""
 
-from py_trees.common import Status
-
 from bt_runtime.node import Decorator
 from bt_runtime.registration import NoSettings, node
+from bt_runtime.status import FAILURE, SUCCESS, Status
 
 
 @node("inverter", shorthand="child")
@@ -21,6 +20,6 @@ class Inverter(Decorator[NoSettings]):
     def update(self) -> Status:
         """Tick the child and swap."""
         status = self.child.step()
-        if status is Status.SUCCESS:
-            return Status.FAILURE
-        return Status.SUCCESS if status is Status.FAILURE else status
+        if status is SUCCESS:
+            return FAILURE
+        return SUCCESS if status is FAILURE else status

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from py_trees.common import Status
-
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
 from bt_runtime.node import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 class LoopSettings(NodeSettings):
@@ -37,11 +36,13 @@ class LoopSettings(NodeSettings):
 class Loop(Node[LoopSettings]):
     """Runs its child again and again, under guards.
 
-    The guards are asked in their order at every tick, before the child; so a guard can interrupt what is under way. When
-    one of them fails, the child is halted, what it had under way is awaited, and the loop ends.
+    The guards are asked in their order at every tick, before the child; so a guard can interrupt what is under way.
+    When one of them fails, the child is halted, what it had under way is awaited, and only then the loop ends. A
+    guard that is RUNNING has no answer yet and stops nothing.
 
-    SUCCESS when a guard trips or `until` is true (the reason to stop is on the blackboard; it is no failure of the tree);
-    FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is halted.
+    SUCCESS when a guard fails or `until` is true (the reason to stop is on the blackboard; it is no failure of the
+    tree); FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is
+    halted. Many rounds in a row in which nothing takes time end the run with an error that names the loop.
 
     ```yaml
     loop:
@@ -72,28 +73,28 @@ class Loop(Node[LoopSettings]):
     def update(self) -> Status:
         """Guards, then the child, then the next round."""
         if self._ending:
-            return Status.SUCCESS
+            return SUCCESS
         for guard in self.guards:
-            if guard.step() is Status.FAILURE:
+            if guard.step() is FAILURE:
                 return self._end()
-        if self.child.status is not Status.RUNNING and self._is_over():
-            return Status.SUCCESS
+        if self.child.status is not RUNNING and self._is_over():
+            return SUCCESS
         status = self.child.step()
-        if status is not Status.SUCCESS:
+        if status is not SUCCESS:
             return status
         if self._is_over():
-            return Status.SUCCESS
+            return SUCCESS
         self.run.tick_again(self.path)
-        return Status.RUNNING
+        return RUNNING
 
     def _end(self) -> Status:
         """Halt the child; if that leaves something to be awaited, what follows the loop comes a tick later."""
         self.halt_children()
         if not self.run.halting:
-            return Status.SUCCESS
+            return SUCCESS
         self._ending = True
         self.run.tick_again(self.path)
-        return Status.RUNNING
+        return RUNNING
 
     def _is_over(self) -> bool:
         return self._until is not None and bool(self._until.evaluate(lookup_in_scope(self)))

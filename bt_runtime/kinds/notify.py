@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.kind import KeyUse, NodeSettings, Use
 from bt_runtime.node import Node
 from bt_runtime.registration import node
 from bt_runtime.scope import lookup_in_scope
+from bt_runtime.status import SUCCESS, Status
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -53,4 +53,4 @@ class Notify(Node[NotifySettings]):
         self.run.host.notify(
             topic=self.settings.topic, message=message, severity=self.settings.severity, metadata=values
         )
-        return Status.SUCCESS
+        return SUCCESS

@@ -1,13 +1,13 @@
 """The `parallel` kind."""
 
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
-from bt_runtime.node import Node
+from bt_runtime.node import Children, Node
 from bt_runtime.registration import CHILDREN, node
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
 
 class ParallelSettings(NodeSettings):
@@ -19,7 +19,7 @@ class ParallelSettings(NodeSettings):
         max_concurrent: how many children may be RUNNING at a time; the others wait their turn. `None`: all.
     """
 
-    success: Literal["all", "one"] | int = Field(default="all")
+    success: Literal["all", "one"] | Annotated[int, Field(ge=1)] = "all"
     failure: Literal["one", "unreachable"] = "unreachable"
     max_concurrent: int | None = Field(default=None, ge=1)
 
@@ -28,8 +28,10 @@ class ParallelSettings(NodeSettings):
 class Parallel(Node[ParallelSettings]):
     """Ticks its children side by side, each until it has ended.
 
-    SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING otherwise.
-    When it ends, the children that are still RUNNING are halted. A child that has ended is not ticked again in the round.
+    SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING
+    otherwise. Every child has its tick before the verdict, and enough successes outweigh a failure in the same tick.
+    When it ends, the children that are still RUNNING are halted. A child that has ended is not ticked again in the
+    round.
 
     ```yaml
     parallel:
@@ -41,33 +43,34 @@ class Parallel(Node[ParallelSettings]):
     ```
     """
 
+    _needed = 0
+    _limit = 0
+
+    def attach(self, children: Children) -> None:
+        """Count the children."""
+        total, wanted = len(children["children"]), self.settings.success
+        self._needed = total if wanted == "all" else (1 if wanted == "one" else wanted)
+        self._limit = self.settings.max_concurrent or total
+
     def initialise(self) -> None:
         """Start a new round."""
         self.reset_children()
 
     def update(self) -> Status:
         """Tick every child that has not ended, up to the limit of running ones."""
-        children: list[Node[Any]] = self.children  # type: ignore[assignment]  # py_trees types them as its own base
-        needed = {"all": len(children), "one": 1}.get(str(self.settings.success), self.settings.success)
-        limit = self.settings.max_concurrent or len(children)
+        children = self.children
         succeeded = failed = running = 0
         for child in children:
             status = child.status
-            if status not in {Status.SUCCESS, Status.FAILURE}:
-                if running == limit:
+            if status is not SUCCESS and status is not FAILURE:
+                # Children are started in their order, so those that are RUNNING stand before those that wait.
+                if running == self._limit:
                     continue
                 status = child.step()
-            succeeded += status is Status.SUCCESS
-            failed += status is Status.FAILURE
-            running += status is Status.RUNNING
-        return self._verdict(succeeded, failed, int(needed), len(children))
-
-    def _verdict(self, succeeded: int, failed: int, needed: int, total: int) -> Status:
-        if succeeded >= needed:
-            verdict = Status.SUCCESS
-        elif (failed and self.settings.failure == "one") or total - failed < needed:
-            verdict = Status.FAILURE
-        else:
-            return Status.RUNNING
-        self.halt_children()
-        return verdict
+            succeeded += status is SUCCESS
+            failed += status is FAILURE
+            running += status is RUNNING
+        if succeeded >= self._needed:
+            return SUCCESS
+        is_lost = (failed and self.settings.failure == "one") or len(children) - failed < self._needed
+        return FAILURE if is_lost else RUNNING

@@ -1,11 +1,11 @@
 """The `retry` kind."""
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
 from bt_runtime.node import Decorator
 from bt_runtime.registration import node
+from bt_runtime.status import FAILURE, RUNNING, Status
 
 
 class RetrySettings(NodeSettings):
@@ -19,9 +19,9 @@ class RetrySettings(NodeSettings):
     """
 
     attempts: int = Field(ge=1, le=1000)
-    backoff_s: float = Field(default=0.0, ge=0)
-    factor: float = Field(default=2.0, ge=1)
-    max_backoff_s: float = Field(default=60.0, ge=0)
+    backoff_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    factor: float = Field(default=2.0, ge=1, allow_inf_nan=False)
+    max_backoff_s: float = Field(default=60.0, ge=0, allow_inf_nan=False)
 
 
 @node("retry", settings=RetrySettings, waits=True)
@@ -40,11 +40,13 @@ class Retry(Decorator[RetrySettings]):
     """
 
     _failures = 0
+    _pause_s = 0.0
     _resume_at_s: float | None = None
 
     def initialise(self) -> None:
         """Forget earlier failures."""
         self._failures = 0
+        self._pause_s = self.settings.backoff_s
         self._resume_at_s = None
 
     def update(self) -> Status:
@@ -52,23 +54,23 @@ class Retry(Decorator[RetrySettings]):
         if self._resume_at_s is not None:
             if self.run.now_s < self._resume_at_s:
                 self.run.wake_at(self.index, self._resume_at_s)
-                return Status.RUNNING
+                return RUNNING
             self._resume_at_s = None
         status = self.child.step()
-        if status is not Status.FAILURE:
+        if status is not FAILURE:
             return status
         self._failures += 1
         if self._failures >= self.settings.attempts:
-            return Status.FAILURE
+            return FAILURE
         self._wait()
-        return Status.RUNNING
+        return RUNNING
 
     def _wait(self) -> None:
-        if self.settings.backoff_s == 0:
+        pause_s = min(self._pause_s, self.settings.max_backoff_s)
+        if pause_s == 0:
             self.run.tick_again(self.path)
             return
-        exponent = min(self._failures - 1, 64)  # far beyond max_backoff_s; keeps the power finite
-        pause_s = min(self.settings.backoff_s * self.settings.factor**exponent, self.settings.max_backoff_s)
+        self._pause_s = pause_s * self.settings.factor
         self._resume_at_s = self.run.now_s + pause_s
         self.run.wake_at(self.index, self._resume_at_s)
 

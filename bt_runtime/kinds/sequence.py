@@ -1,12 +1,9 @@
 """The `sequence` kind."""
 
-from typing import Any
-
-from py_trees.common import Status
-
 from bt_runtime.kind import NodeSettings
 from bt_runtime.node import Node
 from bt_runtime.registration import CHILDREN, node
+from bt_runtime.status import INVALID, SUCCESS, Status
 
 
 class SequenceSettings(NodeSettings):
@@ -25,12 +22,12 @@ class Sequence(Node[SequenceSettings]):
     """Ticks its children in order, as long as they succeed.
 
     SUCCESS when the last child has succeeded; FAILURE as soon as one fails; RUNNING while one is running.
-    With `memory: false` the children left of the running one are ticked again at every tick, and when one of them fails,
-    the running child is halted; so only conditions and guards may stand there.
+    With `memory: false` the children left of the running one are ticked again at every tick, and when one of them
+    fails, the running child is halted; so only conditions and guards may stand there.
 
     ```yaml
     sequence:
-      - condition: "turn < 3"
+      - condition: "turn > 3"
       - set: {hint: "'Be brief.'"}
     ```
     """
@@ -44,13 +41,23 @@ class Sequence(Node[SequenceSettings]):
 
     def update(self) -> Status:
         """Tick the children from where the round stands."""
-        start = self._next if self.settings.memory else 0
-        children: list[Node[Any]] = self.children  # type: ignore[assignment]  # py_trees types them as its own base
-        for position in range(start, len(children)):
+        children = self.children
+        if not self.settings.memory:
+            return self._react()
+        for position in range(self._next, len(children)):
             status = children[position].step()
-            if status is not Status.SUCCESS:
-                if not self.settings.memory and position < self._next:
-                    children[self._next].stop(Status.INVALID)
+            if status is not SUCCESS:
                 self._next = position
                 return status
-        return Status.SUCCESS
+        return SUCCESS
+
+    def _react(self) -> Status:
+        children = self.children
+        for position, child in enumerate(children):
+            status = child.step()
+            if status is not SUCCESS:
+                for later in children[position + 1 : self._next + 1]:
+                    later.stop(INVALID)
+                self._next = position
+                return status
+        return SUCCESS

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.expressions import Expression
@@ -10,6 +9,7 @@ from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.node import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.status import SUCCESS, Status
 
 
 class SetSettings(NodeSettings):
@@ -33,8 +33,9 @@ class SetSettings(NodeSettings):
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 
-    SUCCESS when every expression had a value of its key's type; FAILURE otherwise, and then the keys before the wrong one
-    are written. A text is an expression, so a literal text has quotes of its own; numbers and booleans stand as they are.
+    SUCCESS when every expression had a value of its key's type; FAILURE otherwise, and then the keys before the wrong
+    one are written. A text is an expression, so a literal text has quotes of its own; numbers and booleans stand as
+    they are.
 
     ```yaml
     set: {count: "count + 1", hint: "'Be brief.'"}
@@ -55,4 +56,4 @@ class Set(Node[SetSettings]):
         lookup = lookup_in_scope(self)
         for key, expression, literal in self._values:
             self.run.blackboard.set(key, literal if expression is None else expression.evaluate(lookup))
-        return Status.SUCCESS
+        return SUCCESS

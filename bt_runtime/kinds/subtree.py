@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings, TreeUse, Use
 from bt_runtime.node import Children, Node
 from bt_runtime.registration import node
+from bt_runtime.status import Status
 
 
 class SubtreeSettings(NodeSettings):

@@ -1,11 +1,11 @@
 """The `timeout` kind."""
 
-from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
 from bt_runtime.node import Decorator
 from bt_runtime.registration import node
+from bt_runtime.status import FAILURE, RUNNING, Status
 
 
 class TimeoutSettings(NodeSettings):
@@ -15,7 +15,7 @@ class TimeoutSettings(NodeSettings):
         seconds: how long the child may take, from its first tick, by the run's clock.
     """
 
-    seconds: float = Field(gt=0)
+    seconds: float = Field(gt=0, allow_inf_nan=False)
 
 
 @node("timeout", settings=TimeoutSettings)
@@ -41,14 +41,13 @@ class Timeout(Decorator[TimeoutSettings]):
     def update(self) -> Status:
         """Tick the child, then look at the time."""
         status = self.child.step()
-        if status is not Status.RUNNING:
+        if status is not RUNNING:
             return status
         if self.run.now_s >= self._deadline_s:
             self.feedback_message = f"{self.settings.seconds:g} s are over"
-            self.halt_children()
-            return Status.FAILURE
+            return FAILURE
         self.run.wake_at(self.index, self._deadline_s)
-        return Status.RUNNING
+        return RUNNING
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         """The time no longer counts."""

@@ -157,9 +157,7 @@ class Loading:
         header = self._included_header(inclusion)
         if header is None:
             return None
-        arguments = self._bind(
-            header, inclusion.arguments, inclusion.written, inclusion.place, inclusion.samples
-        )
+        arguments = self._bind(header, inclusion.arguments, inclusion.written, inclusion.place, inclusion.samples)
         return self._root(header, arguments, inclusion.samples, path=inclusion.path, depth=inclusion.depth)
 
     def _refuse(self, inclusion: Inclusion, message: str, hint: str | None = None) -> None:

@@ -13,19 +13,25 @@ INTERRUPTED: Final = 128
 
 
 class CommandError(click.ClickException):
-    """The command cannot do what it was asked to; the message is fit for the user and says what would be right.
+    """The command was called wrongly or is set up wrongly; the message says what would be right.
 
     Args:
         message: one or more lines; control characters in it are shown as escapes.
-        exit_code: of the process.
         prefix: goes before it; none for text that begins with a place in a file.
     """
 
-    def __init__(self, message: str, *, exit_code: int = MISUSED, prefix: str = "Error: ") -> None:
+    exit_code = MISUSED
+
+    def __init__(self, message: str, *, prefix: str = "Error: ") -> None:
         super().__init__(message)
-        self.exit_code = exit_code
         self._prefix = prefix
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write it to standard error."""
         click.echo(self._prefix + clean(self.message), file=file, err=file is None)
+
+
+class CommandFailedError(CommandError):
+    """The command was called rightly, and what it was to do could not be done."""
+
+    exit_code = FAILED

@@ -20,8 +20,8 @@ class Interrupts:
     def __init__(self) -> None:
         self.number: int | None = None
         """The signal that came; `None` if none did."""
-        self._stop: Callable[[], None] | None = None
-        self._restore: Callable[[], None] | None = None
+        self._stop: Callable[[], object] | None = None
+        self._give_up: Callable[[], object] | None = None
         self._before: dict[signal.Signals, Any] = {}
 
     @property
@@ -29,14 +29,14 @@ class Interrupts:
         """Of the process; `None` if it was not interrupted."""
         return None if self.number is None else INTERRUPTED + self.number
 
-    def bind(self, *, stop: Callable[[], None], restore: Callable[[], None]) -> None:
+    def bind(self, *, stop: Callable[[], object], give_up: Callable[[], object]) -> None:
         """What to do from now on; until now a signal ends the command.
 
         Args:
             stop: asks the query to stop; called in the middle of anything.
-            restore: leaves the terminal usable when the process ends at once.
+            give_up: leaves the terminal usable when the process ends at once.
         """
-        self._stop, self._restore = stop, restore
+        self._stop, self._give_up = stop, give_up
 
     def __enter__(self) -> Self:
         for number in _SIGNALS:
@@ -57,8 +57,8 @@ class Interrupts:
         if self._stop is None:
             raise SystemExit(INTERRUPTED + number)
         if self.number is not None:
-            if self._restore is not None:
-                self._restore()
+            if self._give_up is not None:
+                self._give_up()
             os._exit(INTERRUPTED + number)
         self.number = number
         self._stop()

@@ -62,7 +62,9 @@ def _from_standard_input() -> str:
     except OSError as error:
         raise CommandError(f"standard input cannot be read: {error.strerror}") from None
     if len(data) > _MOST_BYTES:
-        raise CommandError(f"standard input has more than {_MOST_BYTES:,} bytes; a question has at most 20,000 characters")
+        raise CommandError(
+            f"standard input has more than {_MOST_BYTES:,} bytes; a question has at most 20,000 characters"
+        )
     return _as_text(data, whence="standard input").strip()
 
 

@@ -126,7 +126,8 @@ class CodeTools:
         """Read a file of the project, whole or some lines. Returns the lines with their numbers."""
         wanted = Range.parse(path, start_line=start_line, end_line=end_line, exists=self._is_file)
         plain = self._root.relative(wanted.path)
-        if is_secret(plain):
+        real = self._root.resolve(plain).relative_to(self._root.path).as_posix()
+        if is_secret(plain) or is_secret(real):  # a link inside the project may point at one
             raise ToolError(f"{plain!r} is not shown: by its name it holds credentials or belongs to version control.")
         return read_range(
             self._root,

@@ -60,6 +60,7 @@ class VaultTools:
         """Read a note of the vault. Returns its lines with their numbers."""
         wanted = Range.parse(path, exists=self._is_note)
         plain = note_path(self._root, wanted.path)
+        self._refuse_hidden_target(plain)
         return read_range(
             self._root,
             Range(plain, wanted.start_line, wanted.end_line),
@@ -107,6 +108,7 @@ class VaultTools:
             raise ToolError("body is empty; give the whole text of the note.")
         if len(body) > _MAX_BODY_CHARS:
             raise ToolError(f"body has {len(body):,} characters; at most {_MAX_BODY_CHARS:,} fit into a note.")
+        self._refuse_hidden_target(plain)
         text = with_title(body, title)
         try:
             replaced = self._root.write(plain, text.encode(), overwrite=overwrite)
@@ -129,6 +131,12 @@ class VaultTools:
             return self._root.resolve(note_path(self._root, path)).is_file()
         except (ToolError, OSError):
             return False
+
+    def _refuse_hidden_target(self, path: str) -> None:
+        """A link inside the vault may point at what is no part of it."""
+        real = self._root.resolve(path).relative_to(self._root.path)
+        if any(part.startswith(".") for part in real.parts) or not real.name.casefold().endswith(NOTE_SUFFIXES):
+            raise ToolError(f"{shorten(path)!r} is a link to a file that is no note of the vault.")
 
     def _missing(self, path: str) -> str:
         paths = [note.path for note in [*self._index.files(kind="vault"), *self._index.files(kind="thread")]]

@@ -102,9 +102,7 @@ KINDS = (
         waits=True,
         doc="Again and again.",
     ),
-    Kind(
-        "finally", "decorator", NoSettings, (Slot("child", many=False), Slot("then", many=False)), doc="Cleans up."
-    ),
+    Kind("finally", "decorator", NoSettings, (Slot("child", many=False), Slot("then", many=False)), doc="Cleans up."),
     Kind("subtree", "decorator", SubtreeSettings, shorthand="tree", doc="Another tree."),
     Kind("condition", "condition", ConditionSettings, shorthand="when", doc="Asks the blackboard."),
     Kind("has_tool_calls", "condition", NoSettings, doc="The model called tools."),
@@ -145,9 +143,8 @@ root:
             - selector:
                 - sequence: [has_tool_calls, {set: {tries: tries + 1}}]
                 - inverter: {condition: "signal is not null and signal.confidence < 0.3"}
-                - name: give up
-                - retry: {name: again, attempts: 3, child: notify: x}
+                - retry: {name: again, attempts: 3, child: {notify: x}}
     - finally:
         child: finish
         then: {notify: The end.}
-""".replace("                - name: give up\n", "").replace("child: notify: x", "child: {notify: x}")
+"""

@@ -257,7 +257,7 @@ def test_length_and_depth_are_bounded(text):
 def test_growth_is_bounded():
     values = {"text": "x" * 60_000, "items": list(range(6_000))}
     for name in values:
-        with pytest.raises(ExpressionError, match="longer than|more than"):
+        with pytest.raises(ExpressionError, match=r"longer than|more than"):
             compile_expression(f"{name} + {name}", names=values).evaluate(values)
 
 
@@ -321,8 +321,44 @@ ATOMS = [
     *VALUES,
     *(f"{name}(" for name in FUNCTIONS),
     *"()[],.",
-    *(" + ", " - ", " * ", " / ", " // ", " % ", " ** ", " < ", " >= ", " == ", " in ", " is ", " not ", " and ", " or "),
-    *(" if ", " else ", "0", "1", "2.5", "-1", "'a'", '""', "true", "null", "lambda", ":", "=", "\\", "'", "#", "{", "}", "\n"),
+    *(
+        " + ",
+        " - ",
+        " * ",
+        " / ",
+        " // ",
+        " % ",
+        " ** ",
+        " < ",
+        " >= ",
+        " == ",
+        " in ",
+        " is ",
+        " not ",
+        " and ",
+        " or ",
+    ),
+    *(
+        " if ",
+        " else ",
+        "0",
+        "1",
+        "2.5",
+        "-1",
+        "'a'",
+        '""',
+        "true",
+        "null",
+        "lambda",
+        ":",
+        "=",
+        "\\",
+        "'",
+        "#",
+        "{",
+        "}",
+        "\n",
+    ),
 ]
 
 
@@ -343,14 +379,21 @@ def test_any_text_gives_an_expression_or_an_error(text):
     try:
         expression = compile_expression(text, names=VALUES)
     except ExpressionError as error:
-        assert 1 <= error.column <= len(text) + 1
-        return
+        column = error.column
+    else:
+        column = check_outcome(expression)
+    assert 1 <= column <= len(text) + 1
+
+
+def check_outcome(expression):
+    """A value, or the column of an error."""
     assert isinstance(expression.explain(VALUES), str)
     try:
         value = expression.evaluate(VALUES)
-    except ExpressionError:
-        return
+    except ExpressionError as error:
+        return error.column
     assert is_json(value)
+    return 1
 
 
 JSON = st.recursive(

@@ -7,7 +7,9 @@ SOURCE = "root:\n    - llm_turn: {timeout: 120}\n"
 
 
 def test_a_mistake_reads_like_a_compilers():
-    mistake = Mistake(Place("trees/oracle.yaml", 2, 18), "'llm_turn' has no setting 'timeout'", "did you mean 'timeout_s'?")
+    mistake = Mistake(
+        Place("trees/oracle.yaml", 2, 18), "'llm_turn' has no setting 'timeout'", "did you mean 'timeout_s'?"
+    )
 
     assert format_mistakes([mistake], {"trees/oracle.yaml": SOURCE}) == (
         "trees/oracle.yaml:2:18: 'llm_turn' has no setting 'timeout'\n"

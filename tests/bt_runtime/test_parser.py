@@ -191,7 +191,7 @@ def test_labels_are_names_or_numbered_kinds():
         ("finish: {name: 'a#2'}", "1:16: 'a#2' cannot name a node"),
         ("finish: {name: ''}", "1:16: '' cannot name a node"),
         ("finish: {name: ' a'}", "1:16: ' a' cannot name a node"),
-        ("finish: {name: \"a\\e\"}", "1:16: 'a\\x1b' cannot name a node"),
+        ('finish: {name: "a\\e"}', "1:16: 'a\\x1b' cannot name a node"),
         ("finish: {name: 3}", "1:16: 3 cannot name a node"),
         ("sequence:\n  - finish: {name: a}\n  - notify: {name: a, message: x}",
          "3:5: a node beside it is called 'a' already, on line 5"),
@@ -199,9 +199,9 @@ def test_labels_are_names_or_numbered_kinds():
          "3:5: a node beside it is called 'notify' already, on line 5"),
         ("condition: turn > 3 and trn", "1:25: there is no blackboard key or parameter 'trn'"),
         ("condition: 'turn > 3 and trn'", "1:26: there is no blackboard key or parameter 'trn'"),
-        ("condition: {when: \"é == trn\"}", "1:20: there is no blackboard key or parameter 'é'"),
+        ('condition: {when: "é == trn"}', "1:20: there is no blackboard key or parameter 'é'"),
         ("condition: >\n  turn > 3\n  and trn", "1:12: there is no blackboard key or parameter 'trn'"),
-        ("condition: \"\\x74rn\"", "1:12: there is no blackboard key or parameter 'trn'"),
+        ('condition: "\\x74rn"', "1:12: there is no blackboard key or parameter 'trn'"),
         ("condition: turn =< 3", "1:17: '=' is not used in expressions"),
         ("loop: {until: trn, child: finish}", "1:15: there is no blackboard key or parameter 'trn'"),
         ("set: {hnt: 1}", "1:7: there is no blackboard key 'hnt'"),
@@ -261,7 +261,8 @@ def test_a_hint_says_what_would_be_right(yaml, right):
         ("tree: t\nroot: finish\nblackboard: {not: int}", "3:14: 'not' cannot be a name here"),
         ("tree: t\nroot: finish\nblackboard: {turn: str}",
          "3:20: 'turn' is declared as str, but the host declares it as int"),
-        ("tree: t\nroot: finish\nparameters: {turn: int}", "3:14: the parameter 'turn' has the name of a blackboard key"),
+        ("tree: t\nroot: finish\nparameters: {turn: int}",
+         "3:14: the parameter 'turn' has the name of a blackboard key"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_head_is_told_at_its_place(text, message):
@@ -307,25 +308,24 @@ def test_the_error_prints_all_mistakes_with_their_lines():
 
 
 @pytest.mark.parametrize(
-    ("yaml", "repeated"),
+    ("kind", "children", "repeated"),
     [
-        pytest.param("sequence: {memory: false, children: [{notify: x}, llm_turn]}", ["sequence/notify"], id="sequence"),
-        pytest.param("selector: {memory: false, children: [{notify: x}, llm_turn]}", ["selector/notify"], id="selector"),
-        pytest.param("sequence: {memory: false, children: [{inverter: {sequence: [{notify: x}]}}, {inverter: finish}]}",
+        pytest.param("sequence", "[{notify: x}, llm_turn]", ["sequence/notify"], id="sequence"),
+        pytest.param("selector", "[{notify: x}, llm_turn]", ["selector/notify"], id="selector"),
+        pytest.param("sequence", "[{inverter: {sequence: [{notify: x}]}}, {inverter: finish}]",
                      ["sequence/inverter/sequence/notify"], id="at any depth"),
-        pytest.param("sequence: {memory: false, children: [llm_turn, finish]}", ["sequence/llm_turn"], id="waits itself"),
-        pytest.param("sequence: {memory: false, children: [llm_turn, has_tool_calls, {notify: x}]}", [], id="nothing waits"),
-        pytest.param("sequence: {memory: false, children: [has_tool_calls, turn_budget, llm_turn]}", [], id="conditions"),
-        pytest.param("sequence: {memory: true, children: [{notify: x}, llm_turn]}", [], id="with memory"),
+        pytest.param("sequence", "[llm_turn, finish]", ["sequence/llm_turn"], id="it waits itself"),
+        pytest.param("sequence", "[llm_turn, has_tool_calls, {notify: x}]", [], id="nothing waits behind it"),
+        pytest.param("sequence", "[has_tool_calls, turn_budget, llm_turn]", [], id="conditions"),
     ],
 )  # fmt: skip
-def test_an_action_that_a_reactive_composite_would_repeat_is_refused(yaml, repeated):
+def test_an_action_that_a_reactive_composite_would_repeat_is_refused(kind, children, repeated):
+    root(f"{kind}: {{memory: true, children: {children}}}")
     try:
-        root(yaml)
+        root(f"{kind}: {{memory: false, children: {children}}}")
         found = []
     except TreeFileError as error:
-        found = [mistake.path for mistake in error.mistakes]
-        assert "would be run again at every tick" in error.mistakes[0].message
+        found = [m.path for m in error.mistakes if "would be run again at every tick" in m.message]
 
     assert found == repeated
 
@@ -350,10 +350,8 @@ def test_a_tree_that_aliases_blow_up_is_bounded():
 
 
 def test_sixty_nodes_are_read_in_a_moment():
-    text = "tree: t\nroot:\n  sequence:\n" + "".join(
-        f"    - sequence: [{{condition: turn > {i} and not sources}}, {{llm_turn: {{timeout_s: {i + 1}}}}}, {{notify: x}}]\n"
-        for i in range(15)
-    )
+    children = "{condition: turn > 1 and not sources}, {llm_turn: {timeout_s: 9}}, {notify: x}"
+    text = "tree: t\nroot:\n  sequence:\n" + f"    - sequence: [{children}]\n" * 15
     begun = time.perf_counter()
     tree = read(text)
 
@@ -371,24 +369,29 @@ def check(text):
     try:
         tree = read_tree(text, file="f", registry=REGISTRY)
     except TreeFileError as error:
-        assert error.mistakes
-        assert str(error)
-        lines = len(next(iter(error.sources.values())).splitlines()) + 1
-        assert all(1 <= m.place.line <= lines and m.place.column >= 1 for m in error.mistakes)
+        wrong = error
+    else:
+        paths = [node.path for node in tree.nodes()]
+        assert len(paths) == len(set(paths))
         return
-    paths = [node.path for node in tree.nodes()]
-    assert len(paths) == len(set(paths))
+    lines = len(wrong.sources["f"].splitlines()) + 1
+    assert wrong.mistakes
+    assert str(wrong)
+    assert all(1 <= m.place.line <= lines and m.place.column >= 1 for m in wrong.mistakes)
 
 
 WORDS = st.sampled_from(
     [kind.name for kind in KINDS]
-    + "name child children memory when values attempts tree with root turn hint on null 3 -1 2.5 [] {} '' ${x} a/b".split()
+    + ["name", "child", "children", "memory", "when", "values", "attempts", "tree", "with", "root", "turn", "hint"]
+    + ["on", "null", "3", "-1", "2.5", "[]", "{}", "''", "${x}", "a/b"]
 )
 VALUES = st.recursive(
     WORDS,
-    lambda inner: st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
-    | st.lists(st.tuples(WORDS, inner), max_size=3).map(
-        lambda items: "{" + ", ".join(f"{key}: {value}" for key, value in items) + "}"
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
+        | st.lists(st.tuples(WORDS, inner), max_size=3).map(
+            lambda items: "{" + ", ".join(f"{key}: {value}" for key, value in items) + "}"
+        )
     ),
     max_leaves=12,
 )

@@ -1,6 +1,6 @@
 import json
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,9 @@ def tree(root, description="d"):
 
 
 def test_text_is_an_outline():
-    assert render(TREE) == """\
+    assert (
+        render(TREE)
+        == """\
 oracle: Answer one query under the user's limits.
 
 sequence
@@ -42,6 +44,7 @@ sequence
 └── finally
     ├── child: finish
     └── then: notify (The end.)"""
+    )
 
 
 def test_text_shows_statuses():
@@ -58,7 +61,9 @@ def test_text_shows_statuses():
 def test_mermaid_is_a_flowchart():
     picture = render(tree({"sequence": ["has_tool_calls", {"inverter": {"condition": "turn > 1"}}]}), "mermaid")
 
-    assert picture == """\
+    assert (
+        picture
+        == """\
 flowchart TD
     n0["→ sequence"]
     n1("has_tool_calls")
@@ -67,6 +72,7 @@ flowchart TD
     n0 --> n1
     n0 --> n2
     n2 --> n3"""
+    )
 
 
 def test_mermaid_shows_statuses_as_classes():
@@ -85,7 +91,7 @@ def test_dot_is_a_digraph():
 
 
 def test_svg_has_a_box_for_each_node_and_an_edge_to_each_child():
-    picture = ElementTree.fromstring(render(TREE, "svg", STATUSES))
+    picture = ET.fromstring(render(TREE, "svg", STATUSES))
     names = {"s": "http://www.w3.org/2000/svg"}
     boxes = picture.findall(".//s:g", names)
 
@@ -97,7 +103,7 @@ def test_svg_has_a_box_for_each_node_and_an_edge_to_each_child():
 
 
 def test_svg_boxes_stand_inside_the_picture_and_do_not_overlap():
-    picture = ElementTree.fromstring(render(TREE, "svg"))
+    picture = ET.fromstring(render(TREE, "svg"))
     names = {"s": "http://www.w3.org/2000/svg"}
     boxes = [
         tuple(float(rect.get(side)) for side in ("x", "y", "width", "height"))
@@ -114,7 +120,7 @@ def test_svg_boxes_stand_inside_the_picture_and_do_not_overlap():
 def test_json_has_what_a_console_needs():
     data = json.loads(render(TREE, "json", STATUSES))
 
-    assert data == tree_data(TREE, STATUSES)
+    assert data == json.loads(json.dumps(tree_data(TREE, STATUSES)))
     assert (data["name"], data["version"], data["file"]) == ("oracle", TREE.sha, "oracle.yaml")
     assert data["root"]["status"] == "RUNNING"
     loop = data["root"]["slots"]["children"][1]
@@ -143,12 +149,12 @@ def test_statuses_that_are_none_are_shown_as_invalid():
     assert "[-] finish" in render(tree("finish"), "text", {"finish": "<b>"})
 
 
-def names_and_texts(draw_name, text):
-    return tree({"sequence": [{"notify": {"name": draw_name, "message": text}}, {"condition": "hint == 'a'"}]}, text)
-
-
 def hostile_tree(text=HOSTILE):
-    return names_and_texts("<b>\"x'&;`|]", text)
+    quoted = '"' + "".join(f"\\U{ord(sign):08X}" for sign in text) + '"'  # YAML refuses JSON's surrogate pairs
+    name = json.dumps("<b>\"x'&;`|]")
+    children = f"[{{notify: {{name: {name}, message: {quoted}}}}}, {{condition: hint == 'a'}}]"
+    source = f"tree: t\ndescription: {quoted}\nroot: {{sequence: {children}}}\n"
+    return read_tree(source, file="t.yaml", registry=REGISTRY)
 
 
 def test_hostile_names_and_texts_stay_text_in_every_format():
@@ -157,8 +163,10 @@ def test_hostile_names_and_texts_stay_text_in_every_format():
 
     assert "<script" not in svg
     assert "<script" not in mermaid
-    ElementTree.fromstring(svg)
-    assert all(re.fullmatch(r"    n\d+(\(\"[^\"`]*\"\)|\[\"[^\"`]*\"\]| --> n\d+)", line) for line in mermaid.split("\n")[1:])
+    ET.fromstring(svg)
+    assert all(
+        re.fullmatch(r"    n\d+(\(\"[^\"`]*\"\)|\[\"[^\"`]*\"\]| --> n\d+)", line) for line in mermaid.split("\n")[1:]
+    )
     for line in dot.splitlines():
         assert len(re.findall(r'(?<!\\)(?:\\\\)*"', line)) % 2 == 0
 
@@ -171,8 +179,8 @@ def test_any_text_is_drawn(text):
     picture = hostile_tree(text)
     for format_ in FORMATS:
         drawn = render(picture, format_, {"sequence": "SUCCESS"})
-        assert all(sign.isprintable() or sign in "\n" for sign in drawn) or format_ == "json"
-    ElementTree.fromstring(render(picture, "svg"))
+        assert all(sign.isprintable() or sign == "\n" for sign in drawn) or format_ == "json"
+    ET.fromstring(render(picture, "svg"))
     json.loads(render(picture, "json"))
 
 
@@ -184,7 +192,7 @@ def test_long_settings_are_cut():
 
 def test_sixty_nodes_fit_on_a_page():
     leaves = [{"sequence": [{"condition": f"turn > {i}"}, "llm_turn", {"notify": "x"}]} for i in range(15)]
-    picture = ElementTree.fromstring(render(tree({"sequence": leaves}), "svg"))
+    picture = ET.fromstring(render(tree({"sequence": leaves}), "svg"))
 
     assert float(picture.get("width")) < 1_000
     assert float(picture.get("height")) < 2_200

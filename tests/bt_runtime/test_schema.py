@@ -68,7 +68,9 @@ def object_accepts(keyword, wanted, schema, value):
     if keyword == "propertyNames":
         return all(accepts(wanted, name) for name in value)
     others = [item for name, item in value.items() if name not in schema.get("properties", {})]
-    return not others if wanted is False else all(accepts(wanted, item) for item in others) if wanted is not True else True
+    return (
+        not others if wanted is False else all(accepts(wanted, item) for item in others) if wanted is not True else True
+    )
 
 
 def valid(text):

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,7 +135,7 @@ def test_nesting_that_aliases_make_is_bounded():
 
 def test_an_alias_bomb_is_refused_before_it_explodes():
     text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
-    text += "".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in zip("abcdefgh", "bcdefghi"))
+    text += "".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in pairwise("abcdefghi"))
 
     assert told(text) == ["5:8: the file has more than 20,000 values"]
 

@@ -126,3 +126,16 @@ def test_a_held_signal_is_looked_at_again_only_when_it_may_have_ended():
     for character in "<signal type='stuck'>" + "x" * 4000:
         stream.feed(character)
     assert stream.looks < 30
+
+
+def test_any_chunking_gives_the_same_where_windows_end(monkeypatch):
+    """The bounds are made small, so that short responses run into all of them."""
+    monkeypatch.setattr(signals.markup, "WINDOW_CHARS", 60)
+    monkeypatch.setattr(signals.stream, "WINDOW_CHARS", 60)
+    monkeypatch.setattr(signals.stream, "FENCE_HOLD_CHARS", 100)
+    monkeypatch.setattr(signals.visible, "GAP_CHARS", 3)
+    for number in range(1_500):
+        rng = random.Random(f"windows/{number}")
+        text = nasty.response(rng) + nasty.response(rng)
+        same(signals.parse(text), read(nasty.split(text, rng)))
+        same(signals.parse(text), read(text))

@@ -28,9 +28,9 @@ DELTAS = st.sampled_from(
 )
 BLOCK = st.fixed_dictionaries(
     {"type": BLOCKS},
-    optional={
-        name: SOME_JSON for name in ("text", "thinking", "id", "name", "input", "content", "tool_use_id", "citations")
-    },
+    optional=dict.fromkeys(
+        ("text", "thinking", "id", "name", "input", "content", "tool_use_id", "citations"), SOME_JSON
+    ),
 )
 DELTA = st.fixed_dictionaries(
     {"type": DELTAS},

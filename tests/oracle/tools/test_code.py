@@ -252,6 +252,7 @@ def test_files_of_secrets_are_told_by_their_names(path: str, expected: bool) -> 
         ("middleware.py", "Did you mean 'service/auth/middleware.py'"),
         ("service/auth", "is a folder; list it with list_files(path='service/auth')"),
         (".env", "holds credentials"),
+        ("innocent.py", "holds credentials"),
         (".git/config", "holds credentials or belongs to version control"),
         ("binary.py", "is a binary file"),
     ],
@@ -261,6 +262,7 @@ async def test_a_file_that_cannot_be_read_is_an_error_that_helps(
 ) -> None:
     write("project/binary.py", b"\x7fELF\x00\x01")
     write("project/.env", "KEY=1")
+    (root / "innocent.py").symlink_to(".env")
     result = await ToolRegistry(project_tools(root)).call("read_file", {"path": path})
     assert result.is_error
     assert message in result.text

@@ -170,6 +170,15 @@ async def test_a_note_that_cannot_be_read_is_an_error_that_helps(
     assert message in result.text, result.text
 
 
+async def test_a_link_to_a_hidden_file_is_no_note(notes: Path, vault: ToolRegistry) -> None:
+    (notes / "link.md").symlink_to(".obsidian/hidden.md")
+    arguments = {"path": "link", "body": "x", "overwrite": True}
+    for result in (await vault.call("vault_read", {"path": "link"}), await vault.call("vault_write", arguments)):
+        assert result.is_error
+        assert "no note of the vault" in result.text
+    assert contents(notes)[".obsidian/hidden.md"] == b"redis redis redis\n"
+
+
 async def test_a_long_note_says_how_to_go_on(vault: ToolRegistry, write: Callable[..., Path]) -> None:
     write("vault/long.md", "line\n" * 3_000)
     text = (await vault.call("vault_read", {"path": "long"})).text

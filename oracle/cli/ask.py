@@ -1,0 +1,193 @@
+"""`oracle ask`: one query in this process."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from bt_runtime import TreeFileError
+from oracle.agent.query import QuestionError
+from oracle.answering import Ask, AskError, Oracle
+from oracle.chunks import Chunk
+from oracle.cli.errors import FAILED, INTERRUPTED, CommandError, CommandFailedError
+from oracle.cli.help import CommandWithSettings
+from oracle.cli.interrupts import Interrupts
+from oracle.cli.question import read_limits, read_question
+from oracle.cli.setup import settings_for
+from oracle.cli.streams import Output, abandon_standard_output
+from oracle.cli.terminal import TerminalView
+from oracle.cli.views import JsonView, Outcome, PlainView, View
+from oracle.decision import AgentConfig, ConfigError
+from oracle.logs import is_interactive, wants_colour
+from oracle.settings import Settings, SettingsError, ceiling_name, variable_of
+from oracle.tools import ToolsError
+from oracle.wiring import open_oracle, uses_provider
+from prompts import PromptError
+
+_FOLDER = click.Path(path_type=Path)
+_BROKEN_PIPE = INTERRUPTED + 13
+
+
+@click.command("ask", cls=CommandWithSettings)
+@click.argument("question", required=False)
+@click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
+@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
+@click.option("--tree", default="oracle", metavar="NAME", show_default=True, help="The tree that controls the query.")
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"A limit for this query; may be repeated. Names: {', '.join(AgentConfig.model_fields)}.",
+)
+@click.option("--model", metavar="NAME", help="The provider's model that answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the chunks as JSON, one object a line, and nothing else.")
+def ask(
+    *,
+    question: str | None,
+    project: Path | None,
+    vault: Path | None,
+    tree: str,
+    limits: tuple[str, ...],
+    model: str | None,
+    as_json: bool,
+) -> int:
+    """Ask one question, and see the answer as it comes.
+
+    QUESTION is read from standard input if it is `-`, or if it is left out and something is piped in. At a terminal the
+    answer is shown with the tool calls and notifications on its way. Otherwise the answer and its sources go to
+    standard output as plain text, and everything else to standard error.
+
+    \b
+    Exit codes:
+      0    the model produced text, and the query did not end with an error
+      1    it did not
+      2    the question, an option or a setting is wrong; nothing was asked
+      130  interrupted with Ctrl-C (143: by SIGTERM); what was said until then is shown
+      141  the reader of standard output went away
+    """  # noqa: D301  click's mark for lines that stay as they are
+    with Interrupts() as interrupts:
+        settings = settings_for(project_dir=project, vault_dir=vault)
+        asked = Ask(
+            read_question(question),
+            model=_checked_model(model, settings),
+            tree=tree,
+            limits=_checked_limits(limits, settings),
+        )
+        return asyncio.run(_answer(settings, asked, interrupts=interrupts, as_json=as_json))
+
+
+async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
+    try:
+        async with open_oracle(settings) as oracle:
+            return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
+    except TreeFileError as error:
+        raise CommandError(str(error), prefix="") from None
+    except (AskError, QuestionError, ConfigError, SettingsError, ToolsError, PromptError) as error:
+        raise CommandError(str(error)) from None
+
+
+async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
+    """Run a query and show it on the standard streams.
+
+    Returns:
+        The exit code.
+    """
+    stage = _Stage(as_json=as_json)
+    query = await oracle.open(asked, emit=stage.show)
+    loop = asyncio.get_running_loop()
+    stage.begin(cancel=query.cancel)
+    interrupts.bind(stop=lambda: loop.call_soon_threadsafe(query.cancel), give_up=stage.view.give_up)
+    try:
+        await query.run()
+    finally:
+        stage.view.close()
+    return interrupts.exit_code or stage.exit_code()
+
+
+class _Stage:
+    """Where a query is shown; a chunk that cannot be shown cancels it, and never breaks it."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._cancel: Callable[[], None] = lambda: None
+        self._out = Output(sys.stdout, on_failure=self._stop)
+        self._trouble: Exception | None = None
+        self._outcome = Outcome()
+        self.view = _choose_view(self._out, as_json=as_json)
+
+    def begin(self, *, cancel: Callable[[], None]) -> None:
+        """The query starts; `cancel` stops it."""
+        self._cancel = cancel
+        self.view.start()
+
+    def show(self, chunk: Chunk) -> None:
+        """Show the next chunk."""
+        self._outcome.note(chunk)
+        try:
+            self.view.show(chunk)
+        except Exception as error:  # noqa: BLE001  told when the query has ended
+            self._trouble = self._trouble or error
+            self._stop()
+
+    def exit_code(self) -> int:
+        """Of a query that was not interrupted.
+
+        Raises:
+            CommandError: the answer could not be written.
+        """
+        failure = self._out.failure or (self._trouble if isinstance(self._trouble, OSError) else None)
+        if isinstance(failure, BrokenPipeError):
+            abandon_standard_output()
+            return _BROKEN_PIPE
+        if failure is not None:
+            abandon_standard_output()
+            raise CommandFailedError(f"the answer could not be written: {failure.strerror}")
+        if self._trouble is not None:
+            raise self._trouble
+        return 0 if self._outcome.is_answer else FAILED
+
+    def _stop(self) -> None:
+        self._cancel()
+
+
+def _choose_view(out: Output, *, as_json: bool) -> View:
+    if as_json:
+        return JsonView(out)
+    if not is_interactive(sys.stdout):
+        return PlainView(out, Output(sys.stderr, on_failure=lambda: None))
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not wants_colour())
+    return TerminalView(console, out, redirects_errors=is_interactive(sys.stderr))
+
+
+def _checked_limits(given: Iterable[str], settings: Settings) -> dict[str, int]:
+    """The limits of the query, with those of the operator that are lower; tells the user which ones are."""
+    named = read_limits(given)
+    try:
+        wanted = AgentConfig().with_limits(named)
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    allowed = settings.capped(wanted).model_dump()
+    for field, value in wanted.model_dump().items():
+        if allowed[field] < value and field in named:
+            variable = variable_of(ceiling_name(field))
+            click.echo(f"Note: {field} is {allowed[field]:,} and not {value:,}; {variable} allows no more.", err=True)
+    return allowed
+
+
+def _checked_model(name: str | None, settings: Settings) -> str | None:
+    if name is None:
+        return None
+    if not name.strip():
+        raise CommandError("--model takes a model's name, not an empty text")
+    if not uses_provider(settings):
+        raise CommandError(
+            f"--model {name!r} needs the provider, but the embedded model answers; "
+            "set ANTHROPIC_API_KEY (and ORACLE_LLM=anthropic or auto), or leave --model out"
+        )
+    if not settings.allows_model(name):
+        known = ", ".join(dict.fromkeys((settings.model, *settings.models)))
+        raise CommandError(f"--model {name!r} is not among the models that may be used: {known} (ORACLE_MODELS)")
+    return name

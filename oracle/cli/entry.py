@@ -1,0 +1,103 @@
+"""The console script: finds the command, and turns whatever ends it into an exit code and a message."""
+
+import errno
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final, cast
+
+import click
+
+from oracle.cli.errors import INTERRUPTED
+from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
+
+_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
+    "trees": ("oracle.cli.trees:trees", "Check tree files, look at trees, print their schema."),
+}
+"""Where each command is, and what it does: known without loading any."""
+
+
+class _Commands(click.Group):
+    """Loads a command when it is called: help and version need none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, loaded."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
+        return cast("click.Command", getattr(import_module(module), attribute))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list, from the table."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, meaning) for name, (_, meaning) in _COMMANDS.items()])
+
+
+def _version() -> str:
+    try:
+        return version("oracle-bt")
+    except PackageNotFoundError:  # run from its sources
+        return "unknown"
+
+
+def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's
+    del parameter
+    if value and not ctx.resilient_parsing:
+        click.echo(f"oracle {_version()}")
+        ctx.exit()
+
+
+@click.group("oracle", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """An LLM agent whose control is a YAML behavior tree.
+
+    \b
+    oracle ask "How is a tree read?" --project .
+    oracle trees show oracle
+    oracle trees check my-trees/
+
+    `oracle ask --help` lists the settings.
+    """  # noqa: D301  click's mark for lines that stay as they are
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: of the command line; `None`: those of the process.
+
+    Returns:
+        The exit code.
+    """
+    prepare_standard_streams()
+    try:
+        code = cli.main(arguments, prog_name="oracle", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED + 2
+    except OSError as error:
+        if error.errno != errno.EPIPE:
+            raise
+        abandon_standard_output()
+        return INTERRUPTED + 13
+    return code if isinstance(code, int) else 0
