@@ -18,7 +18,7 @@ from bt_runtime import SystemClock, TreeLibrary
 from oracle.agent.run import Equipment
 from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk, Content, ToolCalled, ToolReturned
-from oracle.classify import HeuristicIntents
+from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import MemoryConversations
 from oracle.models.protocol import (
     ModelEvent,
@@ -107,7 +107,7 @@ def oracle_queries(control: str) -> Callable[[], Awaitable[None]]:
         model=model,
         tools=TOOLS,
         segments=load_segments(),
-        intents=HeuristicIntents(),
+        intents=HeuristicIntentClassifier(),
         clock=SystemClock(),
         timestamp=lambda: "2026-01-01T00:00:00Z",
     )

@@ -124,9 +124,7 @@ class Oracle:
         self._config = config or AgentConfig()
         self._control = control
 
-    async def open(
-        self, ask: Ask, *, emit: Callable[[Chunk], None], observers: Iterable[Observer] = ()
-    ) -> ActiveQuery:
+    async def open(self, ask: Ask, *, emit: Callable[[Chunk], None], observers: Iterable[Observer] = ()) -> ActiveQuery:
         """Check a question and prepare its run; nothing is said yet.
 
         Args:
@@ -189,9 +187,7 @@ class Oracle:
             raise UnknownConversationError(f"there is no conversation {ask.context_id!r}; leave it out to begin one")
         return found
 
-    def _prepare(
-        self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None]
-    ) -> AgentRun:
+    def _prepare(self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None]) -> AgentRun:
         state = AgentState(
             user_id=query.user_id,
             project_id=query.project_id,

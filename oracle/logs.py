@@ -50,7 +50,7 @@ def configure_logging(level: str = "warning") -> None:
             *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level.upper()]),
-        logger_factory=_StandardErrorLogger,
+        logger_factory=lambda *_: _StandardErrorLogger(),
         cache_logger_on_first_use=False,
     )
 

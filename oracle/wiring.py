@@ -10,7 +10,7 @@ import trees
 from bt_runtime import Clock, SystemClock, TreeLibrary
 from oracle.agent.run import Equipment
 from oracle.answering import Oracle
-from oracle.classify import HeuristicIntents
+from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversations, MemoryConversations
 from oracle.models import Model
 from oracle.models.offline import OfflineModel
@@ -58,7 +58,7 @@ def build_oracle(
         model=model,
         tools=build_tools(settings, has_web_search=model.has_web_search),
         segments=load_segments(settings.prompts_dir),
-        intents=HeuristicIntents(),
+        intents=HeuristicIntentClassifier(),
         clock=clock or SystemClock(),
         timestamp=_timestamp,
         max_output_tokens=settings.max_output_tokens,

@@ -48,7 +48,6 @@ class _Box:
     label: Label
     title: str
     slot: str
-    depth: int
     width_px: float
     children: list["_Box"]
     x_px: float = 0
@@ -62,7 +61,7 @@ class _Box:
 
 def render_svg(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
     """An SVG document; each node has its path as a tooltip, and `data-path` for scripts."""
-    root = _box(tree.root, statuses, slot="", depth=0)
+    root = _box(tree.root, statuses, slot="")
     boxes = list(root.walk())
     _place(boxes)
     heading = visible(f"{tree.name}: {tree.description}" if tree.description else tree.name)
@@ -83,24 +82,23 @@ def render_svg(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
     return "\n".join(parts)
 
 
-def _box(node: NodeDefinition, statuses: Statuses | None, *, slot: str, depth: int) -> _Box:
+def _box(node: NodeDefinition, statuses: Statuses | None, *, slot: str) -> _Box:
     label = label_of(node, longest_detail=_LONGEST_DETAIL)
     symbol = COMPOSITES.get(node.kind)
     status = status_of(node, statuses)
     title = f"{SYMBOLS[status]} " if status else ""
     title += f"{symbol} {label.title}" if symbol else label.title
-    children = [_box(child, statuses, slot=name, depth=depth + 1) for name, child in children_of(node)]
+    children = [_box(child, statuses, slot=name) for name, child in children_of(node)]
     width = max(_width(title, _CHARACTER_PX), _width(label.detail, _SMALL_CHARACTER_PX)) + 16
-    return _Box(node, label, title, slot, depth, width, children)
+    return _Box(node, label, title, slot, width, children)
 
 
 def _place(boxes: list[_Box]) -> None:
-    """Columns by depth, as wide as their widest box; rows by leaf."""
-    widths: dict[int, float] = {}
+    """Columns right of the parent's box; rows by leaf. Siblings have rows of their own, so no boxes meet."""
+    boxes[0].x_px = _MARGIN_PX
     for box in boxes:
-        widths[box.depth] = max(widths.get(box.depth, 0), box.width_px)
-    for box in boxes:
-        box.x_px = _MARGIN_PX + sum(widths[depth] + _GAP_PX for depth in range(box.depth))
+        for child in box.children:
+            child.x_px = box.x_px + box.width_px + _GAP_PX
     leaves = [box for box in boxes if not box.children]
     for row, leaf in enumerate(leaves):
         leaf.y_px = _MARGIN_PX + _TITLE_PX + row * _ROW_PX

@@ -34,9 +34,7 @@ def quoted(text: str) -> str:
 
 def iteration_warning(state: AgentState) -> Notice:
     """Near the limit of turns."""
-    message = (
-        f"Approaching iteration limit ({state.turn}/{state.turn_limit}). Consider wrapping up your response."
-    )
+    message = f"Approaching iteration limit ({state.turn}/{state.turn_limit}). Consider wrapping up your response."
     return Notice("limit_warning", message, "warning", _numbers("iteration", state.turn, state.turn_limit))
 
 

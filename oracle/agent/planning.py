@@ -69,9 +69,7 @@ def _block_characters(block: object) -> int:
     return len(block) if isinstance(block, str) else 0
 
 
-def plan_turn(
-    state: AgentState, *, input_tokens: int, max_output_tokens: int, thinking_tokens: int
-) -> TurnPlan:
+def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, thinking_tokens: int) -> TurnPlan:
     """Decide what the next turn may do.
 
     Args:

@@ -54,7 +54,12 @@ class Transcript:
     def add_tool_results(self, results: Iterable[CallText]) -> None:
         """The results of the last turn's tool calls, in the model's order."""
         blocks = [
-            {"type": "tool_result", "tool_use_id": each.call.id, "content": each.text or "(empty)", "is_error": each.is_error}
+            {
+                "type": "tool_result",
+                "tool_use_id": each.call.id,
+                "content": each.text or "(empty)",
+                "is_error": each.is_error,
+            }
             for each in results
         ]
         if blocks:

@@ -98,9 +98,7 @@ class _Progress:
                 self.ended, self.usage = event, event.usage
 
     def _take_server_result(self, event: ServerToolReturned) -> None:
-        self.output.return_tool(
-            ToolReturned(event.tool_call_id, event.text, is_error=event.is_error, duration_ms=0)
-        )
+        self.output.return_tool(ToolReturned(event.tool_call_id, event.text, is_error=event.is_error, duration_ms=0))
         for source in event.sources:
             self.output.cite(source)
 
@@ -174,7 +172,9 @@ def _outcome(
         calls=tuple(progress.calls),
         stop_reason=ended.stop_reason if ended else None,
         tokens=tokens,
-        input_tokens=progress.input_tokens if usage.billed_input is None else usage.billed_input + usage.cache_read_tokens,
+        input_tokens=progress.input_tokens
+        if usage.billed_input is None
+        else usage.billed_input + usage.cache_read_tokens,
         caches=bool(usage.cache_creation_tokens or usage.cache_read_tokens),
         estimated=estimated,
         model=ended.model if ended else "",

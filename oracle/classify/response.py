@@ -19,6 +19,10 @@ PRECEDENCE: tuple[SignalType, ...] = (
     "need_turn",
     "context_sufficient",
 )
+_SOUGHT = re.compile(
+    r"^(?:\w+ ){0,3}(?:no|nothing|neither|none|nowhere|unfortunately)\b|^(?:however |but |so |still |and )?i (?:\w+ )?(?:have (?:\w+ )?)?(?:tried|searched|looked|attempted|cannot|can not|could not|do not|did not|was not|am not|have not|keep|still)\b"
+    r"|\b(?:everything|whatever|wherever|everywhere) i\b|^(?:every|each|all|any)\b.{0,60}\b(?:empty|fail\w*|nothing|error\w*)"
+)
 MAX_CUES = 6
 MAX_SENTENCE_CHARS = 500
 MAX_SENTENCES = 40
@@ -85,13 +89,16 @@ def classify_response(text: str) -> ResponseIntent:
     if not sentences:
         return ResponseIntent("stuck", 0.4)
     scores: dict[SignalType, float] = dict.fromkeys(PRECEDENCE, 0.0)
+    ending: dict[SignalType, float] = dict.fromkeys(PRECEDENCE, 0.0)
     cues: dict[SignalType, list[str]] = {signal: [] for signal in PRECEDENCE}
     for at, sentence in enumerate(sentences):
         place = _place_weight(at, len(sentences))
         for signal, weight, words in _spoken(sentence):
             scores[signal] += weight * place
             cues[signal].append(words)
-    signal = _winner(scores)
+            if at == len(sentences) - 1:
+                ending[signal] += weight
+    signal = _concluded(_winner(scores), ending, sentences)
     return ResponseIntent(signal, _confidence(scores, signal), tuple(dict.fromkeys(cues[signal]))[:MAX_CUES])
 
 
@@ -129,6 +136,24 @@ def _winner(scores: dict[SignalType, float]) -> SignalType:
         if scores[signal] >= _SETTLED and scores[signal] >= _RIVAL_SHARE * highest:
             return signal
     return "context_sufficient"
+
+
+def _concluded(signal: SignalType, ending: dict[SignalType, float], sentences: list[str]) -> SignalType:
+    """The winner, corrected by how the response ends.
+
+    Who ends by announcing a step goes on, whatever failed before; and where nothing was delivered, what is missing is everything.
+    """
+    obstacles = ("stuck", "need_capability", "partial_answer")
+    if signal in obstacles and ending["need_turn"] >= _SETTLED and all(ending["need_turn"] > ending[other] for other in obstacles):
+        return "need_turn"
+    if signal == "partial_answer" and not any(_delivers(sentence) for sentence in sentences):
+        return "stuck"
+    return signal
+
+
+def _delivers(sentence: str) -> bool:
+    """Whether a sentence tells something found rather than something sought or not found."""
+    return _SOUGHT.search(sentence) is None
 
 
 def _confidence(scores: dict[SignalType, float], signal: SignalType) -> float:

@@ -2,22 +2,24 @@
 
 The loop stops for the reasons of 012 FR-004 and does nothing else: no fallback, no loops of signals. It is kept for
 skills that bring their own decision tree, and to compare the YAML trees with.
+
+The user's limits and a cancel hold whatever the decision tree answers (012 SC-002).
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
-from oracle.agent.outcomes import CallResult, ToolsOutcome
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
-from oracle.agent.tool_calls import refuse, run_tool_calls
+from oracle.agent.tool_calls import CANCELLED, refuse, run_tool_calls
 from oracle.agent.turn import run_turn
 from oracle.chunks import TerminationReason
-from oracle.decision import AgentState, DecisionTree
+from oracle.decision import AgentState, DecisionTree, DecisionTreeError, rules
 
-OutcomeT = TypeVar("OutcomeT")
+T = TypeVar("T")
 
 _REFUSED = "Not run: the limits leave no turn to read the result."
 
@@ -29,29 +31,39 @@ class LoopControl:
         self._run = run
         self._decisions = decisions
         self._wake = asyncio.Event()
+        self._cancelled = False
 
     def cancel(self) -> None:
         """Stop now; what is under way is cancelled and awaited."""
-        self._run.state = replace(self._run.state, cancelled=True)
+        self._cancelled = True
         self._wake.set()
 
     async def drive(self) -> None:
-        """Classify, compose, then turn by turn until the decision tree says stop."""
-        run = self._run
-        classify(run)
-        compose(run)
+        """Classify, compose, then turn by turn until the decision tree says stop.
+
+        Raises:
+            DecisionTreeError: the decision tree raised, or answered what it must not.
+        """
+        classify(self._run)
+        compose(self._run)
         while self._goes_on():
-            run.send_warnings(self._decisions.on_turn_start(run.state))
-            turn = await self._while_allowed(run_turn(run))
-            run.apply_turn(turn)
-            if run.fault is not None:
-                run.stop("error")
-            if not self._goes_on():
-                run.apply_tools(ToolsOutcome(refuse(run, turn.calls, _REFUSED)))
-            elif turn.calls:
-                run.apply_tools(await self._while_allowed(run_tool_calls(run, turn.calls)), judge=self._judge)
-            else:
-                run.ask_again()
+            await self._turn()
+
+    async def _turn(self) -> None:
+        run = self._run
+        run.send_warnings(self._decided(self._decisions.on_turn_start, run.state))
+        turn = await self._while_allowed(run_turn(run), otherwise=lambda: TurnOutcome(interrupted=True))
+        run.apply_turn(turn)
+        if run.fault is not None:
+            run.stop("error")
+        if not self._goes_on():
+            run.apply_tools(ToolsOutcome(refuse(run, turn.calls, CANCELLED if self._cancelled else _REFUSED)))
+        elif turn.calls:
+            cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
+            tools = await self._while_allowed(run_tool_calls(run, turn.calls), otherwise=cancelled)
+            run.apply_tools(tools, judge=self._judge)
+        else:
+            run.ask_again()
 
     def _judge(self, state: AgentState, result: CallResult) -> AgentState:
         action = result.action
@@ -63,29 +75,62 @@ class LoopControl:
             "text": result.text,
             "group": result.group,
         }
-        return self._decisions.on_tool_result(state, told)
+        return self._decided(self._decisions.on_tool_result, state, told)
 
     def _goes_on(self) -> bool:
+        """Ask the decision tree, and the limits."""
         run = self._run
-        run.state = replace(run.state, elapsed_seconds=run.seconds_since_start())
+        run.state = replace(run.state, elapsed_seconds=run.seconds_since_start(), cancelled=self._cancelled)
         if run.state.termination_reason is None:
-            goes_on, reason = self._decisions.should_continue(run.state)
-            if not goes_on:
-                run.stop(cast("TerminationReason", reason))
+            reason = self._reason_to_stop(run.state)
+            if reason is not None:
+                run.stop(reason)
         return run.state.termination_reason is None
 
-    async def _while_allowed(self, step: Coroutine[Any, Any, OutcomeT]) -> OutcomeT:
-        """Run a step until it ends, the deadline comes, or somebody cancels; its outcome holds what there is."""
+    def _reason_to_stop(self, state: AgentState) -> TerminationReason | None:
+        answer = _answer_of(self._decisions.should_continue, state)
+        try:
+            goes_on, reason = answer
+        except (TypeError, ValueError):
+            raise DecisionTreeError(f"should_continue answered {answer!r}; it must be (bool, reason)") from None
+        if goes_on:
+            return rules.exceeded(state)
+        reason = reason or "completed"
+        if reason not in get_args(TerminationReason):
+            known = ", ".join(get_args(TerminationReason))
+            raise DecisionTreeError(f"should_continue gave the reason {reason!r}; it must be one of {known}")
+        return cast("TerminationReason", reason)
+
+    def _decided(self, hook: Callable[..., Any], *told: Any) -> AgentState:  # noqa: ANN401  the hook's arguments
+        state = _answer_of(hook, *told)
+        if not isinstance(state, AgentState):
+            raise DecisionTreeError(f"{hook.__name__} answered {state!r}; it must be the next AgentState")
+        return state
+
+    async def _while_allowed(self, step: Coroutine[Any, Any, T], *, otherwise: Callable[[], T]) -> T:
+        """Run a step until it ends, the deadline comes, or somebody cancels; its outcome holds what there is.
+
+        Args:
+            step: returns what it has when it is cancelled.
+            otherwise: its outcome, if it was cancelled before it had begun.
+        """
         clock, state = self._run.equipment.clock, self._run.state
         task = asyncio.create_task(step)
         task.add_done_callback(lambda _: self._wake.set())
-        until_s = state.start_time + state.config.timeout_seconds
+        until_s = state.start_time + state.time_limit_s
         try:
-            while not task.done() and not self._run.state.cancelled and clock.now() < until_s:
+            while not (task.done() or self._cancelled or clock.now() >= until_s):
                 await clock.wait(self._wake, until_s=until_s)
-                if not self._run.state.cancelled:
-                    self._wake.clear()
+                self._wake.clear()
         finally:
             if not task.done():
                 task.cancel()
-        return await task
+                await asyncio.wait({task})
+        return otherwise() if task.cancelled() else task.result()
+
+
+def _answer_of(hook: Callable[..., Any], *told: Any) -> Any:  # noqa: ANN401  a skill's own code
+    try:
+        return hook(*told)
+    except Exception as error:
+        raise DecisionTreeError(f"{hook.__name__} raised {type(error).__name__}: {error}") from error

@@ -78,7 +78,9 @@ class Exchange:
     def messages(self) -> tuple[ConversationMessage, ...]:
         """The question, the notifications, and the answer if there is one."""
         said = [ConversationMessage("user", self.question, self.asked_at, {"run_id": self.run_id})]
-        said += [ConversationMessage("system", each.system_message, each.timestamp, each.to_wire()) for each in self.notices]
+        said += [
+            ConversationMessage("system", each.system_message, each.timestamp, each.to_wire()) for each in self.notices
+        ]
         if self.answer:
             metadata = {
                 "run_id": self.run_id,

@@ -47,7 +47,9 @@ class Action:
     result_digest: str | None = None
 
     @classmethod
-    def from_call(cls, tool: str, arguments: object, *, is_error: bool = False, result_digest: str | None = None) -> "Action":
+    def from_call(
+        cls, tool: str, arguments: object, *, is_error: bool = False, result_digest: str | None = None
+    ) -> "Action":
         """Make an action of a call as it was sent: `arguments` is an object or its JSON text."""
         return cls(tool, canonical_arguments(arguments), is_error, result_digest)
 
@@ -269,7 +271,9 @@ def _canonical_slowly(value: object) -> str:
         elif isinstance(item, Mapping):
             parts.append("{")
             stack.append(_Token("}"))
-            for key, inner in sorted(((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0], reverse=True):
+            for key, inner in sorted(
+                ((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0], reverse=True
+            ):
                 stack.extend((_Token(","), inner, _Token(f"{json.dumps(key, ensure_ascii=False)}:")))
         elif isinstance(item, list | tuple):
             parts.append("[")

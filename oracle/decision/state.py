@@ -25,6 +25,7 @@ class AgentState:
         project_id: a label of the conversation.
         config: the limits in force.
         max_turns: the tree's own limit of LLM turns; `None` means it has none.
+        max_seconds: the tree's own limit of time; `None` means it has none.
         turn: finished LLM turns.
         tokens_used: counted as the budget counts them.
         tokens_estimated: at least one turn's tokens are an estimate.
@@ -33,9 +34,10 @@ class AgentState:
         recent_actions: the last nine tool calls with their results, oldest first.
         error_streak: tool errors in a row, up to now.
         error_streak_since: the turn in which that row began.
+        error_streak_until: the turn of its latest error.
         last_error: text of the latest tool error.
         cancelled: somebody asked for the query to stop.
-        budget_cut: the token budget cut the last response off.
+        budget_cut: the token budget cut the last response off, or pays for no turn after it.
         answered: the last turn ended without tool calls, and its signal asks for no other turn.
         termination_reason: why the query has ended; `None` while it goes on.
         turn_warned: the iteration warning has been sent.
@@ -50,6 +52,7 @@ class AgentState:
     config: AgentConfig
     project_id: str | None = None
     max_turns: int | None = None
+    max_seconds: float | None = None
     turn: int = 0
     tokens_used: int = 0
     tokens_estimated: bool = False
@@ -58,6 +61,7 @@ class AgentState:
     recent_actions: tuple[Action, ...] = ()
     error_streak: int = 0
     error_streak_since: int = 0
+    error_streak_until: int = 0
     last_error: str = ""
     cancelled: bool = False
     budget_cut: bool = False
@@ -72,9 +76,15 @@ class AgentState:
 
     @property
     def turn_limit(self) -> int:
-        """The effective limit of turns: the user's or the tree's, whichever is lower (decision 1)."""
+        """The effective limit of turns: the user's or the tree's, whichever is lower; at least 1 (decision 1)."""
         own = self.config.max_iterations
-        return own if self.max_turns is None else min(own, self.max_turns)
+        return own if self.max_turns is None else max(1, min(own, self.max_turns))
+
+    @property
+    def time_limit_s(self) -> float:
+        """The effective limit of time: the user's or the tree's, whichever is lower."""
+        own = self.config.timeout_seconds
+        return own if self.max_seconds is None else min(own, self.max_seconds)
 
     @property
     def tokens_left(self) -> int:
@@ -126,6 +136,7 @@ class AgentState:
             recent_actions=(*self.recent_actions, action)[-RECENT_ACTIONS:],
             error_streak=streak,
             error_streak_since=self.turn if streak == 1 else self.error_streak_since,
+            error_streak_until=self.turn if streak else self.error_streak_until,
             last_error=error if action.is_error else self.last_error,
             tools_tried=self.tools_tried | {action.tool},
             sources_tried=self.sources_tried | {source} if source else self.sources_tried,

@@ -4,6 +4,7 @@ Claude is not among the names below: `oracle.models.anthropic` imports the SDK, 
 imports it.
 """
 
+from oracle.models.offline import OfflineModel
 from oracle.models.protocol import (
     Message,
     Model,
@@ -33,6 +34,7 @@ __all__ = [
     "ModelEvent",
     "ModelFault",
     "ModelRequest",
+    "OfflineModel",
     "ScriptEndedError",
     "ScriptedCall",
     "ScriptedModel",

@@ -38,6 +38,12 @@ _MAX_RESULT_CHARACTERS = 4000
 _NOTHING: tuple[ModelEvent, ...] = ()
 _STOP_REASONS = frozenset(get_args(StopReason))
 
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
 _log = structlog.get_logger(__name__)
 
 
@@ -207,7 +213,7 @@ def decode_event(data: str) -> dict[str, Any]:
 
 def _loads(text: str) -> Any:  # noqa: ANN401  # what JSON is
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = _JSON.decode(text)
         # JSON can spell half of a surrogate pair, which no UTF-8 can carry on. The test is cheap, the repair is rare.
         if "\\ud" in text or "\\uD" in text:
             spelt = json.dumps(value, ensure_ascii=False)
@@ -247,10 +253,6 @@ def _arguments(opened: _OpenBlock) -> tuple[dict[str, Any], str | None]:
     if not isinstance(value, dict):
         return {}, f"the arguments must be a JSON object, not {text[:200]!r}"
     return value, None
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
 
 
 def _server_result(block: Mapping[str, Any]) -> ServerToolReturned:

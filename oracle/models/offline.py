@@ -195,6 +195,8 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
     passages = [*_search_passages(query), *_read_pages(query)]
     wanted = stems(query.terms)
     best = best_passages(passages, wanted, limit=_MAX_PASSAGES)
+    if not query.terms:
+        return conversation()
     if not request.tools and not query.tried:
         asks = len(query.terms) >= 2 and _ASKS.search(query.question) is not None
         return web_wanted(query.terms) if asks else conversation()

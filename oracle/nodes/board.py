@@ -16,7 +16,13 @@ AGENT_KEYS: tuple[Key, ...] = (
     Key("query_type", "str", "", "code, documentation, research, conversational or action.", read_only=True),
     Key("max_turns", "int", None, "The tree's own limit of LLM turns; the user's max_iterations may be lower."),
     Key("turn", "int", 0, "Finished LLM turns.", read_only=True),
-    Key("turn_limit", "int", 0, "The effective limit of turns: the user's or the tree's, whichever is lower.", read_only=True),
+    Key(
+        "turn_limit",
+        "int",
+        0,
+        "The effective limit of turns: the user's or the tree's, whichever is lower.",
+        read_only=True,
+    ),
     Key("tokens_used", "int", 0, "Tokens of this query, as the budget counts them.", read_only=True),
     Key("token_budget", "int", 0, "The user's limit of tokens.", read_only=True),
     Key("failed", "bool", False, "The model's provider failed in the last turn.", read_only=True),
@@ -33,7 +39,13 @@ AGENT_KEYS: tuple[Key, ...] = (
     Key("blocker", "str", "", "What a stuck signal says is in the way.", read_only=True),
     Key("sources", "int", 0, "Sources found so far.", read_only=True),
     Key("tools_tried", "list", (), "Names of the tools that were called.", read_only=True),
-    Key("intent", "str", "", "What classify_response makes of the last response, in the words of the signals.", read_only=True),
+    Key(
+        "intent",
+        "str",
+        "",
+        "What classify_response makes of the last response, in the words of the signals.",
+        read_only=True,
+    ),
     Key("hint", "str", "", "An instruction for the model, for its next turn alone; llm_turn empties it."),
 )
 

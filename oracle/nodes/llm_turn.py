@@ -66,7 +66,9 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
             return status
         if self.run.now_s >= self._deadline_s:
             self.terminate(Status.INVALID)
-            self.agent.fault = ModelFault("provider_failed", f"the model took longer than {self.settings.timeout_s:g} s")
+            self.agent.fault = ModelFault(
+                "provider_failed", f"the model took longer than {self.settings.timeout_s:g} s"
+            )
             self.board.set("failed", value=True)
             return Status.FAILURE
         self.run.wake_at(self.index, self._deadline_s)
