@@ -38,6 +38,7 @@ from bt_runtime.rendering import render
 from bt_runtime.replay import Replay, replay
 from bt_runtime.run_loop import RunLoop, RunResult, run
 from bt_runtime.schema import tree_schema
+from bt_runtime.status import Status
 from bt_runtime.suggestions import closest
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "RunResult",
     "Slot",
     "StalledError",
+    "Status",
     "SystemClock",
     "TickRecord",
     "TreeDefinition",
