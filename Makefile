@@ -32,7 +32,7 @@ soak: .venv/dev ## the long forms of fuzz and leak tests
 	$(BIN)/pytest --numprocesses auto --quiet -m soak
 
 docs: .venv/dev ## write the generated parts of docs/ anew
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 lock: .venv/bin/uv ## renew requirements.lock
 	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock

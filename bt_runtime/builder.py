@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from bt_runtime.blackboard import Blackboard
@@ -72,20 +71,27 @@ def build(
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
     context = RunContext(Blackboard(definition.keys, values), host)
-    replaced = dict(substitutes or {})
-    indices = count()
-    nodes: list[Node[Any]] = []
+    building = _Building(registry, context, dict(substitutes or {}))
+    root = building.make(definition.root)
+    if building.substitutes:
+        raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
+    return LiveTree(definition, root, tuple(building.nodes), context)
 
-    def make(node: NodeDefinition) -> Node[Any]:
-        index = next(indices)
-        nodes.append(None)  # type: ignore[arg-type]  # its place; the children come first
-        children = {slot: tuple(map(make, below)) for slot, below in node.children.items()}
-        substitute = replaced.pop(node.path, None)
-        factory: NodeFactory = registry.kind(node.kind).factory if substitute is None else substitute
-        nodes[index] = factory(node, children, context, index)
-        return nodes[index]
 
-    root = make(definition.root)
-    if replaced:
-        raise KindError(f"no node at {sorted(replaced)!r} in tree {definition.name!r}")
-    return LiveTree(definition, root, tuple(nodes), context)
+class _Building:
+    """Makes nodes from the top down, so that their indices are those of the definition's `nodes()`."""
+
+    def __init__(self, registry: Registry, context: RunContext, substitutes: dict[str, NodeFactory]) -> None:
+        self._registry = registry
+        self._context = context
+        self.substitutes = substitutes
+        self.nodes: list[Node[Any]] = []
+
+    def make(self, definition: NodeDefinition) -> Node[Any]:
+        index = len(self.nodes)
+        self.nodes.append(None)  # type: ignore[arg-type]  # its place; the children come first
+        children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
+        substitute = self.substitutes.pop(definition.path, None)
+        factory: NodeFactory = self._registry.kind(definition.kind).factory if substitute is None else substitute
+        node = self.nodes[index] = factory(definition, children, self._context, index)
+        return node

@@ -19,7 +19,7 @@ looks late.
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -27,8 +27,8 @@ import structlog
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
-from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
+from bt_runtime.inbox import Delivery, Ended, Inbox
 from bt_runtime.recording import CauseKind, NodeError, Observer, Outcome, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.tasks import Tasks
@@ -62,20 +62,6 @@ class RunResult:
     error: BTError | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ended:
-    request: Request
-    outcome: Outcome
-    at_s: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Delivery:
-    key: str
-    value: Any
-    at_s: float
-
-
 class RunLoop:
     """Runs one live tree to its end.
 
@@ -103,9 +89,8 @@ class RunLoop:
         self._observers = list(observers)
         self._max_ticks_without_event = max_ticks_without_event
         self._ticks_without_event = 0
-        self._event = asyncio.Event()
-        self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, on_end=self._on_end)
-        self._events: list[_Ended | _Delivery] = []
+        self._inbox = Inbox()
+        self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, inbox=self._inbox)
         self._interrupted: list[Outcome] = []
         self._errors: list[NodeError] = []
 
@@ -118,7 +103,7 @@ class RunLoop:
             BlackboardError: the key is not declared, or the value is not of its type.
         """
         self._tree.blackboard.check(key, value)
-        self._add(_Delivery(key, value, self._clock.now()))
+        self._inbox.add(Delivery(key, value, self._clock.now()))
 
     def cancel(self) -> None:
         """Ask the run to stop: the tree's guards see it, and decide how it ends."""
@@ -150,13 +135,6 @@ class RunLoop:
         status = FAILURE if error else self._ticker.status
         return RunResult(status, self._context.tick, tuple(self._errors), error)
 
-    def _add(self, event: _Ended | _Delivery) -> None:
-        self._events.append(event)
-        self._event.set()
-
-    def _on_end(self, request: Request, outcome: Outcome) -> None:
-        self._add(_Ended(request, outcome, outcome.at_s))
-
     def _tick(self, told: TickInput) -> Status:
         self._observe(self._ticker.tick(told))
         return self._ticker.status
@@ -176,22 +154,14 @@ class RunLoop:
             outcomes = await self._tasks.settle(halted)
             del self._context.halting[: len(halted)]
             for request, kept in zip(halted, outcomes, strict=True):
-                outcome = self._untold(request) or kept
+                outcome = self._inbox.withdraw(request) or kept
                 self._interrupted.append(outcome)
                 self._context.give_back(request, outcome)
-
-    def _untold(self, request: Request) -> Outcome | None:
-        """The outcome of a halted request that had ended of itself, before the tree could be told."""
-        for event in self._events:
-            if isinstance(event, _Ended) and event.request is request:
-                self._events.remove(event)
-                return replace(event.outcome, state="cancelled")
-        return None
 
     async def _wait(self) -> TickInput:
         """Sleep until there is a reason for a tick."""
         again, self._context.again = self._context.again, None
-        while not self._events:
+        while not self._inbox:
             now_s = self._clock.now()
             until_s = min(self._context.deadlines.values(), default=None)
             if again is not None:
@@ -201,8 +171,8 @@ class RunLoop:
             if until_s is None and not self._tasks:
                 raise StalledError(self._waiting_nodes())
             self._ticks_without_event = 0
-            self._event.clear()
-            await self._clock.wait(self._event, until_s=until_s)
+            self._inbox.arrival.clear()
+            await self._clock.wait(self._inbox.arrival, until_s=until_s)
         self._ticks_without_event = 0
         return self._told_by_events()
 
@@ -213,20 +183,19 @@ class RunLoop:
             raise HotLoopError(causes[0], self._max_ticks_without_event)
         if self._ticks_without_event % _YIELD_EVERY == 0:
             await asyncio.sleep(0)
-            if self._events:
+            if self._inbox:
                 return self._told_by_events()
         return self._told(cause, causes, self._clock.now())
 
     def _told_by_events(self, cause: CauseKind | None = None) -> TickInput:
         """What came in; if a deadline lies in between, first what came before it."""
         deadline_s = min(self._context.deadlines.values(), default=inf)
-        events = [event for event in self._events if event.at_s < deadline_s] or self._events
-        self._events = self._events[len(events) :]  # events are in the order of time
-        outcomes = tuple(event.outcome for event in events if isinstance(event, _Ended))
-        deliveries = tuple((event.key, event.value) for event in events if isinstance(event, _Delivery))
-        for event in events:
-            if isinstance(event, _Ended):
-                event.request.outcome = event.outcome
+        events = self._inbox.take(before_s=deadline_s)
+        ends = [event for event in events if isinstance(event, Ended)]
+        for end in ends:
+            end.request.outcome = end.outcome
+        outcomes = tuple(end.outcome for end in ends)
+        deliveries = tuple((event.key, event.value) for event in events if isinstance(event, Delivery))
         causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
         at_s = events[-1].at_s if events and cause is None else self._clock.now()
         return self._told(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)

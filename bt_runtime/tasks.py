@@ -1,7 +1,7 @@
 """The asyncio tasks behind a run's requests: started in order, cancelled and awaited when their nodes are halted."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import structlog
 
 from bt_runtime.clock import Clock
 from bt_runtime.context import Request
+from bt_runtime.inbox import Ended, Inbox
 from bt_runtime.recording import Outcome, describe
 
 log = structlog.get_logger(__name__)
@@ -21,13 +22,13 @@ class Tasks:
         clock: stamps the outcomes.
         halt_grace_s: how long a cancelled task may take to end, in real seconds, whatever the run's clock shows: it
             bounds code that ignores its cancellation.
-        on_end: gets every request that ended of itself, with its outcome.
+        inbox: gets the end of every request that ended of itself.
     """
 
-    def __init__(self, clock: Clock, *, halt_grace_s: float, on_end: Callable[[Request, Outcome], None]) -> None:
+    def __init__(self, clock: Clock, *, halt_grace_s: float, inbox: Inbox) -> None:
         self._clock = clock
         self._halt_grace_s = halt_grace_s
-        self._on_end = on_end
+        self._inbox = inbox
         self._by_request: dict[Request, asyncio.Task[Any]] = {}
 
     def __len__(self) -> int:
@@ -91,7 +92,7 @@ class Tasks:
             outcome = Outcome(request.key, "failed", error=describe(error), at_s=at_s)
         else:
             outcome = Outcome(request.key, "done", task.result(), at_s=at_s)
-        self._on_end(request, outcome)
+        self._inbox.add(Ended(request, outcome))
 
 
 async def _work(request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns

@@ -1,7 +1,7 @@
 """Oracle BT: an LLM agent whose control is a YAML tree, for chat products to put behind their chat.
 
     async with open_oracle(read_settings()) as oracle:
-        query = await oracle.open(Ask("How is a tree read?"), emit=print)
+        query = await oracle.open(Ask("How does the login work?"), emit=print)
         await query.run()
 
 The names below are loaded when they are first used, so that importing a part (`oracle.classify`) loads no other.

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
-from oracle.agent.closing import Closing, explain_stop
+from oracle.agent.closing import Closing
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun, Equipment
@@ -19,7 +19,14 @@ from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
 from oracle.conversations import Conversation, Conversations, history_for_model
-from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_trees, make_decision_tree
+from oracle.decision import (
+    AgentConfig,
+    AgentState,
+    DecisionTree,
+    DecisionTreeError,
+    decision_trees,
+    make_decision_tree,
+)
 from oracle.models.protocol import ModelFault
 
 log = structlog.get_logger(__name__)
@@ -87,12 +94,16 @@ class ActiveQuery:
         """See the query to its `Done`, whatever happens on the way."""
         try:
             await self.control.drive()
-        except Exception as error:
-            log.exception("run.failed", run_id=self.agent.query.run_id)
-            self.agent.fault = ModelFault("internal", f"an internal error ({type(error).__name__})")
-            self.agent.stop("error")
-        explain_stop(self.agent)
+        except DecisionTreeError as error:
+            self._fail(ModelFault("tree_failed", f"the control of the query ({self.agent.query.tree}) failed: {error}"))
+        except Exception as error:  # noqa: BLE001  logged, and told the user
+            self._fail(ModelFault("internal", f"an internal error ({type(error).__name__})"))
         await self.closing.finish(self.agent, asked_at=self.asked_at)
+
+    def _fail(self, fault: ModelFault) -> None:
+        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, exc_info=True)
+        self.agent.fault = fault
+        self.agent.stop("error")
 
 
 class Oracle:
@@ -192,7 +203,7 @@ class Oracle:
             user_id=query.user_id,
             project_id=query.project_id,
             config=query.config if isinstance(chosen, TreeDefinition) else chosen.get_config(),
-            max_turns=chosen.keys["max_turns"].default if isinstance(chosen, TreeDefinition) else None,
+            max_turns=_own_limit(chosen) if isinstance(chosen, TreeDefinition) else None,
             start_time=self._equipment.clock.now(),
         )
         return AgentRun(
@@ -202,3 +213,9 @@ class Oracle:
             state=state,
             transcript=Transcript.of(query.history, query.question),
         )
+
+
+def _own_limit(tree: TreeDefinition) -> int | None:
+    """The tree's own limit of turns; one turn is the least, because the first one always runs."""
+    limit = tree.keys["max_turns"].default
+    return None if limit is None else max(1, limit)

@@ -12,7 +12,7 @@ from oracle.agent.run import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversations, MemoryConversations
-from oracle.models import Model
+from oracle.models import Model, ModelError
 from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
 from oracle.settings import Settings, SettingsError
@@ -90,6 +90,8 @@ def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
 
     try:
         return AnthropicModel(model=settings.model)
+    except ModelError as error:
+        raise SettingsError(str(error)) from None
     except Exception as error:  # noqa: BLE001  the SDK, its HTTP client and its profiles fail in many ways
         raise SettingsError(
             f"the model provider cannot be used as configured ({type(error).__name__}: {error}); "

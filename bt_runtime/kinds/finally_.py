@@ -12,9 +12,9 @@ from bt_runtime.status import RUNNING, SUCCESS, Status
 class Finally(Node[NoSettings]):
     """Runs `then` after its child, however the child has ended.
 
-    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. An error in the child is a failure
-    like any other, so `then` runs. A halt of the whole node ends it as it
-    stands: what must outlive a halt belongs to the program that runs the tree.
+    RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. An error in the child is a failure like
+    any other, so `then` runs. A halt of the whole node ends it as it stands: what must outlive a halt belongs to the
+    program that runs the tree.
 
     ```yaml
     finally:

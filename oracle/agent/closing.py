@@ -1,6 +1,6 @@
 """The end of a query: say why it stopped, keep what was said, send `Done`. The same for every kind of control."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -16,8 +16,8 @@ log = structlog.get_logger(__name__)
 def explain_stop(run: AgentRun) -> None:
     """Tell the user why the query stopped, where it did not just complete (decision 10).
 
-    A notification for limits and lack of progress, an error chunk when something failed, and the closing sentence, which
-    is part of the answer. Does nothing the second time.
+    A notification for limits and lack of progress, an error chunk when something failed, and the closing sentence,
+    which is part of the answer. Does nothing the second time.
     """
     if run.is_explained:
         return
@@ -37,11 +37,11 @@ def explain_stop(run: AgentRun) -> None:
 def settle_reason(run: AgentRun) -> TerminationReason:
     """The reason why the query stopped; one that nobody wrote down is found, and written down now.
 
-    A control that ended without a reason has completed if the model had answered; else something failed: the provider in
-    the last turn, or the control itself.
+    A control that ended without a reason has completed if the model had answered and no node had failed; else something
+    failed: the provider in the last turn, or the control itself.
     """
     if run.state.termination_reason is None:
-        if run.fault is None and not run.state.answered:
+        if run.fault is None and (run.node_errors or not run.state.answered):
             problem = run.node_errors[-1] if run.node_errors else "it ended before the model had answered"
             run.fault = ModelFault("tree_failed", f"the control of the query ({run.query.tree}) failed: {problem}")
         run.stop("error" if run.fault else "completed")
@@ -59,17 +59,30 @@ class Closing:
     conversations: Conversations
 
     async def finish(self, run: AgentRun, *, asked_at: str) -> None:
-        """Save the exchange, then send `Done`; does nothing the second time."""
+        """Explain the stop if nobody has, save the exchange, then send `Done`; does nothing the second time.
+
+        `Done` comes as well when the exchange cannot be saved; the user is told.
+        """
         if run.output.is_done:
             return
-        reason = settle_reason(run)
+        explain_stop(run)
         run.output.close_calls("Not run: the query has ended.")
+        try:
+            await self._save(run, asked_at=asked_at)
+        except Exception:
+            log.exception("answer.not_saved", run_id=run.query.run_id, context_id=run.query.context_id)
+            run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
+            run.state = replace(run.state, termination_reason="error")
+            run.output.say_sentence("Stopped: the answer could not be saved in the conversation.")
+        self._say_done(run)
+
+    async def _save(self, run: AgentRun, *, asked_at: str) -> None:
         exchange = Exchange(
             question=run.query.question,
             answer=run.output.answer,
             asked_at=asked_at,
             answered_at=run.equipment.timestamp(),
-            termination_reason=reason,
+            termination_reason=settle_reason(run),
             run_id=run.query.run_id,
             sources=tuple(run.output.sources),
             notices=tuple(run.output.notices),
@@ -77,7 +90,6 @@ class Closing:
             had_tool_errors=bool(run.state.last_error),
         )
         await self.conversations.append(run.query.user_id, run.query.context_id, exchange)
-        self._say_done(run)
 
     def _say_done(self, run: AgentRun) -> None:
         state = run.state

@@ -3,17 +3,19 @@
 The words are part of the contract with clients; only the numbers change. Pure functions: who sends them adds the time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from oracle.chunks import Severity, SystemType, TerminationReason
-from oracle.decision import AgentState, Repetition, find_repetition
+from oracle.decision import Action, AgentState, Repetition, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
 
 _REPEATED = "the same actions were repeated"
 _LONGEST_QUOTE = 300
 """Characters of a tool error or a blocker that a sentence quotes."""
+_LONGEST_CALL = 200
+"""Characters of the arguments of one call, where a sentence names several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,8 @@ class Notice:
 
 
 def quoted(text: str) -> str:
-    """Text from a model or a tool as part of a sentence: one line, bounded."""
-    flat = " ".join(text.split())
+    """Text from a model or a tool as part of a sentence: one line, bounded, and no signal in it."""
+    flat = " ".join(text.split()).replace("<signal ", "‹signal ")
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 
 
@@ -55,8 +57,8 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
         message = f"Token budget reached ({state.tokens_used:,}/{budget:,} tokens). Saving partial response."
         return Notice("limit_reached", message, "error", _numbers("token", state.tokens_used, budget))
     if reason == "timeout":
-        limit = state.config.timeout_seconds
-        message = f"Time limit reached ({limit}/{limit} s). Saving partial response."
+        limit = state.time_limit_s
+        message = f"Time limit reached ({limit:g}/{limit:g} s). Saving partial response."
         return Notice("limit_reached", message, "error", _numbers("timeout", limit, limit))
     if reason == "no_progress":
         repetition = find_repetition(state.recent_actions)
@@ -83,12 +85,12 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
         case "token_budget":
             return f"Stopped: token budget reached ({state.tokens_used:,}/{state.config.token_budget:,} tokens)."
         case "timeout":
-            return f"Stopped: time limit reached ({state.config.timeout_seconds} s)."
+            return f"Stopped: time limit reached ({state.time_limit_s:g} s)."
         case "no_progress":
-            return f"Stopped: no progress - {_why_no_progress(find_repetition(state.recent_actions))}."
+            return f"Stopped: no progress - {_why_no_progress(state)}."
         case "error_limit":
-            last_error = quoted(state.last_error).rstrip(".")
-            return f"Stopped: {state.error_streak} tool errors in a row (last: {last_error})."
+            tried = _signatures(state.recent_actions[-state.error_streak :])
+            return f"Stopped: {state.error_streak} tool errors in a row (last: {_last_error(state)}; tried: {tried})."
         case "stuck":
             return f"Stopped: could not get further - {quoted(detail).rstrip('.') or 'no way forward was found'}."
         case "error":
@@ -97,7 +99,7 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
             return None
 
 
-def _numbers(limit_type: str, current: int, limit: int) -> dict[str, Any]:
+def _numbers(limit_type: str, current: float, limit: float) -> dict[str, Any]:
     return {
         "current_value": current,
         "limit_value": limit,
@@ -107,14 +109,33 @@ def _numbers(limit_type: str, current: int, limit: int) -> dict[str, Any]:
 
 
 def _repeated_action(repetition: Repetition | None) -> str:
-    return repetition.action.signature if repetition else ""
+    return ", ".join(action.signature for action in repetition.cycle) if repetition else ""
 
 
-def _why_no_progress(repetition: Repetition | None) -> str:
+def _why_no_progress(state: AgentState) -> str:
+    """Names the calls attempted and, where they failed, the last error (decision 10)."""
+    repetition = find_repetition(state.recent_actions)
     if repetition is None:
         return _REPEATED
+    times, action = repetition.times, repetition.action
+    error = f" (last error: {_last_error(state)})" if action.is_error else ""
     if repetition.kind == "same_error":
-        return f"{repetition.action.tool} failed {repetition.times} times with the same error"
+        tried = _signatures(state.recent_actions[-times:])
+        return (
+            f"{action.tool} failed {times} times with the same error (tried: {tried}; last error: {_last_error(state)})"
+        )
     if repetition.kind == "cycle":
-        return f"the same {repetition.period} actions brought the same results {repetition.times} times"
-    return f"{repetition.action.signature} brought the same result {repetition.times} times"
+        return f"{_signatures(repetition.cycle)} brought the same results {times} times{error}"
+    if len({each.result_digest for each in state.recent_actions[-times:]}) > 1:
+        return f"{action.signature} failed {times} times{error}"
+    return f"{action.signature} brought the same result {times} times{error}"
+
+
+def _signatures(actions: Sequence[Action]) -> str:
+    """The different calls, in order."""
+    each = [action_signature(action.tool, action.arguments, max_chars=_LONGEST_CALL) for action in actions]
+    return ", ".join(dict.fromkeys(each))
+
+
+def _last_error(state: AgentState) -> str:
+    return quoted(state.last_error).rstrip(".") or "no reason given"

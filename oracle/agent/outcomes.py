@@ -16,7 +16,7 @@ class TurnOutcome:
     Args:
         parsed: the response as the signal reader saw it; `None` if nothing came.
         content: the model's blocks as they go back to the provider.
-        calls: tool calls, in the model's order.
+        calls: tool calls, in the model's order; none of a turn that was interrupted or failed.
         stop_reason: as the provider said; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
@@ -25,6 +25,7 @@ class TurnOutcome:
         model: the model that answered; empty if unknown.
         cut_off: the response ends before its end: by its bound on tokens, or by the token budget.
         budget_cut: it was the budget that cut it off.
+        is_last_paid: the token budget does not pay for a turn after this one.
         interrupted: the turn was cancelled in mid-stream.
         fault: what went wrong at the provider.
     """
@@ -40,6 +41,7 @@ class TurnOutcome:
     model: str = ""
     cut_off: bool = False
     budget_cut: bool = False
+    is_last_paid: bool = False
     interrupted: bool = False
     fault: ModelFault | None = None
 

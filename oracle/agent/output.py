@@ -10,7 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.agent.notices import Notice
-from oracle.chunks import Chunk, Content, Done, Failed, Source, SourceFound, SystemNotice, ToolCalled, ToolReturned
+from oracle.chunks import (
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+)
 
 _PARAGRAPH = "\n\n"
 
@@ -46,15 +57,15 @@ class Output:
 
     def say(self, text: str) -> None:
         """A piece of the answer; the first one after `new_paragraph` gets its line breaks."""
-        if not text:
+        if not text or self.is_done:
             return
         if self._paragraph_due:
             self._paragraph_due = False
             if self._texts:
                 self._texts.append(_PARAGRAPH)
-                self.emit(Content(_PARAGRAPH))
+                self._send(Content(_PARAGRAPH))
         self._texts.append(text)
-        self.emit(Content(text))
+        self._send(Content(text))
 
     def new_paragraph(self) -> None:
         """What is said next is another turn's."""
@@ -69,18 +80,18 @@ class Output:
         """A system notification, now."""
         chunk = SystemNotice(notice.system_type, notice.message, notice.severity, self.timestamp(), notice.metadata)
         self.notices.append(chunk)
-        self.emit(chunk)
+        self._send(chunk)
 
     def call_tool(self, chunk: ToolCalled) -> None:
         """A tool call; its result is owed from now on."""
         self._open_calls[chunk.id] = None
-        self.emit(chunk)
+        self._send(chunk)
 
     def return_tool(self, chunk: ToolReturned) -> None:
         """The result of a call; a second one is not sent."""
         if chunk.tool_call_id in self._open_calls:
             del self._open_calls[chunk.tool_call_id]
-            self.emit(chunk)
+            self._send(chunk)
 
     def cite(self, source: Source) -> None:
         """A source, unless it was sent before."""
@@ -88,11 +99,11 @@ class Output:
         if key not in self._seen_sources:
             self._seen_sources.add(key)
             self.sources.append(source)
-            self.emit(SourceFound(source))
+            self._send(SourceFound(source))
 
     def fail(self, chunk: Failed) -> None:
         """The query failed."""
-        self.emit(chunk)
+        self._send(chunk)
 
     def close_calls(self, why: str) -> None:
         """Answer every call that is still open."""
@@ -103,5 +114,13 @@ class Output:
         """The last chunk; a second one is not sent."""
         if not self.is_done:
             self.close_calls("Not run: the query has ended.")
+            self._send(done)
             self.is_done = True
-            self.emit(done)
+
+    def think(self, text: str) -> None:
+        """A piece of the model's thinking."""
+        self._send(Thinking(text))
+
+    def _send(self, chunk: Chunk) -> None:
+        if not self.is_done:
+            self.emit(chunk)

@@ -33,6 +33,7 @@ class TurnPlan:
         thinking_tokens: 0 turns thinking off.
         tool_choice: `none` in the wrap-up turn.
         wrap_up: this is the last turn that the limits allow.
+        is_last_paid: the token budget does not pay for a turn after this one.
         tokens_left: of the budget when the turn begins; streamed output beyond this closes the stream.
         input_tokens: the estimated input of the request, as the budget will count it.
     """
@@ -42,6 +43,7 @@ class TurnPlan:
     thinking_tokens: int
     tool_choice: Literal["auto", "none"]
     wrap_up: bool
+    is_last_paid: bool
     tokens_left: int
     input_tokens: int
 
@@ -80,9 +82,8 @@ def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, t
     """
     left = state.tokens_left
     max_tokens = max(1, min(max_output_tokens, left))
-    wrap_up = state.turn_limit > 1 and (
-        state.turn == state.turn_limit - 1 or _budget_pays_for_one_turn_only(left, input_tokens)
-    )
+    is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, input_tokens)
+    wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)
     thinking = thinking_tokens if left >= LEAST_FOR_THINKING and max_tokens > thinking_tokens else 0
     return TurnPlan(
         max_tokens=max_tokens,
@@ -90,6 +91,7 @@ def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, t
         thinking_tokens=thinking,
         tool_choice="none" if wrap_up else "auto",
         wrap_up=wrap_up,
+        is_last_paid=is_last_paid,
         tokens_left=left,
         input_tokens=input_tokens,
     )

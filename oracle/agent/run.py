@@ -1,12 +1,14 @@
 """`AgentRun`: one query under way. The tree's nodes and the plain loop both work on it, by the same few steps.
 
-It holds the state (immutable, replaced by each transition), the transcript for the provider, and the output for the user.
-Steps that wait (`turn`, `tool_calls`) return an outcome and change nothing but the output; what an outcome means for the
-state is applied by `apply_turn` and `apply_tools`, which never wait. So a run can be repeated from its outcomes.
+It holds the state (immutable, replaced by each transition), the transcript for the provider, and the output for the
+user. Steps that wait (`turn`, `tool_calls`) return an outcome and change nothing but the output; what an outcome means
+for the state is applied by `apply_turn` and `apply_tools`, which never wait. So a run can be repeated from its outcomes.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+
+import structlog
 
 from bt_runtime import Clock
 from oracle.agent import notices, planning
@@ -15,12 +17,17 @@ from oracle.agent.output import Output
 from oracle.agent.query import Query
 from oracle.agent.transcript import CallText, Transcript
 from oracle.chunks import TerminationReason
-from oracle.classify import IntentClassifier, QueryClassification
+from oracle.classify import IntentClassifier, QueryClassification, ResponseIntent
 from oracle.decision import AgentState, rules
 from oracle.models.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
 from prompts import ComposedPrompt, SegmentLibrary
-from signals import NeedTurn, Signal, SignalAudit
+from signals import NeedTurn, ParsedResponse, Signal, SignalAudit
+
+log = structlog.get_logger(__name__)
+
+TOOL_ERROR_HINT = "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
+"""For the request after tools have failed (decision 25)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class AgentRun:
         fault: what went wrong in the last turn; `None` if nothing did.
         last_turn: how the last turn ended.
         last_tools: how its tools ended.
+        intent: what the fallback has made of the last turn; `None` if it was not consulted.
         blocker: what was in the way when the query got stuck.
         node_errors: exceptions in the tree's nodes, as `path: Type: message`.
         is_explained: the user has been told why the query stopped.
@@ -120,6 +128,7 @@ class AgentRun:
     fault: ModelFault | None = None
     last_turn: TurnOutcome | None = None
     last_tools: ToolsOutcome | None = None
+    intent: ResponseIntent | None = None
     blocker: str = ""
     node_errors: list[str] = field(default_factory=list)
     is_explained: bool = False
@@ -183,11 +192,12 @@ class AgentRun:
 
     def apply_turn(self, outcome: TurnOutcome) -> None:
         """A turn has ended, well or not."""
-        self.last_turn = outcome
+        self.last_turn, self.intent = outcome, None
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
             self.fault = outcome.fault
+            self._audit_beside(outcome, action="error" if outcome.fault else "interrupted")
             return
         self.fault = None
         self._answered_by = outcome.model
@@ -201,16 +211,22 @@ class AgentRun:
             estimated=outcome.estimated,
             answered=outcome.is_answer and not isinstance(outcome.signal, NeedTurn),
             signal=outcome.signal.type if outcome.signal else None,
-            budget_cut=outcome.budget_cut,
+            budget_cut=outcome.budget_cut or (outcome.is_last_paid and bool(outcome.calls)),
         )
 
     def apply_side_turn(self, outcome: TurnOutcome) -> None:
         """A turn beside the answer has ended: it counts, and leaves no trace in transcript and signals."""
         self.fault = outcome.fault
+        self._audit_beside(outcome, action="beside_the_answer")
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
         else:
-            self.state = self.state.after_turn(tokens=outcome.tokens, estimated=outcome.estimated, answered=False)
+            self.state = self.state.after_turn(
+                tokens=outcome.tokens,
+                estimated=outcome.estimated,
+                answered=self.state.answered,
+                budget_cut=outcome.budget_cut,
+            )
 
     def apply_tools(self, outcome: ToolsOutcome, *, judge: Judge | None = None) -> None:
         """The tool calls of a turn have ended, were refused, or were cancelled.
@@ -225,18 +241,43 @@ class AgentRun:
         for result in outcome.results:
             if result.counts:
                 self.state = judge(self.state, result)
+        if any(result.counts and result.is_error for result in outcome.results):
+            self.hints.append(TOOL_ERROR_HINT)
         self.transcript.add_tool_results(CallText(each.call, each.text, each.is_error) for each in outcome.results)
 
     def ask_again(self, hint: str = "") -> None:
-        """Grant another turn: an ephemeral user message asks the model to go on (decision 8)."""
+        """Grant another turn: an ephemeral user message asks the model to go on (decision 8).
+
+        If the token budget does not pay for it, this is where it has been reached (decision 13).
+        """
         self._audit("another_turn")
+        if self.last_turn is not None and self.last_turn.is_last_paid:
+            self.state = replace(self.state, budget_cut=True)
         self.transcript.add_user_text(f"Continue. {hint}".strip())
 
     def _audit(self, action: str) -> None:
         """Record the signals of the last turn, and what the control did about them (020 FR-009)."""
         turn, self._unaudited = self._unaudited, None
         if turn is not None and turn.parsed is not None:
-            self.audit.append_response(turn.parsed, turn=self.state.turn, action=action)
+            told = action if self.intent is None else f"fallback: {action}"
+            self._record(turn.parsed, turn=self.state.turn, action=told)
+
+    def _audit_beside(self, outcome: TurnOutcome, *, action: str) -> None:
+        """Record the signals of a turn that did not count; call it before the turn is counted."""
+        if outcome.parsed is not None and outcome.parsed.readings:
+            self._record(outcome.parsed, turn=self.state.turn + 1, action=action)
+
+    def _record(self, parsed: ParsedResponse, *, turn: int, action: str) -> None:
+        for record in self.audit.append_response(parsed, turn=turn, action=action):
+            log.info(
+                "signal.recorded",
+                run_id=self.query.run_id,
+                turn=turn,
+                type=record.type,
+                outcome=record.outcome,
+                confidence=record.confidence,
+                action=record.action,
+            )
 
     def take_hints(self) -> str | None:
         """The hints for the next request alone."""

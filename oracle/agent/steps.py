@@ -6,7 +6,8 @@ from oracle.agent.planning import estimate_tokens, message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
-from prompts import ToolEntry, compose as compose_segments
+from prompts import ToolEntry
+from prompts import compose as compose_segments
 
 log = structlog.get_logger(__name__)
 

@@ -39,6 +39,25 @@ class Transcript:
         """All of them, oldest first."""
         return tuple(self._messages)
 
+    @property
+    def ends_with_model(self) -> bool:
+        """Whether the model spoke last, so that a request must add something for it to answer."""
+        return bool(self._messages) and self._messages[-1]["role"] == "assistant"
+
+    def for_request(self) -> tuple[Message, ...]:
+        """The messages, with an ephemeral last one of the user's if the model spoke last.
+
+        So a turn beside the answer can stand anywhere, also between tool calls and their results.
+        """
+        if not self.ends_with_model:
+            return self.messages
+        calls = [block for block in _blocks(self._messages[-1]["content"]) if block.get("type") == "tool_use"]
+        results = [
+            {"type": "tool_result", "tool_use_id": call["id"], "content": "Not run yet.", "is_error": True}
+            for call in calls
+        ]
+        return (*self._messages, {"role": "user", "content": [*results, {"type": "text", "text": "Continue."}]})
+
     def __len__(self) -> int:
         return len(self._messages)
 

@@ -8,17 +8,19 @@ Rules (decisions 6-8, 13-18):
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
 import structlog
 
+from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.planning import CHARACTERS_PER_TOKEN, WRAP_UP_HINT, TurnPlan, estimate_tokens
 from oracle.agent.run import AgentRun
-from oracle.chunks import Thinking, ToolCalled, ToolReturned
+from oracle.chunks import ToolCalled, ToolReturned
 from oracle.models.protocol import (
     ModelError,
     ModelEvent,
@@ -26,6 +28,7 @@ from oracle.models.protocol import (
     ModelRequest,
     ServerToolCalled,
     ServerToolReturned,
+    SourceCited,
     TextDelta,
     ThinkingDelta,
     ToolCall,
@@ -45,10 +48,12 @@ class TurnOptions:
 
     Args:
         visible: false for work that is not the main chain's: not streamed, not saved, without tools.
+        tools: false where the model may not call tools in this turn.
         hint: an instruction for this turn alone.
     """
 
     visible: bool = True
+    tools: bool = True
     hint: str = ""
 
 
@@ -83,7 +88,7 @@ class _Progress:
         match event:
             case ThinkingDelta(text):
                 self.characters += len(text)
-                self.output.emit(Thinking(text))
+                self.output.think(text)
             case ToolCallRequested(call):
                 self.calls.append(call)
                 self.characters += len(str(call.arguments))
@@ -92,6 +97,8 @@ class _Progress:
                 self.output.call_tool(ToolCalled(call_id, name, arguments))
             case ServerToolReturned():
                 self._take_server_result(event)
+            case SourceCited(source):
+                self.output.cite(source)
             case UsageReported(usage):
                 self.usage = usage
             case TurnEnded():
@@ -102,6 +109,18 @@ class _Progress:
         for source in event.sources:
             self.output.cite(source)
 
+    @property
+    def content(self) -> tuple[Mapping[str, Any], ...]:
+        """The model's blocks as they go back to the provider; of a turn that was cut off, what is whole of it."""
+        if self.ended is not None:
+            return self.ended.content
+        text = "".join(self.raw)
+        said: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text.strip() else []
+        return (
+            *said,
+            *({"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)} for c in self.calls),
+        )
+
     def read_to_end(self) -> ParsedResponse:
         """Show what the signal reader still held."""
         parsed = self.reader.close()
@@ -110,18 +129,19 @@ class _Progress:
 
 
 def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> ModelRequest:
-    """What is sent to the provider for this turn; takes the hints that are due."""
-    hints = [run.take_hints(), WRAP_UP_HINT if plan.wrap_up else None, options.hint or None]
-    may_call = plan.tool_choice == "auto" and options.visible
+    """What is sent to the provider for this turn; takes the hints that are due, unless it is beside the answer."""
+    due = run.take_hints() if options.visible else None
+    hints = [due, WRAP_UP_HINT if plan.wrap_up else None, options.hint or None]
+    may_call = plan.tool_choice == "auto" and options.visible and options.tools
     return ModelRequest(
         system=run.prompt.text if run.prompt else "",
-        messages=run.transcript.messages,
+        messages=run.transcript.for_request(),
         tools=run.equipment.tools.definitions(run.offered),
         tool_choice="auto" if may_call else "none",
         max_tokens=plan.max_tokens,
         thinking_tokens=plan.thinking_tokens,
         hint="\n".join(hint for hint in hints if hint) or None,
-        web_search=may_call and "web_search" in run.offered,
+        web_search="web_search" in run.offered,
         model=run.query.model,
     )
 
@@ -168,8 +188,8 @@ def _outcome(
     tokens, estimated = _count(progress, is_whole=ended is not None)
     return TurnOutcome(
         parsed=parsed,
-        content=ended.content if ended else ({"type": "text", "text": "".join(progress.raw)},) if progress.raw else (),
-        calls=tuple(progress.calls),
+        content=progress.content,
+        calls=() if broken else tuple(progress.calls),
         stop_reason=ended.stop_reason if ended else None,
         tokens=tokens,
         input_tokens=progress.input_tokens
@@ -180,6 +200,7 @@ def _outcome(
         model=ended.model if ended else "",
         cut_off=ran_out or cut_by_budget,
         budget_cut=cut_by_budget or (ran_out and plan.capped_by_budget),
+        is_last_paid=plan.is_last_paid,
         interrupted=interrupted,
         fault=fault,
     )
@@ -206,7 +227,8 @@ def _fault_of(progress: _Progress) -> ModelFault | None:
         return None
     match progress.ended.stop_reason:
         case "refusal":
-            return ModelFault("provider_refused", "the model declined to answer this")
+            why = f": {quoted(detail)}" if (detail := progress.ended.stop_detail) else ""
+            return ModelFault("provider_refused", f"the model declined to answer this{why}")
         case "model_context_window_exceeded":
             return ModelFault("context_too_large", "the conversation is longer than the model can read")
         case "broken":

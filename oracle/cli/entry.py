@@ -69,7 +69,7 @@ def cli() -> None:
     """An LLM agent whose control is a YAML behavior tree.
 
     \b
-    oracle ask "How is a tree read?" --project .
+    oracle ask "How does the login work?" --project .
     oracle trees show oracle
     oracle trees check my-trees/
 

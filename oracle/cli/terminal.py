@@ -127,9 +127,9 @@ class TerminalView:
 
     def _finish_call(self, returned: ToolReturned) -> None:
         done = finished_call(self._calls.pop(returned.tool_call_id, None), returned)
+        self._show_progress()  # first, so that the call is not under way and done at the same time
         mark = Text(done.mark, style=_MARK_STYLES[done.mark])
         self._line(Text.assemble(mark, f" {done.label}", Text(f"  {done.result}", style="dim")))
-        self._show_progress()
 
     def _finish(self, done: Done) -> None:
         self.close()

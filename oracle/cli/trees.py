@@ -80,20 +80,26 @@ def _library() -> TreeLibrary:
 
 
 def _named(library: TreeLibrary, name: str) -> TreeDefinition:
+    """The tree of that name or, where it looks like one, of that path.
+
+    Raises:
+        CommandFailedError: there is none, or it has mistakes.
+    """
     try:
         if os.sep not in name and not name.endswith(_ENDINGS):
             return library.preview(name)
-        report = library.check([Path(name)])
     except TreeNotFoundError as error:
         raise CommandFailedError(str(error)) from None
     except TreeFileError as error:
         raise CommandFailedError(str(error), prefix="") from None
-    if not report.ok:
+    path = Path(name)
+    if path.is_dir():
+        raise CommandFailedError(f"{name!r} is a folder; name a tree, or one tree file")
+    report = library.check([path])
+    tree = report.files[0].tree
+    if tree is None or not report.ok:
         raise CommandFailedError(format_mistakes(report.mistakes, report.sources), prefix="")
-    found = [file.tree for file in report.files if file.tree is not None]
-    if len(found) != 1:
-        raise CommandFailedError(f"{name!r} is a folder with {len(found)} trees; name one file")
-    return found[0]
+    return tree
 
 
 def _mistakes_in_place(library: TreeLibrary, *, already_told: str) -> Sequence[str]:

@@ -143,7 +143,8 @@ def ending(done: Done, *, elapsed_s: float) -> str:
     """The last line: `completed · 3 turns · 1,234 tokens (estimated) · offline-extractive · 1.2 s`."""
     reason = "cancelled" if done.termination_reason == "user_cancelled" else done.termination_reason
     turns = f"{done.turns} turn{'' if done.turns == 1 else 's'}"
-    tokens = f"{done.tokens_used:,} tokens{' (estimated)' if done.tokens_estimated else ''}"
+    plural = "" if done.tokens_used == 1 else "s"
+    tokens = f"{done.tokens_used:,} token{plural}{' (estimated)' if done.tokens_estimated else ''}"
     return " · ".join((reason, turns, tokens, one_line(done.model_used, longest=80), f"{elapsed_s:.1f} s"))
 
 

@@ -47,7 +47,7 @@ def make_decision_tree(name: str, config: AgentConfig) -> DecisionTree:
     if name not in _registered:
         known = ", ".join(sorted(_registered)) or "none"
         raise DecisionTreeError(f"there is no decision tree {name!r}; registered: {known}")
-    made = _registered[name](config)
+    made: object = _registered[name](config)
     if not isinstance(made, DecisionTree):
         wanted = "should_continue, on_turn_start, on_tool_result, get_config"
         raise DecisionTreeError(f"decision tree {name!r} made a {type(made).__name__}; it must have {wanted}")

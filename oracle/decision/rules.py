@@ -9,7 +9,6 @@ from dataclasses import replace
 from math import ceil
 
 from oracle.chunks import TerminationReason
-from oracle.decision.config import AgentConfig
 from oracle.decision.progress import find_repetition
 from oracle.decision.state import AgentState
 
@@ -45,12 +44,12 @@ def tokens_are_used_up(state: AgentState) -> bool:
 
 def time_is_over(state: AgentState) -> bool:
     """The deadline of the whole query has passed."""
-    return deadline_has_passed(state.config, state.elapsed_seconds)
+    return deadline_has_passed(state.time_limit_s, state.elapsed_seconds)
 
 
-def deadline_has_passed(config: AgentConfig, elapsed_seconds: float) -> bool:
+def deadline_has_passed(limit_s: float, elapsed_seconds: float) -> bool:
     """The rule behind `time_is_over`, for those who ask at every tick and have the time at hand."""
-    return elapsed_seconds >= config.timeout_seconds
+    return elapsed_seconds >= limit_s
 
 
 def is_repeating_itself(state: AgentState) -> bool:
@@ -59,8 +58,8 @@ def is_repeating_itself(state: AgentState) -> bool:
 
 
 def keeps_failing(state: AgentState) -> bool:
-    """Three tool errors in a row, over at least two turns: the model has seen one of them."""
-    return state.error_streak >= ERROR_LIMIT and state.turn > state.error_streak_since
+    """Three tool errors in a row, over at least two turns: the model had seen one when it made another."""
+    return state.error_streak >= ERROR_LIMIT and state.error_streak_until > state.error_streak_since
 
 
 RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
@@ -72,6 +71,15 @@ RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
     ("no_progress", is_repeating_itself),
     ("error_limit", keeps_failing),
 )
+
+
+_LIMITS = frozenset({"user_cancelled", "max_iterations", "token_budget", "timeout"})
+"""What a decision tree in Python cannot allow, whatever it answers (012 SC-002)."""
+
+
+def exceeded(state: AgentState) -> TerminationReason | None:
+    """The first of the limits that the user has set, and that the query has reached; a cancel is one."""
+    return next((reason for reason, holds in RULES if reason in _LIMITS and holds(state)), None)
 
 
 def termination(state: AgentState) -> TerminationReason | None:
@@ -93,8 +101,8 @@ def mark_warnings(state: AgentState) -> AgentState:
 def turn_warning_is_due(state: AgentState) -> bool:
     """Whether the iteration warning comes at the start of this turn (decision 4).
 
-    Once, at the first turn count that has reached the percentage or is two turns before the limit; never before the first
-    turn, and never with a limit of 1.
+    Once, at the first turn count that has reached the percentage or is two turns before the limit; never before the
+    first turn, and never with a limit of 1.
     """
     if state.turn_warned or state.turn_limit < NOTICE_TURNS or state.turn >= state.turn_limit:
         return False

@@ -56,3 +56,18 @@ class AgentGuard(AgentNode[SettingsT], Guard[SettingsT]):
             return None
         self.agent.stop(self.reason)
         return self.agent.state.termination_reason
+
+
+class StateGuard(AgentGuard[SettingsT]):
+    """A guard whose rule looks at nothing but the state: asked at every tick, it judges each state once."""
+
+    _passed: AgentState | None = None
+
+    def trips(self) -> str | None:
+        """The reason, if the rule holds."""
+        if self.agent.state is self._passed:
+            return None
+        reason = super().trips()
+        if reason is None:
+            self._passed = self.agent.state
+        return reason

@@ -21,5 +21,6 @@ class ClassifyResponse(AgentNode[NoSettings]):
         """Ask the classifier."""
         turn = self.agent.last_turn
         intent = self.agent.equipment.intents.classify(turn.text if turn else "")
+        self.agent.intent = intent
         self.board.set("intent", intent.signal_type)
         return Status.SUCCESS

@@ -43,7 +43,7 @@ class AgentHost:
         """
         if topic not in get_args(SystemType):
             raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(SystemType))}")
-        log.info("notice.sent", topic=topic, **metadata)
+        log.info("notice.sent", topic=topic, values=dict(metadata))
         notice = Notice(cast("SystemType", topic), message, cast("Severity", severity), metadata)
         self.agent.output.notify(notice)
 

@@ -7,11 +7,14 @@ from py_trees.common import Status
 from pydantic import Field
 
 from bt_runtime import KeyUse, NodeSettings, Use, node
-from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.agent.tool_calls import CANCELLED, refuse
 from oracle.agent.turn import TurnOptions, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.board import publish_counts, publish_turn
+
+NOT_RUN = "Not run: the control goes on without it."
 
 
 class LlmTurnSettings(NodeSettings):
@@ -20,12 +23,14 @@ class LlmTurnSettings(NodeSettings):
     Args:
         hint: an instruction for this turn alone.
         timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
+        tools: false where the model may not call tools in this turn.
         visible: false for work beside the answer, as a subagent would do it: without tools, neither shown nor saved.
         into: the blackboard key that gets the text of the turn.
     """
 
     hint: str = ""
     timeout_s: float | None = Field(default=None, gt=0)
+    tools: bool = True
     visible: bool = True
     into: str | None = None
 
@@ -49,30 +54,55 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     """
 
     _deadline_s = 0.0
+    _is_late = False
 
     def initialise(self) -> None:
         """The time of the turn begins."""
+        self._is_late = False
         self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
+        if self.settings.visible:
+            self._give_the_word()
+
+    def _give_the_word(self) -> None:
+        """Let the user speak last, if the tree has put one turn right behind another."""
+        agent = self.agent
+        if not agent.transcript.ends_with_model:
+            return
+        if agent.last_turn is not None and agent.last_turn.calls:
+            agent.apply_tools(ToolsOutcome(refuse(agent, agent.last_turn.calls, NOT_RUN)))
+        else:
+            agent.ask_again()
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
         """Speak."""
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
-        return run_turn(self.agent, TurnOptions(visible=self.settings.visible, hint=hint))
+        return run_turn(self.agent, TurnOptions(visible=self.settings.visible, tools=self.settings.tools, hint=hint))
 
     def update(self) -> Status:
         """Wait for the end of the turn, within its time."""
+        if self._is_late:
+            return Status.FAILURE
         status = super().update()
         if status is not Status.RUNNING or self.settings.timeout_s is None:
             return status
         if self.run.now_s >= self._deadline_s:
-            self.terminate(Status.INVALID)
-            self.agent.fault = ModelFault(
-                "provider_failed", f"the model took longer than {self.settings.timeout_s:g} s"
-            )
-            self.board.set("failed", value=True)
-            return Status.FAILURE
-        self.run.wake_at(self.index, self._deadline_s)
+            self._give_up(self.settings.timeout_s)
+        else:
+            self.run.wake_at(self.index, self._deadline_s)
         return status
+
+    def _give_up(self, timeout_s: float) -> None:
+        """Halt the turn; the node fails a tick later, when what was said so far is there."""
+        self._is_late = True
+        super().terminate(Status.INVALID)
+        self.agent.fault = ModelFault("provider_failed", f"the model took longer than {timeout_s:g} s")
+        self.board.set("failed", value=True)
+        self.run.tick_again(self.path)
+
+    def terminate(self, new_status: Status) -> None:
+        """The time no longer counts; a halt closes the provider's connection."""
+        self.run.forget_deadline(self.index)
+        super().terminate(new_status)
 
     def finish(self, value: TurnOutcome) -> Status:
         """Apply the outcome."""
@@ -90,8 +120,14 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
 
     def interrupted(self, value: TurnOutcome | None) -> None:
         """Count what was said before the halt; what went wrong before stays."""
-        if value is not None:
-            fault = self.agent.fault
-            self.agent.apply_turn(value)
-            self.agent.fault = fault
-            publish_counts(self.agent, self.board)
+        if value is None:
+            return
+        agent, fault = self.agent, self.agent.fault
+        if self.settings.visible:
+            agent.apply_turn(value)
+            # One that had ended just before the halt may have called tools.
+            agent.apply_tools(ToolsOutcome(refuse(agent, value.calls, CANCELLED)))
+        else:
+            agent.apply_side_turn(value)
+        agent.fault = fault
+        publish_counts(agent, self.board)

@@ -7,7 +7,7 @@ from py_trees.common import Status
 
 from bt_runtime import NoSettings, node
 from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.tool_calls import run_tool_calls
+from oracle.agent.tool_calls import CANCELLED, refuse, run_tool_calls
 from oracle.nodes.base import AgentAction
 from oracle.nodes.board import publish_tools
 
@@ -36,6 +36,6 @@ class RunTools(AgentAction[NoSettings]):
         return Status.SUCCESS
 
     def interrupted(self, value: ToolsOutcome | None) -> None:
-        """Keep the results that were there."""
-        if value is not None:
-            self.finish(value)
+        """Keep the results that were there; if the calls had not even begun, they are cancelled all the same."""
+        turn = self.agent.last_turn
+        self.finish(value or ToolsOutcome(refuse(self.agent, turn.calls if turn else (), CANCELLED)))

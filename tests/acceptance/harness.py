@@ -10,7 +10,7 @@ it is a `ScriptedModel`, where the wire does not matter, or whatever `model` say
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,14 +25,14 @@ from bt_runtime.testing import FakeClock
 from oracle.agent.run import AgentRun, Equipment
 from oracle.answering import ActiveQuery, Ask, Oracle
 from oracle.chunks import Chunk, Content, Done, Failed, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
-from oracle.classify import HeuristicIntents
+from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversation, MemoryConversations
 from oracle.decision import AgentConfig
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.protocol import Model, ModelRequest, Usage
 from oracle.nodes import REGISTRY
 from oracle.testing import Disturbed, Reply, ScriptedCall, ScriptedModel, ScriptedTurn, StandInProvider
-from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
+from oracle.tools import Tool, ToolRegistry, ToolResult, project_tools, vault_tools, web_tools
 from prompts import load_segments
 
 ControlName = Literal["tree", "loop"]
@@ -68,9 +68,9 @@ NEED_TURN = signal_xml("need_turn", reason="there is more to read")
 
 
 def says(
-    text: str = "", *calls: ScriptedCall, tokens: int | tuple[int, int] | None = None, **more: Any
+    text: str = "", *calls: ScriptedCall, tokens: int | tuple[int, int] | None = (40, 10), **more: Any
 ) -> ScriptedTurn:
-    """A turn: text, tool calls, and what the provider reports: output tokens, or (input, output)."""
+    """A turn: text, tool calls, and what the provider reports: output tokens, (input, output), or nothing."""
     sizes = (0, tokens) if isinstance(tokens, int) else tokens
     usage = None if sizes is None else Usage(input_tokens=sizes[0], output_tokens=sizes[1])
     return ScriptedTurn(text=text, tool_calls=calls, usage=usage, **more)
@@ -381,7 +381,7 @@ async def harness(
                 model=model,
                 tools=ToolRegistry(_tools(folder, tools, has_web_search=model.has_web_search)),
                 segments=load_segments(),
-                intents=HeuristicIntents(),
+                intents=equipment.pop("intents", None) or HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=lambda: TIMESTAMP,
                 **equipment,
@@ -411,6 +411,17 @@ def _tools(folder: Path, further: Iterable[Tool], *, has_web_search: bool) -> It
     yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
     yield from web_tools(has_web_search=has_web_search)
     yield from further
+
+
+def made_tool(call: Callable[[Mapping[str, Any]], Awaitable[ToolResult]], name: str = "probe") -> Tool:
+    """A tool of the group `code` with any arguments, whose calls a test controls."""
+    schema = {"type": "object", "properties": {}, "additionalProperties": True}
+    return Tool(name, f"{name} does what the test says.", "Always.", schema, call, "code")
+
+
+async def numbered(arguments: Mapping[str, Any]) -> ToolResult:
+    """A tool's call that works: its result shows its arguments."""
+    return ToolResult(f"result of {dict(arguments)}")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -464,6 +475,8 @@ __all__ = [
     "calls",
     "hangs",
     "harness",
+    "made_tool",
+    "numbered",
     "says",
     "signal_xml",
     "text_of",

@@ -1,5 +1,7 @@
 """The `deadline` guard."""
 
+from dataclasses import replace
+
 from py_trees.common import Status
 from pydantic import Field
 
@@ -22,8 +24,8 @@ class DeadlineSettings(NodeSettings):
 class Deadline(AgentGuard[DeadlineSettings]):
     """Trips when the time for the whole query is over: `timeout`.
 
-    SUCCESS while there is time; the run wakes up when it is over, so as a guard of a loop it interrupts whatever is under
-    way.
+    SUCCESS while there is time; the run wakes up when it is over, so as a guard of a loop it interrupts whatever is
+    under way.
 
     ```yaml
     deadline:
@@ -40,12 +42,13 @@ class Deadline(AgentGuard[DeadlineSettings]):
         return status
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the time is over, by the time of the tick."""
-        elapsed_s = self.run.now_s - state.start_time
-        if self.settings.seconds is not None and elapsed_s >= self.settings.seconds:
-            return True
-        return rules.deadline_has_passed(state.config, elapsed_s)
+        """Whether the time is over, by the time of the tick; a shorter time becomes the effective one when it trips."""
+        limit_s = self._limit_s()
+        if not rules.deadline_has_passed(limit_s, self.run.now_s - state.start_time):
+            return False
+        self.agent.state = replace(state, max_seconds=limit_s, elapsed_seconds=self.run.now_s - state.start_time)
+        return True
 
     def _limit_s(self) -> float:
-        limit_s = float(self.agent.state.config.timeout_seconds)
+        limit_s = self.agent.state.time_limit_s
         return limit_s if self.settings.seconds is None else min(limit_s, self.settings.seconds)

@@ -2,11 +2,11 @@
 
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
-from oracle.nodes.base import AgentGuard
+from oracle.nodes.base import StateGuard
 
 
 @node("error_limit")
-class ErrorLimit(AgentGuard[NoSettings]):
+class ErrorLimit(StateGuard[NoSettings]):
     """Trips after three tool errors in a row over at least two turns: `error_limit`.
 
     SUCCESS otherwise; one call that works starts the count anew.

@@ -2,11 +2,11 @@
 
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
-from oracle.nodes.base import AgentGuard
+from oracle.nodes.base import StateGuard
 
 
 @node("token_budget")
-class TokenBudget(AgentGuard[NoSettings]):
+class TokenBudget(StateGuard[NoSettings]):
     """Trips when the tokens of the query have reached the user's budget: `token_budget`.
 
     SUCCESS while there are tokens left, and the budget did not cut the last response off.

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bt_runtime import NodeSettings, node
 from oracle.decision import AgentState, rules
-from oracle.nodes.base import AgentGuard
+from oracle.nodes.base import StateGuard
 
 
 class TurnBudgetSettings(NodeSettings):
@@ -20,7 +20,7 @@ class TurnBudgetSettings(NodeSettings):
 
 
 @node("turn_budget", settings=TurnBudgetSettings, shorthand="limit")
-class TurnBudget(AgentGuard[TurnBudgetSettings]):
+class TurnBudget(StateGuard[TurnBudgetSettings]):
     """Trips when the finished LLM turns have reached the limit: `max_iterations`.
 
     SUCCESS while there are turns left. The limit is the user's `max_iterations` or the tree's `max_turns`, whichever is
@@ -34,12 +34,12 @@ class TurnBudget(AgentGuard[TurnBudgetSettings]):
     reason = "max_iterations"
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the turns are used up; a lower limit of this guard becomes the effective one when it trips."""
+        """Whether the turns are used up; a lower limit of this guard is the effective one once it has been asked.
+
+        So the warning comes in time, and the last turn that it allows is a turn that wraps up.
+        """
         limit = self.settings.limit
-        if limit is None:
-            return rules.turns_are_used_up(state)
-        lower = replace(state, max_turns=min(limit, state.turn_limit))
-        if not rules.turns_are_used_up(lower):
-            return False
-        self.agent.state = lower
-        return True
+        if limit is not None and limit < state.turn_limit:
+            self.agent.state = state = replace(state, max_turns=limit)
+            self.board.set("turn_limit", limit)
+        return rules.turns_are_used_up(state)

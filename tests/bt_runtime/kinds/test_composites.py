@@ -22,7 +22,9 @@ async def test_a_sequence_goes_on_while_its_children_succeed(children, status, e
 
 
 SELECTORS = [
-    pytest.param("[{scripted: [FAILURE]}, {scripted: [SUCCESS]}, {scripted: [SUCCESS]}]", S, 2, id="the first that can"),
+    pytest.param(
+        "[{scripted: [FAILURE]}, {scripted: [SUCCESS]}, {scripted: [SUCCESS]}]", S, 2, id="the first that can"
+    ),
     pytest.param("[{scripted: [FAILURE]}, {scripted: [FAILURE]}]", F, 2, id="all fail"),
     pytest.param("[{scripted: [RUNNING, FAILURE]}, {scripted: [SUCCESS]}]", S, 2, id="waits for a running child"),
 ]

@@ -70,7 +70,9 @@ async def test_retry_survives_a_factor_that_no_number_can_hold():
 
 
 async def test_a_halt_during_the_wait_of_a_retry_forgets_its_deadline():
-    run = await run_root("timeout: {seconds: 5, child: {retry: {attempts: 2, backoff_s: 50, child: {scripted: [FAILURE]}}}}")
+    run = await run_root(
+        "timeout: {seconds: 5, child: {retry: {attempts: 2, backoff_s: 50, child: {scripted: [FAILURE]}}}}"
+    )
     assert run.status is F
     assert run.tree.context.deadlines == {}
 
@@ -141,9 +143,7 @@ FINALLYS = [("SUCCESS", "SUCCESS", S), ("FAILURE", "SUCCESS", F), ("SUCCESS", "F
 
 @pytest.mark.parametrize(("child", "then", "status"), FINALLYS)
 async def test_finally_runs_then_however_its_child_has_ended(child, then, status):
-    run = await run_root(
-        f"finally: {{child: {{scripted: [RUNNING, {child}]}}, then: {{scripted: [RUNNING, {then}]}}}}"
-    )
+    run = await run_root(f"finally: {{child: {{scripted: [RUNNING, {child}]}}, then: {{scripted: [RUNNING, {then}]}}}}")
     assert run.status is status
     assert run.ticks_of("finally/scripted") == [1, 2]
     assert run.ticks_of("finally/scripted#2") == [2, 3]
@@ -231,8 +231,16 @@ async def test_a_loop_that_ends_halts_a_guard_that_is_running():
             ends.append(clock.now())
 
     run = await run_root(
-        "sequence: [{loop: {until: count > 1, guards: [action: judge], child: {set: {count: count + 1}}}}, {action: x}]",
+        """
+sequence:
+  - loop:
+      until: found
+      guards: [action: judge]
+      child: {action: {name: work, call: work, into: found}}
+  - action: next
+""",
         clock=clock,
+        host=FakeHost({"work": 1}),
         substitutes={
             "sequence/loop/action": action_from(thinking),
             "sequence/action": action_from(lambda: clock.sleep(5)),

@@ -84,15 +84,15 @@ async def test_a_halted_action_is_cancelled_and_awaited():
         finally:
             ends.append(clock.now())
 
-    run = await run_root(
-        "timeout: {seconds: 3, child: {action: slow}}", clock=clock, host=FakeHost({"slow": slow})
-    )
+    run = await run_root("timeout: {seconds: 3, child: {action: slow}}", clock=clock, host=FakeHost({"slow": slow}))
     assert (run.status, ends) == (F, [3])
 
 
 async def test_notify_fills_in_values_and_tells_the_host():
     host = FakeHost()
-    run = await run_root("notify: {message: 'Turn {turn}, {found}, {not a key}', topic: x, severity: warning}", host=host)
+    run = await run_root(
+        "notify: {message: 'Turn {turn}, {found}, {not a key}', topic: x, severity: warning}", host=host
+    )
     assert run.status is S
     assert host.notices == [
         {

@@ -1,0 +1,155 @@
+"""The palette: what a tree may be made of, as a page for tree authors.
+
+Everything comes from the registry: the contract and the snippet from a kind's docstring, the meaning of a setting from
+the `Args` of its settings class. So the page cannot tell of anything that does not exist.
+"""
+
+import inspect
+import json
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from bt_runtime.kind import Category, Key, Kind, NodeSettings, Slot
+from bt_runtime.registry import Registry
+
+_HEADINGS: Mapping[Category, tuple[str, str]] = {
+    "composite": ("Composites", "Have children in an order, and decide which of them are ticked."),
+    "decorator": ("Decorators", "Have a child, and change when it is ticked or what its answer means."),
+    "condition": ("Conditions", "Answer at once, SUCCESS or FAILURE, and change nothing."),
+    "guard": ("Guards", "SUCCESS while the run may go on; the first one that fails writes the reason to stop."),
+    "action": ("Actions", "Do something."),
+}
+_INTRODUCTION = """\
+# Palette
+
+What a tree may be made of. This page is generated from the docstrings; `make docs` writes it.
+
+A node is its kind with its settings: `retry: {attempts: 3, child: ...}`. A kind that needs nothing stands alone. A bare
+value fills the shorthand, marked *. Every node may have a `name`.
+"""
+_SNIPPET = re.compile(r"^```yaml\n.*?^```$", re.DOTALL | re.MULTILINE)
+_ARGUMENT = re.compile(r"(\w+): (.*)")
+_WORDS: Mapping[object, str] = {
+    int: "whole number",
+    float: "number",
+    str: "text",
+    bool: "true or false",
+    type(None): "null",
+    Any: "any value",
+}
+
+
+def render_palette(registry: Registry) -> str:
+    """The palette as Markdown: all kinds by category, in the order of the registry, then all blackboard keys."""
+    parts = [_INTRODUCTION]
+    for category, (heading, meaning) in _HEADINGS.items():
+        kinds = [kind for kind in registry.kinds.values() if kind.category == category]
+        if kinds:
+            parts += [f"## {heading}\n\n{meaning}\n", *map(_kind_section, kinds)]
+    if registry.keys:
+        parts.append(_keys_section(registry.keys.values()))
+    return "\n".join(parts)
+
+
+def _kind_section(kind: Kind) -> str:
+    snippet = _SNIPPET.search(kind.doc)
+    contract = _SNIPPET.sub("", kind.doc).strip()
+    blocks = [f"### `{kind.name}`", contract]
+    rows = [*_setting_rows(kind), *(_slot_row(kind, slot) for slot in kind.slots)]
+    if rows:
+        blocks.append(_table(("setting", "value", "default", "meaning"), rows))
+    if snippet is not None:
+        blocks.append(snippet[0])
+    return "\n\n".join(blocks) + "\n"
+
+
+def _setting_rows(kind: Kind) -> Iterator[tuple[str, ...]]:
+    meanings = argument_meanings(kind.settings)
+    for name, field in kind.settings.model_fields.items():
+        written = field.alias or name
+        default = "required" if field.is_required() else _code(field.get_default(call_default_factory=True))
+        yield _marked(kind, written), _type_words(field), default, meanings.get(name, "")
+
+
+def _slot_row(kind: Kind, slot: Slot) -> tuple[str, ...]:
+    return (
+        _marked(kind, slot.name),
+        "nodes" if slot.many else "node",
+        "required" if slot.required else "none",
+        "Its children, in order." if slot.name == "children" else "",
+    )
+
+
+def _marked(kind: Kind, name: str) -> str:
+    return f"`{name}`*" if name == kind.shorthand else f"`{name}`"
+
+
+def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
+    """What the `Args` of a settings class say about each setting, as one line each."""
+    meanings: dict[str, str] = {}
+    _, _, arguments = inspect.cleandoc(settings.__doc__ or "").partition("Args:\n")
+    name, depth = "", 0
+    for line in arguments.splitlines():
+        indent, text = len(line) - len(line.lstrip()), line.strip()
+        if not text or not indent:
+            break
+        depth = depth or indent
+        started = _ARGUMENT.fullmatch(text) if indent == depth else None
+        if started is not None:
+            name, text = started[1], started[2]
+        meanings[name] = f"{meanings[name]} {text}" if name in meanings else text
+    return {name: text[:1].upper() + text[1:] for name, text in meanings.items()}
+
+
+def _type_words(field: FieldInfo) -> str:
+    bounds = [
+        f"{words} {getattr(limit, attribute)}"
+        for limit in field.metadata
+        for attribute, words in (("gt", "more than"), ("ge", "at least"), ("lt", "less than"), ("le", "at most"))
+        if getattr(limit, attribute, None) is not None
+    ]
+    return ", ".join([_annotation_words(field.annotation), *bounds])
+
+
+def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  whatever stands behind a field's colon
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if annotation in _WORDS:
+        return _WORDS[annotation]
+    if origin is Literal:
+        return " or ".join(map(_code, arguments))
+    if origin in {types.UnionType, Union}:
+        return " or ".join(_annotation_words(part) for part in arguments if part is not type(None))
+    if origin is not None and hasattr(annotation, "__metadata__"):
+        return _annotation_words(arguments[0])
+    if inspect.isclass(origin) and issubclass(origin, Mapping):
+        return f"mapping of {_annotation_words(arguments[1])}"
+    if inspect.isclass(origin) and issubclass(origin, Sequence):
+        return f"list of {_annotation_words(arguments[0])}"
+    if isinstance(annotation, TypeVar) or not inspect.isclass(annotation):
+        return "value"
+    return "mapping" if issubclass(annotation, NodeSettings | Mapping) else "value"
+
+
+def _keys_section(keys: Iterable[Key]) -> str:
+    rows = [
+        (f"`{key.name}`", key.type, _code(key.default), "" if key.read_only else "yes", key.description) for key in keys
+    ]
+    table = _table(("key", "type", "default", "can be set", "meaning"), rows)
+    return f"## Blackboard keys\n\nWhat expressions can read; a tree declares more under `blackboard:`.\n\n{table}\n"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([_cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _code(value: object) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False, default=str)}`"

@@ -1,0 +1,113 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bt_runtime import Blackboard, BlackboardError, Key
+
+KEYS = {
+    key.name: key
+    for key in (
+        Key("turn", "int", 0),
+        Key("ratio", "float", 0.0),
+        Key("hint", "str", ""),
+        Key("failed", "bool", default=False),
+        Key("sources", "list", []),
+        Key("signal", "map"),
+        Key("found", "any"),
+    )
+}
+
+
+def board(**values):
+    return Blackboard(KEYS, values)
+
+
+def test_keys_have_their_defaults_and_the_values_given():
+    assert dict(board(turn=3)) == {
+        "turn": 3, "ratio": 0.0, "hint": "", "failed": False, "sources": [], "signal": None, "found": None,
+    }  # fmt: skip
+    assert len(board()) == len(KEYS)
+
+
+def test_first_values_are_no_writes():
+    assert board(turn=3).take_writes() == ()
+
+
+RIGHT = [
+    ("turn", 7), ("ratio", 7), ("ratio", 0.5), ("hint", "x"), ("failed", True), ("sources", [1]), ("sources", (1,)),
+    ("signal", {"a": 1}), ("found", [1]), ("turn", None),
+]  # fmt: skip
+WRONG = [
+    ("turn", True), ("turn", 1.0), ("turn", "1"), ("ratio", float("nan")), ("ratio", float("inf")), ("hint", 3),
+    ("failed", 1), ("failed", "yes"), ("sources", "ab"), ("signal", [1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), RIGHT)
+def test_a_value_of_the_type_can_be_set(key, value):
+    written = board()
+    written.set(key, value)
+    assert written[key] == value
+
+
+@pytest.mark.parametrize(("key", "value"), WRONG)
+def test_a_value_of_another_type_is_an_error_and_changes_nothing(key, value):
+    written = board()
+    before = dict(written)
+    with pytest.raises(BlackboardError, match=f"'{key}' must be"):
+        written.set(key, value)
+    with pytest.raises(BlackboardError, match=f"'{key}' must be"):
+        Blackboard(KEYS, {key: value})
+    assert dict(written) == before
+    assert written.take_writes() == ()
+
+
+def test_an_unknown_key_is_an_error_with_the_nearest_name():
+    for use in (lambda b: b["trun"], lambda b: b.set("trun", 1), lambda b: b.check("trun", 1)):
+        with pytest.raises(BlackboardError, match="no blackboard key 'trun'.*'turn'"):
+            use(board())
+
+
+def test_it_is_a_mapping_like_any_other():
+    assert "turn" in board()
+    assert "trun" not in board()
+    assert board().get("trun", 5) == 5
+    assert board().get("turn", 5) == 0
+
+
+def test_writes_are_told_once_in_order_and_only_if_something_changed():
+    written = board()
+    written.set("turn", 0)
+    written.set("turn", 1)
+    written.set("hint", "x")
+    written.set("turn", 2)
+    assert written.take_writes() == (("turn", 1), ("hint", "x"), ("turn", 2))
+    assert written.take_writes() == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [("ratio", 1, 1.0), ("found", [1], [True]), ("found", 0, False), ("found", {"a": 1}, {"a": 1.0})],
+)
+def test_values_that_python_calls_equal_but_json_does_not_are_a_change(key, before, after):
+    written = board(**{key: before})
+    written.set(key, after)
+    assert written.take_writes() == ((key, after),)
+    assert repr(written[key]) == repr(after)
+
+
+def test_a_careless_change_of_a_default_stays_in_its_run():
+    board()["sources"].append("leak")
+    assert board()["sources"] == []
+
+
+@given(st.dictionaries(st.text(max_size=9), st.none() | st.booleans() | st.floats() | st.text() | st.lists(st.integers())))
+def test_whatever_is_written_is_taken_whole_or_refused(values):
+    written = board()
+    for key, value in values.items():
+        try:
+            written.set(key, value)
+        except BlackboardError:
+            assert key not in written or written[key] == KEYS[key].default
+        else:
+            assert written[key] == value

@@ -1,0 +1,52 @@
+from bt_runtime import Recording, Status
+from bt_runtime.recording import describe
+from bt_runtime.testing import FakeClock, action_from
+from tests.bt_runtime.running import run_root
+
+
+async def recorded():
+    clock = FakeClock()
+    return await run_root(
+        "sequence: [{scripted: [RUNNING, SUCCESS]}, action: x, {set: {count: 1}}]",
+        clock=clock,
+        substitutes={"sequence/action": action_from(lambda: clock.sleep(2))},
+    )
+
+
+async def test_a_record_tells_what_the_tree_was_told_and_what_it_did():
+    run = await recorded()
+    first, second, third = run.recording
+    assert (first.tick, first.at_s, first.cause, first.causes) == (1, 0, "start", ())
+    assert (second.cause, second.causes) == ("again", ("sequence/scripted",))
+    assert (third.cause, third.causes, third.at_s) == ("outcome", ("sequence/action@1",), 2)
+    assert [(o.key, o.state, o.at_s) for o in third.outcomes] == [("sequence/action@1", "done", 2)]
+    assert (third.visited, third.writes) == ((0, 2, 3), (("count", 1),))
+    assert third.changes == ((0, Status.SUCCESS), (2, Status.SUCCESS), (3, Status.SUCCESS))
+
+
+async def test_the_statuses_after_any_tick_can_be_asked_for():
+    run = await recorded()
+    assert run.recording.statuses(0) == dict.fromkeys(run.tree.paths, Status.INVALID)
+    assert list(run.recording.statuses(1).values()) == [Status.RUNNING, Status.RUNNING, Status.INVALID, Status.INVALID]
+    assert set(run.recording.statuses().values()) == {Status.SUCCESS}
+    assert run.recording.visited()[0] == ["sequence", "sequence/scripted"]
+
+
+async def test_a_bounded_recording_drops_the_oldest_records_and_still_knows_all_statuses():
+    run = await recorded()
+    bounded = Recording(run.tree.paths, max_ticks=1)
+    for record in run.recording:
+        bounded.on_tick(record)
+    assert (len(bounded), bounded.dropped) == (1, 2)
+    assert bounded.statuses() == run.recording.statuses()
+
+
+def test_an_exception_is_described_in_bounded_length_even_if_it_cannot_speak():
+    class Mute(Exception):  # noqa: N818
+        def __str__(self):
+            raise RuntimeError
+
+    assert describe(ValueError("bad")) == "ValueError: bad"
+    assert describe(KeyboardInterrupt()) == "KeyboardInterrupt"
+    assert describe(Mute()) == "Mute: (its message cannot be shown)"
+    assert len(describe(ValueError("x" * 99_999))) == 2000

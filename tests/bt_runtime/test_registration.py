@@ -1,0 +1,126 @@
+import pytest
+
+from bt_runtime import (
+    Action, Condition, Decorator, Guard, KindError, Node, NoSettings, Status, action_kind, condition_kind, node,
+)  # fmt: skip
+from bt_runtime.testing import run_text
+from tests.bt_runtime.running import F, S
+
+
+class Leaf(Node[NoSettings]):
+    """A leaf."""
+
+    def update(self):
+        return Status.SUCCESS
+
+
+class Slow(Action[NoSettings]):
+    """An action."""
+
+    async def start(self):
+        return None
+
+
+class Asks(Condition[NoSettings]):
+    """A condition."""
+
+    def holds(self):
+        return True
+
+
+class Stops(Guard[NoSettings]):
+    """A guard."""
+
+    def trips(self):
+        return None
+
+
+class Around(Decorator[NoSettings]):
+    """A decorator."""
+
+    def update(self):
+        return self.child.step()
+
+
+@pytest.mark.parametrize(
+    ("cls", "category", "waits", "acts", "slots"),
+    [
+        (Leaf, "action", False, True, 0),
+        (Slow, "action", True, True, 0),
+        (Asks, "condition", False, False, 0),
+        (Stops, "guard", False, False, 0),
+        (Around, "decorator", False, False, 1),
+    ],
+)
+def test_what_a_kind_is_follows_from_its_base(cls, category, waits, acts, slots):
+    kind = node("each")(cls).kind
+    assert (kind.category, kind.waits, kind.acts, len(kind.slots)) == (category, waits, acts, slots)
+    assert kind.summary == cls.__doc__
+
+
+def test_a_class_without_a_docstring_is_refused():
+    class Silent(Leaf):
+        pass
+
+    with pytest.raises(KindError, match="class Silent of node kind 'silent' has no docstring"):
+        node("silent")(Silent)
+
+
+def test_a_class_that_lacks_a_method_is_refused_when_it_is_made_a_kind():
+    class Half(Condition[NoSettings]):
+        """Half."""
+
+    with pytest.raises(KindError, match="does not define holds"):
+        node("half")(Half)
+
+
+def knows(board):
+    """SUCCESS when something is known."""
+    return bool(board["termination_reason"])
+
+
+async def says_no(host):
+    """FAILURE, unless the host is kind."""
+    return host == "kind"
+
+
+async def test_functions_become_conditions_and_actions():
+    text = "tree: demo\nroot: {sequence: [{inverter: knows}, says_no]}"
+    kinds = [condition_kind("knows", knows), action_kind("says_no", says_no)]
+    assert (await run_text(text, kinds=kinds, host="strict")).status is F
+    assert (await run_text(text, kinds=kinds, host="kind")).status is S
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: condition_kind("x", says_no), "is async"),
+        (lambda: action_kind("x", knows), "is not async"),
+        (lambda: condition_kind("x", lambda board: True), "no docstring"),
+    ],
+)
+def test_functions_of_the_wrong_sort_are_refused(make, told):
+    with pytest.raises(KindError, match=told):
+        make()
+
+
+class TripsOnce(Guard[NoSettings]):
+    """Trips."""
+
+    def trips(self):
+        return "enough"
+
+
+class TripsToo(Guard[NoSettings]):
+    """Trips."""
+
+    def trips(self):
+        return "too late"
+
+
+async def test_the_first_guard_that_trips_writes_the_reason():
+    run = await run_text(
+        "tree: demo\nroot: {parallel: [trips, trips_too]}",
+        kinds=[node("trips")(TripsOnce).kind, node("trips_too")(TripsToo).kind],
+    )
+    assert (run.status, run.value("termination_reason")) == (F, "enough")

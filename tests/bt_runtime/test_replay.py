@@ -1,0 +1,303 @@
+import asyncio
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import Field
+
+from bt_runtime import Action, NodeSettings, Recording, RunLoop, Status, build, node, replay
+from bt_runtime.parser import read_tree
+from bt_runtime.testing import FakeClock, action_from, registry_of
+from tests.bt_runtime.running import F, S, run_root, tree
+
+PROPERTY = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class WorkSettings(NodeSettings):
+    """Settings of `work`."""
+
+    plan: list[tuple[float, str]] = Field(min_length=1)
+
+
+@node("work", settings=WorkSettings, shorthand="plan", acts=False)
+class Work(Action[WorkSettings]):
+    """Takes the time and ends as its plan says, an entry per start."""
+
+    _starts = 0
+
+    async def start(self):
+        seconds, end = self.settings.plan[self._starts % len(self.settings.plan)]
+        self._starts += 1
+        try:
+            await self.run.host.sleep(seconds)
+        except asyncio.CancelledError:
+            if end == "keeps":
+                return "kept"
+            raise
+        if end == "raises":
+            raise ValueError("bad")
+        return end
+
+    def finish(self, value):
+        self.run.blackboard.set("found", [self.path, value])
+        return Status.FAILURE if value == "fails" else Status.SUCCESS
+
+    def interrupted(self, value):
+        self.run.blackboard.set("found", [self.path, "interrupted", value])
+
+
+SECONDS = st.sampled_from([0, 0.5, 1, 1, 2, 3, 5])
+LEAVES = st.one_of(
+    st.lists(st.sampled_from(["SUCCESS", "FAILURE", "RUNNING"]), min_size=1, max_size=3).map(
+        lambda script: {"scripted": [*script, script[0] if script[0] != "RUNNING" else "FAILURE"]}
+    ),
+    st.lists(
+        st.tuples(SECONDS, st.sampled_from(["done", "fails", "raises", "keeps"])), min_size=1, max_size=3
+    ).map(lambda plan: {"work": plan}),
+    st.sampled_from([{"set": {"count": "count + 1"}}, {"condition": "count < 3"}]),
+)
+
+
+def composites(child, leaves=LEAVES):
+    many = st.lists(child, min_size=1, max_size=4)
+    return st.one_of(
+        st.builds(lambda kind, nodes: {kind: nodes}, st.sampled_from(["sequence", "selector"]), many),
+        st.builds(
+            lambda kind, nodes: {kind: {"memory": False, "children": nodes}},
+            st.sampled_from(["sequence", "selector"]),
+            st.lists(child.filter(lambda spec: "set" not in json.dumps(spec)), min_size=1, max_size=3),
+        ),
+        st.builds(
+            lambda success, failure, limit, nodes: {
+                "parallel": {"success": success, "failure": failure, "max_concurrent": limit, "children": nodes}
+            },
+            st.sampled_from(["all", "one", 2]),
+            st.sampled_from(["one", "unreachable"]),
+            st.sampled_from([None, 1, 2]),
+            many,
+        ),
+        st.builds(lambda kind, c: {kind: {"child": c}}, st.sampled_from(["inverter", "force_success", "force_failure"]), child),
+        st.builds(
+            lambda backoff, c: {"retry": {"attempts": 2, "backoff_s": backoff, "child": c}}, SECONDS.map(float), child
+        ),
+        st.builds(lambda c: {"repeat": {"times": 2, "child": c}}, child),
+        st.builds(lambda s, c: {"timeout": {"seconds": s + 0.25, "child": c}}, SECONDS, child),
+        st.builds(lambda c, then: {"finally": {"child": c, "then": then}}, child, child),
+        st.builds(
+            lambda c: {"loop": {"guards": [{"condition": "not cancel_requested"}], "until": "count > 5", "child": c}},
+            child,
+        ),
+    )
+
+
+TREES = st.recursive(LEAVES, composites, max_leaves=10)
+EVENTS = st.lists(
+    st.tuples(SECONDS, st.sampled_from([("cancel_requested", True), ("count", 9), ("count", 0)])), max_size=3
+)
+
+
+async def recorded_run(text, events):
+    registry = registry_of([Work.kind])
+    definition = read_tree(text, file="<test>", registry=registry)
+    clock = FakeClock()
+    built = build(definition, registry=registry, host=clock)
+    recording = Recording(built.paths)
+    loop = RunLoop(built, clock=clock, observers=[recording], max_ticks_without_event=60)
+
+    async def outside():
+        for seconds, (key, value) in events:
+            await clock.sleep(seconds)
+            loop.deliver(key, value)
+        await clock.sleep(1000)
+        run.cancel()  # endless ones, after a thousand seconds
+
+    run = asyncio.create_task(loop.run())
+    teller = asyncio.create_task(outside())
+    await asyncio.wait([run])
+    teller.cancel()
+    await asyncio.wait([teller])
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    return definition, registry, built, recording, left
+
+
+@PROPERTY
+@given(TREES, EVENTS)
+def test_a_replay_of_any_run_does_the_same_tick_by_tick(spec, events):
+    text = json.dumps({"tree": "demo", "blackboard": {"count": {"type": "int", "default": 0}, "found": "any"}, "root": spec})
+    definition, registry, ran, recording, left = asyncio.run(recorded_run(text, events))
+    assert not left
+    again = build(definition, registry=registry)
+    replayed = replay(again, recording)
+    assert replayed.records == tuple(recording)
+    assert replayed.diverged_at is None
+    assert not replayed.missing
+    assert not replayed.unanswered
+    assert dict(again.blackboard) == dict(ran.blackboard)
+    assert [each.status for each in again.nodes] == [each.status for each in ran.nodes]
+
+
+class Reference:
+    """What the kinds say, in the plainest words, for nodes that answer at once."""
+
+    def __init__(self, spec):
+        ((self.kind, value),) = spec.items()
+        self.value = value if isinstance(value, dict) else {}
+        below = [self.value["child"]] if "child" in self.value else self.value.get("children", value)
+        self.script = value if self.kind == "scripted" else None
+        self.children = [] if self.script else [Reference(each) for each in below]
+        self.status, self.ticks = Status.INVALID, 0
+
+    def statuses(self):
+        return [self.status, *(status for child in self.children for status in child.statuses())]
+
+    def halt(self):
+        self.status = Status.INVALID
+        for child in self.children:
+            child.halt()
+
+    def tick(self):
+        if self.status is not Status.RUNNING and self.kind in {"sequence", "selector", "parallel"}:
+            for child in self.children:
+                child.halt()
+        self.status = getattr(self, self.kind)()
+        for child in self.children:
+            if self.status is not Status.RUNNING and child.status is Status.RUNNING:
+                child.halt()
+        return self.status
+
+    def scripted(self):
+        self.ticks += 1
+        return Status[self.script[min(self.ticks, len(self.script)) - 1]]
+
+    def inverter(self):
+        return {S: F, F: S}.get(self.children[0].tick(), Status.RUNNING)
+
+    def force_success(self):
+        return Status.RUNNING if self.children[0].tick() is Status.RUNNING else S
+
+    def force_failure(self):
+        return Status.RUNNING if self.children[0].tick() is Status.RUNNING else F
+
+    def in_order(self, go_on):
+        for child in self.children:
+            if self.value.get("memory", True) and child.status is go_on:
+                continue
+            if child.tick() is not go_on:
+                for later in self.children[self.children.index(child) + 1 :]:
+                    later.halt()
+                return child.status
+        return go_on
+
+    def sequence(self):
+        return self.in_order(S)
+
+    def selector(self):
+        return self.in_order(F)
+
+    def parallel(self):
+        limit = self.value["max_concurrent"] or len(self.children)
+        for child in self.children:
+            if child.status in {S, F}:
+                continue
+            if sum(other.status is Status.RUNNING for other in self.children[: self.children.index(child)]) < limit:
+                child.tick()
+        succeeded = [child.status for child in self.children].count(S)
+        failed = [child.status for child in self.children].count(F)
+        needed = {"all": len(self.children), "one": 1}.get(self.value["success"], self.value["success"])
+        if succeeded >= needed:
+            return S
+        if len(self.children) - failed < needed or (failed and self.value["failure"] == "one"):
+            return F
+        return Status.RUNNING
+
+
+SCRIPTS = st.lists(st.sampled_from(["SUCCESS", "FAILURE", "RUNNING"]), min_size=1, max_size=5).map(
+    lambda script: {"scripted": script}
+)
+PLAIN = {"scripted", "sequence", "selector", "parallel", "inverter", "force_success", "force_failure"}
+
+
+def plain(spec):
+    return all(
+        kind in PLAIN
+        and all(
+            plain(each)
+            for each in (
+                []
+                if kind == "scripted"
+                else value
+                if isinstance(value, list)
+                else value.get("children") or [value["child"]]
+            )
+        )
+        for kind, value in spec.items()
+    )
+
+
+@PROPERTY
+@given(st.recursive(SCRIPTS, composites, max_leaves=12).filter(plain))
+def test_after_every_tick_all_statuses_are_those_of_a_naive_interpreter(spec):
+    registry = registry_of()
+    built = build(read_tree(json.dumps({"tree": "demo", "root": spec}), file="<test>", registry=registry), registry=registry)
+    reference = Reference(spec)
+    for _ in range(12):
+        assert built.root.step() is reference.tick()
+        assert [each.status for each in built.nodes] == reference.statuses()
+
+
+async def recorded(root, **options):
+    clock = FakeClock()
+    return await run_root(root, clock=clock, substitutes={"sequence/action": action_from(lambda: clock.sleep(3))}, **options)
+
+
+def built_anew(root):
+    registry = registry_of()
+    return build(read_tree(tree(root), file="<test>", registry=registry), registry=registry)
+
+
+BEFORE = "sequence: [action: x, {set: {count: 1}}, {scripted: [RUNNING, SUCCESS]}]"
+
+
+async def test_a_replay_against_an_edited_tree_shows_where_it_first_does_something_else():
+    run = await recorded(BEFORE)
+    edited = built_anew("sequence: [action: x, {set: {count: 2}}, {scripted: [RUNNING, SUCCESS]}]")
+    told = replay(edited, run.recording, paths=run.tree.paths)
+    assert told.diverged_at == 2
+    assert edited.blackboard["count"] == 2
+
+
+async def test_a_node_that_was_added_where_the_run_never_came_is_no_difference():
+    before = "selector: [{scripted: [RUNNING, SUCCESS]}, {set: {count: 1}}]"
+    after = "selector: [{scripted: [RUNNING, SUCCESS]}, {inverter: {condition: turn > 3}}, {set: {count: 1}}]"
+    run = await run_root(before)
+    assert replay(built_anew(after), run.recording, paths=run.tree.paths).diverged_at is None
+
+
+async def test_a_replay_tells_which_outcomes_an_edited_tree_did_not_ask_for_and_which_it_lacks():
+    run = await recorded(BEFORE)
+    told = replay(built_anew("sequence: [{action: {name: other, call: x}}]"), run.recording, paths=run.tree.paths)
+    assert (told.diverged_at, told.missing, told.unanswered) == (1, ("sequence/action@1",), ("sequence/other@1",))
+
+
+async def test_an_edited_tree_that_ends_sooner_diverges_there():
+    run = await run_root("scripted: [RUNNING, RUNNING, SUCCESS]")
+    told = replay(built_anew("scripted: [RUNNING, SUCCESS]"), run.recording)
+    assert (told.diverged_at, len(told.records)) == (2, 2)
+
+
+async def test_a_recorded_delivery_that_an_edited_tree_cannot_take_is_an_error_in_the_record():
+    run = await run_root("condition: count == 3", started=lambda loop: loop.deliver("count", 3))
+    registry = registry_of()
+    edited = build(
+        read_tree("tree: demo\nroot: {scripted: [SUCCESS]}", file="<test>", registry=registry), registry=registry
+    )
+    told = replay(edited, run.recording)
+    assert told.diverged_at == 1
+    assert "no blackboard key 'count'" in told.records[0].errors[0].error
+
+
+async def test_a_replay_starts_nothing():
+    run = await recorded(BEFORE)
+    again = built_anew(BEFORE)
+    assert replay(again, run.recording).diverged_at is None
+    assert again.blackboard["count"] == 1

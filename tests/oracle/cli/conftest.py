@@ -1,0 +1,90 @@
+"""A command line as a user has it: an own folder, no settings but those of the test, the real entry point."""
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from oracle.cli import main
+from oracle.testing import StandInProvider
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch, tmp_path):
+    """No settings from outside; what `.env` files put into the environment is gone afterwards."""
+    kept = dict(os.environ)
+    for name in kept:
+        if name.startswith(("ORACLE_", "ANTHROPIC_")) or name in {"NO_COLOR", "COLUMNS", "LINES"}:
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    yield
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "login.py").write_text('"""How users log in."""\n\ndef check_password(user, password):\n    ...\n')
+    return folder
+
+
+@pytest.fixture
+def oracle(capfd):
+    """The console entry, in this process."""
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def start():
+    """The console entry as a process of its own; it is gone at the end of the test."""
+    started = []
+
+    async def spawn(*arguments, wrapper=(), **options):
+        options = {"stdin": asyncio.subprocess.DEVNULL, "stdout": asyncio.subprocess.PIPE} | options
+        process = await asyncio.create_subprocess_exec(
+            *wrapper,
+            sys.executable,
+            "-m",
+            "oracle.cli",
+            *map(str, arguments),
+            **{"stderr": asyncio.subprocess.PIPE} | options,
+            # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+        started.append(process)
+        return process
+
+    yield spawn
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+
+
+@pytest.fixture
+def provided(monkeypatch):
+    """Lets the real SDK talk to a stand-in provider, in this process and in those that it starts."""
+
+    def use(provider: StandInProvider, key="test-key"):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+
+    return use

@@ -1,0 +1,200 @@
+"""The console script as a process: signals, pipes, terminals, closed streams."""
+
+import asyncio
+import json
+import os
+import pty
+import signal
+import sys
+
+import pytest
+
+from oracle.cli import main
+from oracle.cli.interrupts import Interrupts
+from oracle.testing import Disturbed, ScriptedTurn, StandInProvider
+
+HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
+LIMIT_S = 60
+"""Against a hang of the test itself; nothing waits for it."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, provided, number):
+    async with StandInProvider([HANGS]) as provider:
+        provided(provider)
+        process = await start("ask", "Hello", "--json")
+        said = b""
+        while b"good." not in said:
+            said += await process.stdout.readline()
+        process.send_signal(number)
+        rest = await process.stdout.read()
+        assert await process.wait() == 128 + number
+        await provider.wait_disconnected()
+    done = json.loads(rest.splitlines()[-1])
+    assert (done["type"], done["termination_reason"]) == ("done", "user_cancelled")
+
+
+async def test_an_interruption_is_told_in_plain_text(start, provided):
+    async with StandInProvider([HANGS]) as provider:
+        provided(provider)
+        process = await start("ask", "Hello")
+        said = await process.stdout.readuntil(b"good.")
+        process.send_signal(signal.SIGINT)
+        rest, err = await process.communicate()
+    assert process.returncode == 130
+    assert (said + rest).decode() == "So far so good.\n"
+    assert err.decode().startswith("cancelled · ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_before_the_question_was_asked_ends_the_command(number):
+    with pytest.raises(SystemExit) as ended, Interrupts():
+        os.kill(os.getpid(), number)
+    assert ended.value.code == 128 + number
+
+
+def test_an_interruption_that_the_caller_ignores_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.number is None
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+async def test_a_second_interruption_ends_a_command_that_is_stuck_in_writing(start, provided):
+    async with StandInProvider([Disturbed(ScriptedTurn(text="word " * 100_000, piece_chars=1000), "hang")]) as provider:
+        provided(provider)
+        read_end, write_end = os.pipe()
+        process = await start("ask", "Hello", "--limit", "token_budget=200000", stdout=write_end)
+        os.close(write_end)
+        # Nobody reads: the pipe is full after 64 KiB, and the command waits in the middle of a write.
+        await asyncio.to_thread(os.read, read_end, 1)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), LIMIT_S) in {130, 143}
+        os.close(read_end)
+
+
+async def test_a_reader_that_goes_away_ends_the_query_quietly(start, provided):
+    turn = ScriptedTurn(text="word " * 20_000, piece_chars=100)
+    async with StandInProvider([turn]) as provider:
+        provided(provider)
+        process = await start("ask", "Hello", "--limit", "token_budget=200000")
+        await process.stdout.read(10)
+        process._transport.get_pipe_transport(1).close()
+        err = await process.stderr.read()
+        assert await process.wait() == 141
+    assert b"Traceback" not in err
+    assert b"Exception" not in err
+
+
+@pytest.mark.parametrize(
+    ("redirections", "code"),
+    [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
+)
+async def test_closed_and_full_streams_do_no_harm(start, redirections, code):
+    process = await start("ask", "Thanks!", wrapper=("sh", "-c", f'"$@" {redirections}', "sh"))
+    out, err = await process.communicate()
+    assert process.returncode == code
+    assert b"Traceback" not in out + err
+    if "full" in redirections:
+        assert b"Error: the answer could not be written: No space left on device" in err
+
+
+async def test_a_closed_standard_input_is_no_question(start):
+    process = await start("ask", wrapper=("sh", "-c", '"$@" <&-', "sh"))
+    _, err = await process.communicate()
+    assert process.returncode == 2
+    assert b"the question is empty" in err
+
+
+async def at_terminal(start, *arguments, until=b"\x00", then=None):
+    """What a terminal gets; `then` is called with the process as soon as `until` was shown."""
+    parent, child = pty.openpty()
+    os.set_blocking(parent, False)
+    process = await start(
+        *arguments, stdin=child, stdout=child, stderr=child, env={**os.environ, "TERM": "xterm-256color"}
+    )
+    os.close(child)
+    loop, shown, ended = asyncio.get_running_loop(), bytearray(), asyncio.Event()
+
+    def read():
+        nonlocal then
+        try:
+            shown.extend(os.read(parent, 65536))
+        except OSError:
+            ended.set()
+            loop.remove_reader(parent)
+            return
+        if then is not None and until in shown:
+            then(process)
+            then = None
+
+    loop.add_reader(parent, read)
+    await asyncio.wait_for(ended.wait(), LIMIT_S)
+    os.close(parent)
+    return await process.wait(), shown.decode()
+
+
+async def test_a_person_at_a_terminal_sees_the_answer_with_what_was_done_for_it(start, project):
+    code, shown = await at_terminal(start, "ask", "Where is the function check_password?", "--project", project)
+    assert code == 0
+    assert "\x1b[32m✓\x1b[0m search_code(" in shown
+    assert "\x1b[1mSources\x1b[0m" in shown
+    assert shown.count("\x1b[?25h") == shown.count("\x1b[?25l") > 0
+    assert "\x1b[2mcompleted · " in shown
+
+
+async def test_ctrl_c_at_a_terminal_gives_the_cursor_back_and_says_so(start, provided):
+    async with StandInProvider([HANGS]) as provider:
+        provided(provider)
+        code, shown = await at_terminal(
+            start, "ask", "Hello", until=b"good.", then=lambda process: process.send_signal(signal.SIGINT)
+        )
+    assert code == 130
+    assert "So far so good.\r\n" in shown
+    assert "cancelled · " in shown
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
+async def test_no_colour_is_shown_where_none_is_wanted(start, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    _, shown = await at_terminal(start, "ask", "Thanks!")
+    assert "\x1b[3" not in shown
+
+
+async def test_a_terminal_that_can_only_print_gets_plain_text(start, monkeypatch):
+    process = await start("ask", "Thanks!", wrapper=("env", "TERM=dumb"))
+    out, _ = await process.communicate()
+    assert b"\x1b" not in out
+
+
+async def test_the_help_and_the_version_need_no_part_of_the_agent():
+    code = "import sys; from oracle.cli import main; main(['--help']); sys.exit('oracle.answering' in sys.modules)"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.DEVNULL)
+    assert await process.wait() == 0
+
+
+def test_the_version_is_told(oracle):
+    ran = oracle("--version")
+    assert ran.code == 0
+    assert ran.out.startswith("oracle 0.")
+
+
+def test_without_a_command_the_help_is_shown(oracle):
+    ran = oracle("--help")
+    assert "ask    Ask one question" in ran.out
+    assert "trees  Check tree files" in ran.out
+
+
+def test_an_unknown_command_is_told(oracle):
+    ran = oracle("aks")
+    assert ran.code == 2
+    assert "No such command 'aks'" in ran.err
+
+
+def test_the_entry_is_the_console_script():
+    assert main.__module__ == "oracle.cli.entry"

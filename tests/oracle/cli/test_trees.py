@@ -1,0 +1,131 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trees import FOLDER
+
+WRONG = "tree: mine\nroot:\n  sequence:\n    - llm_turn: {timeout: 120}\n    - finsh\n"
+
+
+def test_the_shipped_trees_are_right(oracle):
+    ran = oracle("trees", "check")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert len(lines) == len(list(FOLDER.glob("*.yaml")))
+    assert all(": OK (" in line for line in lines)
+
+
+def test_every_mistake_is_told_with_its_place_a_caret_and_a_hint(oracle, tmp_path):
+    (tmp_path / "mine.yaml").write_text(WRONG)
+    ran = oracle("trees", "check", "mine.yaml")
+    assert ran.code == 1
+    assert ran.out.splitlines() == [
+        "mine.yaml:4:18: 'llm_turn' has no setting 'timeout'",
+        "    4 |     - llm_turn: {timeout: 120}",
+        "      |                  ^",
+        "hint: did you mean 'timeout_s'?",
+        *ran.out.splitlines()[4:],
+    ]
+    assert "mine.yaml:5:7: " in ran.out
+    assert ran.err == ""
+
+
+def test_a_folder_is_checked_file_by_file(oracle, tmp_path):
+    (tmp_path / "one.yaml").write_text("tree: one\nroot: finish\n")
+    (tmp_path / "mine.yaml").write_text(WRONG)
+    ran = oracle("trees", "check", tmp_path)
+    assert ran.code == 1
+    assert f"{tmp_path / 'one.yaml'}: OK (one, 1 node)" in ran.out
+    assert f"{tmp_path / 'mine.yaml'}:5:7: " in ran.out
+
+
+@pytest.mark.parametrize("name", ["nothing.yaml", "no-folder"])
+def test_a_path_that_is_not_there_is_a_mistake(oracle, name):
+    ran = oracle("trees", "check", name)
+    assert ran.code == 1
+    assert "cannot be read: No such file or directory" in ran.out
+
+
+def test_the_operators_folder_is_checked_with_the_shipped_one(oracle, monkeypatch, tmp_path):
+    (tmp_path / "mine.yaml").write_text(WRONG)
+    monkeypatch.setenv("ORACLE_TREES_DIR", str(tmp_path))
+    ran = oracle("trees", "check")
+    assert ran.code == 1
+    assert "mine.yaml:4:18: " in ran.out
+    assert "oracle.yaml: OK" in ran.out
+
+
+def test_a_subtree_of_the_operator_that_does_not_fit_the_shipped_trees_is_told(oracle, monkeypatch, tmp_path):
+    (tmp_path / "fallback.yaml").write_text(
+        "tree: fallback\nparameters: {reason: {type: str}}\nroot: {say: '${reason}'}\n"
+    )
+    monkeypatch.setenv("ORACLE_TREES_DIR", str(tmp_path))
+    ran = oracle("trees", "check")
+    assert ran.code == 1
+    assert "follow_signal.yaml:" in ran.out
+    assert "reason" in ran.out
+
+
+def test_a_trees_folder_that_is_none_is_told(oracle, monkeypatch):
+    monkeypatch.setenv("ORACLE_TREES_DIR", "none")
+    ran = oracle("trees", "check")
+    assert ran.code == 2
+    assert "ORACLE_TREES_DIR is 'none'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("text", "oracle"), ("mermaid", "flowchart"), ("dot", "digraph"), ("svg", "<svg"), ("json", "{")],
+)
+def test_a_tree_is_shown_in_every_format(oracle, name, begins):
+    ran = oracle("trees", "show", "oracle", "--format", name)
+    assert ran.code == 0
+    assert ran.out.lstrip().startswith(begins)
+    assert "llm_turn" in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_a_tree_is_shown_from_its_file(oracle, tmp_path):
+    (tmp_path / "mine.yaml").write_text("tree: mine\nroot: {sequence: [{subtree: fallback}, finish]}\n")
+    assert "finish" in oracle("trees", "show", "mine.yaml").out
+    assert "finish" in oracle("trees", "show", "./mine.yaml").out
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("oracel", "Error: there is no tree 'oracel'; did you mean 'oracle'?"),
+        ("nothing.yaml", "nothing.yaml:1:1: the file cannot be read: No such file or directory"),
+        ("mine.yaml", "mine.yaml:4:18: 'llm_turn' has no setting 'timeout'"),
+        ("./", "Error: './' is a folder; name a tree, or one tree file"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(oracle, tmp_path, name, message):
+    (tmp_path / "mine.yaml").write_text(WRONG)
+    ran = oracle("trees", "show", name)
+    assert ran.code == 1
+    assert message in ran.err
+    assert ran.out == ""
+
+
+def test_the_schema_is_json_and_knows_the_agents_kinds(oracle):
+    ran = oracle("trees", "schema")
+    assert ran.code == 0
+    schema = json.loads(ran.out)
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert "llm_turn" in ran.out
+
+
+def test_a_picture_in_a_pipe_that_closes_is_no_error():
+    script = "oracle trees show oracle --format json | head -c 1; echo ${PIPESTATUS[0]}"
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=_with_scripts())
+    assert ran.stdout.splitlines()[-1] in {"{0", "{141"}
+    assert ran.stderr == ""
+
+
+def _with_scripts():
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

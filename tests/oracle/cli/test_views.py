@@ -1,0 +1,130 @@
+import io
+import json
+
+import pytest
+
+from oracle.chunks import Content, Done, Failed, Source, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
+from oracle.cli.streams import Output
+from oracle.cli.views import JsonView, Outcome, PlainView, ending
+
+DONE = Done("completed", 1234, tokens_estimated=True, model_used="m", context_id="c", run_id="r", turns=3)
+
+
+def done(reason):
+    return Done(reason, 1, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=1)
+
+
+class Terminated(io.StringIO):
+    """A stream whose reader has gone away."""
+
+    def write(self, text):
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def json_lines(*chunks):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    view = JsonView(Output(stream, on_failure=pytest.fail))
+    for chunk in chunks:
+        view.show(chunk)
+    return raw.getvalue()
+
+
+def plain(*chunks):
+    out, aside = io.StringIO(), io.StringIO()
+    times = iter([10.0, 11.25])
+    view = PlainView(
+        Output(out, on_failure=pytest.fail), Output(aside, on_failure=pytest.fail), now=lambda: next(times)
+    )
+    for chunk in chunks:
+        view.show(chunk)
+    return out.getvalue(), aside.getvalue()
+
+
+def test_each_chunk_is_one_compact_line_of_json_in_utf_8():
+    lines = json_lines(Content("größer\n"), DONE)
+    assert lines.splitlines()[0] == '{"type":"content","content":"größer\\n"}'.encode()
+    assert [json.loads(line)["type"] for line in lines.splitlines()] == ["content", "done"]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\u2028b", "\x85", "\x00\x1b[31m", "\u202e"])
+def test_any_text_survives_json_on_one_line(text):
+    (line,) = json_lines(Content(text)).decode().splitlines()
+    assert json.loads(line)["content"] == text
+
+
+def test_numbers_that_json_lacks_become_texts():
+    (line,) = json_lines(ToolCalled("1", "t", {"x": [float("nan"), float("inf"), 1.5]})).splitlines()
+    assert json.loads(line)["tool_call"]["arguments"] == {"x": ["nan", "inf", 1.5]}
+
+
+def test_plain_text_keeps_the_answer_apart_from_what_is_told_about_it():
+    out, aside = plain(
+        Thinking("secretly"),
+        ToolCalled("1", "search_code", {"query": "auth"}),
+        ToolReturned("1", "two hits", is_error=False, duration_ms=35),
+        SourceFound(Source("a.py", "code", line=1)),
+        SourceFound(Source("a.py", "code", line=1, snippet="again")),
+        Content("It is "),
+        Content("here."),
+        SystemNotice("limit_warning", "Near.", "warning", "t"),
+        DONE,
+    )
+    assert out == "It is here.\n\nSources:\n- a.py:1\n"
+    assert aside == (
+        '✓ search_code(query="auth") · 35 ms\n'
+        "warning: Near.\n"
+        "completed · 3 turns · 1,234 tokens (estimated) · m · 1.2 s\n"
+    )
+
+
+def test_plain_text_of_a_failure_has_its_message_on_the_side():
+    out, aside = plain(
+        ToolCalled("1", "read_file", {"path": "x"}),
+        ToolReturned("1", "there is no file\nat all", is_error=True, duration_ms=2),
+        Failed("The provider \x1b[31mfailed.", "provider_failed"),
+        Content("Stopped: it failed."),
+        done("error"),
+    )
+    assert out == "Stopped: it failed.\n"
+    assert '✗ read_file(path="x") · 2 ms · there is no file at all\n' in aside
+    assert "error: The provider \\x1b[31mfailed.\n" in aside
+
+
+def test_a_query_that_said_nothing_prints_nothing_on_standard_output():
+    assert plain(done("user_cancelled"))[0] == ""
+
+
+def test_the_last_line_counts_one_turn_as_one():
+    assert ending(done("user_cancelled"), elapsed_s=0.04) == "cancelled · 1 turn · 1 token · m · 0.0 s"
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason", "is_answer"),
+    [
+        pytest.param(["Yes."], "completed", True, id="an answer"),
+        pytest.param([], "completed", False, id="nothing"),
+        pytest.param(["\n\n"], "completed", False, id="white space"),
+        pytest.param(["Half", "\n\n", "Stopped: time limit reached (10 s)."], "timeout", True, id="half an answer"),
+        pytest.param(["Stopped: time limit reached (10 s)."], "timeout", False, id="the closing sentence alone"),
+        pytest.param(["Half", "\n\n", "Stopped: it failed."], "error", False, id="an error after half an answer"),
+        pytest.param(["Stopped: a word of the model"], "completed", True, id="the model may say the word"),
+        pytest.param(["Half"], "user_cancelled", True, id="cancelled after half an answer"),
+    ],
+)
+def test_the_outcome_is_an_answer_if_the_model_produced_text_and_nothing_failed(texts, reason, is_answer):
+    outcome = Outcome()
+    for text in texts:
+        outcome.note(Content(text))
+    outcome.note(done(reason))
+    assert outcome.is_answer is is_answer
+
+
+def test_a_reader_that_goes_away_is_told_of_once_and_never_raises():
+    told = []
+    out = Output(Terminated(), on_failure=lambda: told.append(True))
+    out.write("a")
+    out.write("b")
+    out.write_utf8("c")
+    assert told == [True]
+    assert isinstance(out.failure, BrokenPipeError)

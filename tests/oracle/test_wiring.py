@@ -1,0 +1,128 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+import oracle
+from oracle import Ask, SettingsError, build_oracle, open_oracle, read_settings
+from oracle.chunks import Content, Done
+from oracle.models.offline import OfflineModel
+from oracle.testing import ScriptedModel, ScriptedTurn
+from oracle.tools import ToolSetupError
+from oracle.wiring import build_model, build_tools, tree_library, uses_provider
+from prompts import PromptError
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith(("ORACLE_", "ANTHROPIC_")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("llm", "environ", "expected"),
+    [
+        ("auto", {}, False),
+        ("auto", {"ANTHROPIC_API_KEY": " "}, False),
+        ("auto", {"ANTHROPIC_API_KEY": "k"}, True),
+        ("auto", {"ANTHROPIC_AUTH_TOKEN": "t"}, True),
+        ("offline", {"ANTHROPIC_API_KEY": "k"}, False),
+        ("anthropic", {}, True),
+    ],
+)
+def test_the_provider_answers_if_it_is_asked_for_or_there_is_a_key(llm, environ, expected):
+    assert uses_provider(read_settings(llm=llm), environ) is expected
+
+
+async def test_the_model_is_the_one_that_the_settings_name(monkeypatch):
+    assert isinstance(build_model(read_settings()), OfflineModel)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    model = build_model(read_settings(model="claude-haiku-5-5"))
+    assert model.name == "claude-haiku-5-5"
+    await model.aclose()
+
+
+def test_an_address_that_is_none_is_told_with_what_to_check(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k-secret")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:notaport")
+    with pytest.raises(SettingsError, match="check the ANTHROPIC_… and proxy variables") as caught:
+        build_model(read_settings())
+    assert "k-secret" not in str(caught.value)
+
+
+def test_the_web_is_searched_only_where_the_provider_does_it():
+    with_web = build_tools(read_settings(), has_web_search=True).names
+    without = build_tools(read_settings(), has_web_search=False).names
+    assert set(with_web) - set(without) == {"web_search"}
+    assert {"search_code", "vault_search", "thread_read", "vault_write"} <= set(without)
+
+
+def test_a_project_that_is_not_there_is_told_with_what_to_set(tmp_path):
+    with pytest.raises(ToolSetupError, match="--project or ORACLE_PROJECT_DIR"):
+        build_tools(read_settings(project_dir=tmp_path / "none"), has_web_search=False)
+
+
+def test_a_vault_that_was_named_and_is_not_there_is_told_with_what_to_set(tmp_path):
+    with pytest.raises(SettingsError, match="--vault or ORACLE_VAULT_DIR"):
+        build_tools(read_settings(vault_dir=tmp_path / "none"), has_web_search=False)
+
+
+def test_the_operators_trees_go_before_the_shipped_ones(tmp_path):
+    (tmp_path / "oracle.yaml").write_text("tree: oracle\nroot: {stop: completed}\n")
+    library = tree_library(read_settings(trees_dir=tmp_path))
+    assert library.find("oracle") == tmp_path / "oracle.yaml"
+    assert "fallback" in library.names()
+
+
+def test_a_trees_folder_that_is_none_is_told():
+    with pytest.raises(SettingsError, match=r"ORACLE_TREES_DIR is 'none'; it must be a folder that exists"):
+        tree_library(read_settings(trees_dir="none"))
+
+
+def test_a_prompts_folder_that_is_none_is_told():
+    with pytest.raises(PromptError, match="does not exist"):
+        build_oracle(read_settings(prompts_dir="none"), model=OfflineModel())
+
+
+@pytest.mark.parametrize("control", ["tree", "loop"])
+async def test_a_query_is_answered_from_end_to_end(control):
+    model = ScriptedModel([ScriptedTurn(text="Hello there.")])
+    chunks = []
+    query = await build_oracle(read_settings(control=control), model=model).open(Ask("Hi!"), emit=chunks.append)
+    await query.run()
+    assert "".join(chunk.content for chunk in chunks if isinstance(chunk, Content)) == "Hello there."
+    assert isinstance(chunks[-1], Done)
+    assert model.requests[0].max_tokens == 8192
+    assert model.requests[0].thinking_tokens == 2048
+
+
+async def test_the_operators_ceilings_hold_for_users_who_set_nothing(monkeypatch):
+    monkeypatch.setenv("ORACLE_MAX_TOKEN_BUDGET", "1500")
+    model = ScriptedModel([ScriptedTurn(text="Hello there.")])
+    query = await build_oracle(read_settings(), model=model).open(Ask("Hi!"), emit=lambda _: None)
+    await query.run()
+    assert model.requests[0].max_tokens <= 1500
+
+
+async def test_an_opened_oracle_is_ready_to_be_asked():
+    async with open_oracle(read_settings()) as ready:
+        chunks = []
+        query = await ready.open(Ask("Thanks!"), emit=chunks.append)
+        await query.run()
+    assert chunks[-1].model_used == "offline-extractive"
+
+
+def test_every_name_of_the_door_is_there():
+    assert oracle.__all__ == sorted(oracle.__all__)
+    assert all(getattr(oracle, name) for name in oracle.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        getattr(oracle, "nonsense")  # noqa: B009  an attribute that type checkers know is none
+
+
+@pytest.mark.parametrize("module", ["oracle.wiring", "oracle.cli.ask", "oracle.cli.trees"])
+def test_the_sdk_is_not_loaded_where_no_provider_is_asked(module):
+    code = f"import sys, {module}; sys.exit('anthropic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
