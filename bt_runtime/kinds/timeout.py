@@ -22,8 +22,8 @@ class TimeoutSettings(NodeSettings):
 class Timeout(Decorator[TimeoutSettings]):
     """Gives its child a bounded time.
 
-    As the child, while it is in time; FAILURE when the time is over, and then the child is halted. A child that ends in
-    the very tick in which the time is over has made it.
+    SUCCESS, FAILURE and RUNNING as the child, while it is in time; FAILURE when the time is over, and then the child is
+    halted. A child that ends in the very tick in which the time is over has made it.
 
     ```yaml
     timeout:

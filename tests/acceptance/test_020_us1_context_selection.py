@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from oracle.classify import classify_query
+from oracle.classify import ResponseIntent, classify_query
 from oracle.models.offline import OfflineModel
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import (
@@ -169,7 +169,7 @@ async def test_020_fr_017_the_tools_and_sources_that_were_tried_are_tracked() ->
 async def test_020_fr_017_trees_see_what_was_tried() -> None:
     async with harness([says("", calls("search_code", query="RetryPolicy")), answers()]) as it:
         answered = await it.ask()
-    written = {change.key: change.value for record in answered.recording for change in record.changes}
+    written = {key: value for record in answered.recording for key, value in record.writes}
     assert list(written["tools_tried"]) == ["search_code"]
     assert written["sources"] == 1
 
@@ -300,8 +300,6 @@ async def test_020_fr_018_an_answer_without_a_signal_is_taken_for_sufficient() -
 
 async def test_020_fr_018_the_heuristic_can_be_replaced() -> None:
     """Whoever reads responses is part of the equipment; here one that never thinks that it is enough."""
-    from oracle.classify import ResponseIntent  # noqa: PLC0415  # only here
-
     class NeverEnough:
         name = "never-enough"
 

@@ -54,7 +54,7 @@ def oracle(capfd):
 
 
 @pytest.fixture
-def start():
+async def start():
     """The console entry as a process of its own; it is gone at the end of the test."""
     started = []
 
@@ -77,6 +77,8 @@ def start():
     for process in started:
         if process.returncode is None:
             process.kill()
+        await process.wait()
+        process._transport.close()  # its pipes, of which a test may have read none
 
 
 @pytest.fixture

@@ -1,0 +1,111 @@
+"""Memory of a parked run: a query whose model has not answered yet, with its tree, transcript, prompt and tasks.
+
+Aim: at most 60 KB. The baseline is a task that waits, with a list and a dictionary of its own: what any loop needs.
+"""
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from itertools import count
+from typing import Any
+
+from bt_runtime import SystemClock, TreeLibrary
+from oracle.agent.run import Equipment
+from oracle.answering import Ask, Oracle
+from oracle.classify import HeuristicIntentClassifier
+from oracle.conversations import MemoryConversations
+from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
+from oracle.nodes import REGISTRY
+from oracle.tools import ToolRegistry
+from prompts import load_segments
+from trees import FOLDER
+
+RUNS = 300
+AIM_KB = 60
+
+
+class PatientModel:
+    """Says a word, then waits to be let go."""
+
+    name = "patient"
+    has_web_search = False
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.let_go = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        yield TextDelta("Well ")
+        self.waiting += 1
+        await self.let_go.wait()
+        yield TurnEnded("end_turn", Usage(10, 0, 0, 10), ({"type": "text", "text": "Well "},), self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+
+async def kilobytes_each(start: Callable[[], Coroutine[Any, Any, None]], parked: Callable[[], bool]) -> float:
+    """Memory that each of many started coroutines holds while all of them wait."""
+    gc.collect()
+    tracemalloc.start()
+    tasks = [asyncio.create_task(start()) for _ in range(RUNS)]
+    while not parked():
+        await asyncio.sleep(0)
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return held / RUNS / 1000
+
+
+async def measure() -> None:
+    model, ids = PatientModel(), count()
+    equipment = Equipment(
+        model=model,
+        tools=ToolRegistry([]),
+        segments=load_segments(),
+        intents=HeuristicIntentClassifier(),
+        clock=SystemClock(),
+        timestamp=lambda: "2026-01-01T00:00:00Z",
+    )
+    oracle = Oracle(
+        equipment=equipment,
+        trees=TreeLibrary([FOLDER], registry=REGISTRY),
+        conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
+        new_id=lambda: f"r{next(ids)}",
+    )
+
+    async def query() -> None:
+        active = await oracle.open(Ask("How does the auth middleware work?"), emit=lambda _chunk: None)
+        await active.run()
+
+    async def bare() -> None:
+        messages, state = ["How does the auth middleware work?"], {"turn": 0}
+        model.waiting += 1
+        await model.let_go.wait()
+        messages.append(str(state))
+
+    active = await oracle.open(Ask("warm up"), emit=lambda _chunk: None)
+    warm = asyncio.create_task(active.run())
+    while model.waiting < 1:
+        await asyncio.sleep(0)
+    active.cancel()
+    await warm
+    model.waiting = 0
+    floor = await kilobytes_each(bare, lambda: model.waiting >= RUNS)
+    model.waiting = 0
+    parked = await kilobytes_each(query, lambda: model.waiting >= RUNS)
+    print(f"memory of a parked run, mean of {RUNS}")
+    print(f"  bare waiting task   {floor:6.1f} KB   1.0")
+    print(f"  Oracle, YAML tree   {parked:6.1f} KB {parked / floor:5.1f}   (aim: at most {AIM_KB} KB)")
+
+
+def main() -> None:
+    asyncio.run(measure())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The examples of the page for node authors run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+async def test_an_example_of_the_page_runs(number):
+    names: dict = {}
+    exec(EXAMPLES[number], names)
+    await names["example"]()
+
+
+def test_the_page_has_examples_of_conditions_guards_and_actions():
+    assert len(EXAMPLES) == 4
