@@ -116,8 +116,6 @@ class Node(Behaviour, Generic[SettingsT]):
         self.run.visit(self.index)
         try:
             if self.status is not RUNNING:
-                if self.feedback_message:
-                    self.feedback_message = ""
                 self.initialise()
             status = self.update()
             if status is RUNNING:
@@ -149,9 +147,9 @@ class Node(Behaviour, Generic[SettingsT]):
             if child.status is RUNNING:
                 child.stop(INVALID)
 
-    def reset_children(self) -> None:
-        """Make every child INVALID, as at the start of a new round."""
-        for child in self.children:
+    def reset_children(self, start: int = 0) -> None:
+        """Make the children from a position on INVALID: they have no part in this round, or not yet."""
+        for child in self.children[start:] if start else self.children:
             if child.status is not INVALID:
                 child.stop(INVALID)
 

@@ -45,8 +45,7 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         """Evaluate it."""
         lookup = lookup_in_scope(self)
         holds = bool(self._when.evaluate(lookup))
-        if not holds:
-            self.feedback_message = self.settings.when
+        self.feedback_message = "" if holds else self.settings.when
         return holds
 
     def explain(self) -> str:

@@ -3,7 +3,7 @@
 from bt_runtime.kind import NodeSettings
 from bt_runtime.node import Node
 from bt_runtime.registration import CHILDREN, node
-from bt_runtime.status import FAILURE, INVALID, Status
+from bt_runtime.status import FAILURE, Status
 
 
 class SelectorSettings(NodeSettings):
@@ -37,27 +37,14 @@ class Selector(Node[SelectorSettings]):
     def initialise(self) -> None:
         """Start a new round."""
         self._next = 0
-        self.reset_children()
 
     def update(self) -> Status:
-        """Tick the children from where the round stands."""
+        """Tick the children from where the round stands; those behind the last one have no part in the round yet."""
         children = self.children
-        if not self.settings.memory:
-            return self._react()
-        for position in range(self._next, len(children)):
+        for position in range(self._next if self.settings.memory else 0, len(children)):
             status = children[position].step()
             if status is not FAILURE:
                 self._next = position
-                return status
-        return FAILURE
-
-    def _react(self) -> Status:
-        children = self.children
-        for position, child in enumerate(children):
-            status = child.step()
-            if status is not FAILURE:
-                for later in children[position + 1 : self._next + 1]:
-                    later.stop(INVALID)
-                self._next = position
+                self.reset_children(position + 1)
                 return status
         return FAILURE

@@ -1,18 +1,28 @@
-"""What kind of question is it, and where does a response without a clear signal say the work stands?
+"""What a query is about, and what a response says about the state of the work, told by heuristics.
 
-`classify_query` reads the user's message (020 FR-015); `HeuristicIntentClassifier` reads the model's (020 FR-022) and may be
-replaced by any other `IntentClassifier`. Both are heuristics: pure functions of the text, without a model and without I/O.
+`classify_query` finds the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
+`classify_response` stands in for a trained intent classifier where a response carries no usable signal (020 FR-019 to
+FR-022); anything that fulfils `IntentClassifier` can take its place. Both are pure functions of the text, know no
+model and no network, and take any text.
 """
 
 from oracle.classify.query import classify_query
-from oracle.classify.response import HeuristicIntentClassifier, IntentClassifier, ResponseIntent, classify_response
-from oracle.classify.types import QueryClassification
+from oracle.classify.response import (
+    HeuristicIntentClassifier,
+    IntentClassifier,
+    ResponseIntent,
+    SignalType,
+    classify_response,
+)
+from oracle.classify.types import QueryClassification, QueryType
 
 __all__ = [
     "HeuristicIntentClassifier",
     "IntentClassifier",
     "QueryClassification",
+    "QueryType",
     "ResponseIntent",
+    "SignalType",
     "classify_query",
     "classify_response",
 ]

@@ -11,7 +11,7 @@ V: QueryType = "conversational"
 D: QueryType = "documentation"
 R: QueryType = "research"
 
-PRIOR: dict[str, dict[QueryType, float]] = {
+PRIOR: dict[str, dict[str, float]] = {
     "like:how_passive-tag:product": {C: 0.8},
     "like:how_passive-tag:standard": {C: 0.4},
     "do:keep": {A: 1},
@@ -130,4 +130,12 @@ PRIOR: dict[str, dict[QueryType, float]] = {
     "like:want_note+tag:code_noun": {A: 0.6},
     "do:web+tag:vault_noun": {D: 0.5},
     "do:web+tag:decision": {D: 0.5},
+}
+
+RESPONSE_PRIOR: dict[str, dict[str, float]] = {
+    # Answers are about anything: their words say nothing, but that the agent does not speak of itself does.
+    "never:itself": {"context_sufficient": 0.2},
+    "plain": {"context_sufficient": 0.4},
+    "OTHERS:negated:False": {"delegation_recommended": 0.3},
+    "ABILITY:negated:True": {"need_capability": 0.8},
 }

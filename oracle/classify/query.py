@@ -1,15 +1,14 @@
 """Classifying a query: what the assistant must reach for first (020 FR-015, SC-001; decision 23).
 
-Heuristics find the evidence (`reading`, `features`), learned weights judge it. No model, no network, well under a millisecond
-for an ordinary query. The text is data: whatever stands in it, the answer is a classification.
+Heuristics find the evidence (`reading`, `features`), learned weights judge it. No model, no network, well under a
+millisecond for an ordinary query. The text is data: whatever stands in it, the answer is a classification.
 """
-
-from collections.abc import Mapping
 
 from oracle.classify.features import features
 from oracle.classify.reading import TALK_TAGS, Reading, read
+from oracle.classify.tokens import word_set
 from oracle.classify.types import QUERY_TYPES, QueryClassification, QueryType
-from oracle.classify.weights import Weights, load_weights, probabilities
+from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probabilities, worth
 
 MAX_KEYWORDS = 8
 INHERITED_CONFIDENCE = 0.7
@@ -23,23 +22,26 @@ def classify_query(text: str, *, previous: QueryClassification | None = None) ->
 
     Args:
         text: the user's message; any text, also empty or very long (of a long one the beginning and the end count).
-        previous: what the query before it in the conversation was; a bare follow-up ("and the other one?", "yes, please") takes its
-            type over.
+        previous: what the query before it in the conversation was; a bare follow-up ("and the other one?", "yes,
+            please") takes its type over.
 
     Returns:
         The classification. Text without words is `conversational`.
     """
     reading = read(text)
     found = features(reading)
-    weights = load_weights()
-    shares = probabilities(weights, found)
+    weights = load_weights(QUERY_WEIGHTS)
+    shares = probabilities(weights, found, QUERY_TYPES)
     first, second = sorted(QUERY_TYPES, key=lambda query_type: -shares[query_type])[:2]
     if not reading.sentences:
         return QueryClassification.of("conversational", confidence=1.0)
     if previous is not None and first == "conversational" and _is_follow_up(reading):
         confidence = min(previous.confidence, INHERITED_CONFIDENCE)
         return QueryClassification.of(
-            previous.query_type, confidence=confidence, keywords_matched=_keywords(reading, weights, first), second_type=previous.second_type
+            previous.query_type,
+            confidence=confidence,
+            keywords_matched=_keywords(reading, weights, first),
+            second_type=previous.second_type,
         )
     return QueryClassification.of(
         first,
@@ -50,9 +52,10 @@ def classify_query(text: str, *, previous: QueryClassification | None = None) ->
 
 
 def _is_follow_up(reading: Reading) -> bool:
-    """Whether a message of chat leaves its subject to the one before: no thanks, no greeting, nothing about the answer or the assistant.
+    """Whether a message of chat leaves its subject to the one before.
 
-    A go-ahead ("yes, please", "sounds good, go ahead") and an elliptic question ("why?", "and the other one?") do.
+    Thanks, greetings and what is about the answer or the assistant do not. A go-ahead ("yes, please", "sounds good, go
+    ahead") and an elliptic question ("why?", "and the other one?") do.
     """
     tokens = [token for sentence in reading.sentences for token in sentence.tokens]
     if len(tokens) > _FOLLOW_UP_WORDS or any(len(sentence.content) > 1 for sentence in reading.sentences):
@@ -64,38 +67,38 @@ def _is_follow_up(reading: Reading) -> bool:
     return asks or _goes_ahead(tokens)
 
 
-_GO_AHEAD = frozenset(
-    "yes yeah yep yup sure please go ahead do it continue proceed more next other second first third last one both all another option "
-    "ja bitte gern gerne weiter oui vas-y allez-y continue si adelante sigue hazlo sim continue pode procedi avanti vai doe maar ga door graag".split()
+_GO_AHEAD = word_set(
+    """
+    yes yeah yep yup sure please go ahead do it continue proceed more next other second first third last one both
+    all another option ja bitte gern gerne weiter oui vas-y allez-y si adelante sigue hazlo sim pode procedi avanti
+    vai doe maar ga door graag
+    """
 )
 
 
 def _goes_ahead(tokens: list[str]) -> bool:
-    return any(token in _GO_AHEAD for token in tokens) and not any(token in {"no", "not", "stop", "cancel", "nein", "non", "nee"} for token in tokens)
+    return any(token in _GO_AHEAD for token in tokens) and not any(
+        token in {"no", "not", "stop", "cancel", "nein", "non", "nee"} for token in tokens
+    )
 
 
 def _keywords(reading: Reading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:
     """The phrases that spoke for a type, strongest first."""
     at = QUERY_TYPES.index(query_type)
-    worth: dict[str, float] = {}
+    found: dict[str, float] = {}
     for sentence in reading.sentences:
         for match in sentence.said:
             if query_type != "conversational" and match.tags <= TALK_TAGS:
                 continue
-            _note(worth, match.phrase, max(_weight(weights, f"tag:{tag}", at) for tag in match.tags))
+            _note(found, match.phrase, max(worth(weights, f"tag:{tag}", at) for tag in match.tags))
         for command in sentence.commands:
-            _note(worth, command.verb, max(_weight(weights, f"do:{kind}", at) for kind in command.kinds))
+            _note(found, command.verb, max(worth(weights, f"do:{kind}", at) for kind in command.kinds))
     if query_type == "code":
         for identifier in reading.text.identifiers:
-            _note(worth, identifier, _weight(weights, "code_sign:strong", at))
-    return tuple(sorted(worth, key=lambda phrase: (-worth[phrase], phrase))[:MAX_KEYWORDS])
+            _note(found, identifier, worth(weights, "code_sign:strong", at))
+    return tuple(sorted(found, key=lambda phrase: (-found[phrase], phrase))[:MAX_KEYWORDS])
 
 
-def _note(worth: dict[str, float], phrase: str, weight: float) -> None:
+def _note(found: dict[str, float], phrase: str, weight: float) -> None:
     if weight > 0:
-        worth[phrase] = max(weight, worth.get(phrase, 0.0))
-
-
-def _weight(weights: Mapping[str, tuple[float, ...]], feature: str, at: int) -> float:
-    row = weights.get(feature)
-    return row[at] if row is not None else 0.0
+        found[phrase] = max(weight, found.get(phrase, 0.0))

@@ -1,11 +1,12 @@
 """What stands where in a message: phrases with their tags, and for each segment whether it asks, commands or chats.
 
-The reading follows how requests are built: courtesies in front do not count, the verb that begins a segment is a command,
-"and" may join a second command to a first but not to a question, and what a command is about is the first noun after its verb.
+The reading follows how requests are built: courtesies in front do not count, the verb that begins a segment is a
+command, "and" may join a second command to a first but not to a question, and what a command is about is the first noun
+after its verb.
 """
 
-from collections.abc import Sequence
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oracle.classify.lexicon.lookup import (
@@ -16,31 +17,69 @@ from oracle.classify.lexicon.lookup import (
     load_lexicon,
     load_question_words,
 )
-from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart
+from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart, word_set
 
 WRITING = frozenset({"keep", "change"})
 MAX_COMMANDS = 5
 TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
 OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "component", "product", "decision", "meeting")
-_JOINERS = frozenset({COMMA, "and", "then", "und", "dann", "et", "puis", "y", "e", "ed", "en", "&", "+", "luego", "poi", "depois", "plus"})
-_DETERMINERS = frozenset(
-    "a an the this that these those my our your all every each any it them me us new another both some down up".split()
-    + "ein eine einen das die der den diese diesen dieses mir alle un une le la les l ce cette ces mon ma mes el los las una esto este esta mi".split()
-    + "mis lo il gli i questo questa o os as um uma isto isso meu minha het de een dit deze mijn dat".split()
+_JOINERS = frozenset(
+    {
+        COMMA,
+        "and",
+        "then",
+        "und",
+        "dann",
+        "et",
+        "puis",
+        "y",
+        "e",
+        "ed",
+        "en",
+        "&",
+        "+",
+        "luego",
+        "poi",
+        "depois",
+        "plus",
+    }
+)
+_DETERMINERS = word_set(
+    """
+    a an the this that these those my our your all every each any it them me us new another both some down up ein
+    eine einen das die der den diese diesen dieses mir alle un une le la les l ce cette ces mon ma mes el los las
+    una esto este esta mi mis lo il gli i questo questa o os as um uma isto isso meu minha het de een dit deze mijn
+    dat
+    """
 )
 _EMPHASIS = frozenset({"do"})
 _HAVE_TOPICS = frozenset({"vault_noun", "decision", "meeting"})
-_TOPIC_WORDS = frozenset(
-    "on about regarding concerning for called named titled summarising summarizing explaining describing comparing listing covering re uber zum zur zu mit fur sur concernant pour sobre acerca para su riguardo per over rond voor explains describes explain describe summarise summarize compares list lists covers".split()
+_TOPIC_WORDS = word_set(
+    """
+    on about regarding concerning for called named titled summarising summarizing explaining describing comparing
+    listing covering re uber zum zur zu mit fur sur concernant pour sobre acerca para su riguardo per over rond voor
+    explains describes explain describe summarise summarize compares list lists covers
+    """
 )
 MAX_COMMENT_TOKENS = 40
 _COMMENT = re.compile(
-    r"^(?:(?:cool|great|nice|ok|okay|perfect|awesome|wow|brilliant|excellent|super|amazing|hey|oh|ah|and|many|yes|,) )*(?:thanks|thank you|thx|ty|cheers|danke|vielen dank|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)"
-    r"(?: (?:so much|a lot|a bunch|very much|again|dir|schon|beaucoup|mille|wel|,))* (?:for|fur|pour|por|per|voor|de|d)\b"
-    r"|^(?:(?:wow|yes|ok|oh|and|haha|,) )*(?:great|nice|good|excellent|amazing|brilliant|fantastic|awesome|perfect|love|loved|like|liked|impressive|wonderful|well done|super|tolle?|gute|belle|buen|bravo)\b(?: \w+| ,){0,6} (?:you|your|answer|job|explanation|work|arbeit|antwort|travail|trabajo|lavoro)\b"
+    r"^(?:(?:cool|great|nice|ok|okay|perfect|awesome|wow|brilliant|excellent|super|amazing"
+    r"|hey|oh|ah|and|many|yes|,) )*(?:thanks|thank you|thx|ty|cheers|danke|vielen dank"
+    r"|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)"
+    r"(?: (?:so much|a lot|a bunch|very much|again|dir|schon|beaucoup|mille|wel|,))* (?:for"
+    r"|fur|pour|por|per|voor|de|d)\b"
+    r"|^(?:(?:wow|yes|ok|oh|and|haha|,) )*(?:great|nice|good|excellent|amazing|brilliant"
+    r"|fantastic|awesome|perfect|love|loved|like|liked|impressive|wonderful|well done|super"
+    r"|tolle?|gute|belle|buen|bravo)\b(?: \w+| ,){0,6} (?:you|your|answer|job|explanation"
+    r"|work|arbeit|antwort|travail|trabajo|lavoro)\b"
 )
 _PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
-_YOU = frozenset("you your yours yourself u ur du dein deine dir dich tu te toi ton ta tes vous votre tu tus te usted voce seu sua je jij jou jouw".split()) - {"te", "ta", "je"}
+_YOU = word_set(
+    """
+    you your yours yourself u ur du dein deine dir dich tu toi ton tes vous votre tus usted voce seu sua jij jou
+    jouw
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +88,8 @@ class Command:
 
     Args:
         verb: as the lexicon writes it.
-        kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several uses.
+        kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several
+            uses.
         about: the tags of the first noun after it; empty if none is known.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.
         into_vault: a thing of the vault stands anywhere after it.
@@ -76,7 +116,8 @@ class Sentence:
         is_question: it begins like a question, or ends with a question mark.
         commands: what it commands, in order.
         content: its words that are neither chat nor function words.
-        topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what stands there is only spoken about.
+        topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what stands there
+            is only spoken about.
         is_comment: thanks or praise for something done; what it names is only spoken about.
     """
 
@@ -128,7 +169,10 @@ class Reading:
     @property
     def requests(self) -> tuple[Sentence, ...]:
         """The sentences that are more than chat; all of them where none is."""
-        return tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment) or self.sentences
+        return (
+            tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment)
+            or self.sentences
+        )
 
 
 def read(text: str) -> Reading:
@@ -140,7 +184,9 @@ def read(text: str) -> Reading:
         sentence = _sentence(segment)
         if is_dictated:
             sentence = replace(sentence, topic_start=0, commands=(), question=frozenset(), is_question=False)
-        is_dictated = is_dictated or (segment.is_opener and any(command.kinds & WRITING for command in sentence.commands))
+        is_dictated = is_dictated or (
+            segment.is_opener and any(command.kinds & WRITING for command in sentence.commands)
+        )
         sentences.append(sentence)
     return Reading(parts, tuple(sentences))
 
@@ -151,7 +197,12 @@ def _sentence(segment: Segment) -> Sentence:
     matches = tuple(lexicon.matches(tokens))
     skip = _courtesy_length(tokens)
     question = _question(tokens, skip)
-    if question and tokens[skip] in _EMPHASIS and skip + 1 < len(tokens) and load_heads().match_at(tokens, skip + 1) is not None:
+    if (
+        question
+        and tokens[skip] in _EMPHASIS
+        and skip + 1 < len(tokens)
+        and load_heads().match_at(tokens, skip + 1) is not None
+    ):
         skip, question = skip + 1, frozenset()  # "do create it": a command
     is_question = bool(question) or (segment.is_question and not _begins_with_command(tokens, skip))
     commands = () if question else _commands(tokens, skip, matches)
@@ -164,7 +215,9 @@ def _sentence(segment: Segment) -> Sentence:
         commands=commands,
         content=_content(tokens, matches),
         topic_start=_topic_start(tokens, matches, commands),
-        is_comment=not commands and not is_question and _COMMENT.search(" ".join(tokens[:MAX_COMMENT_TOKENS])) is not None,
+        is_comment=not commands
+        and not is_question
+        and _COMMENT.search(" ".join(tokens[:MAX_COMMENT_TOKENS])) is not None,
     )
 
 
@@ -187,7 +240,11 @@ def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
     heads, courtesies, asks = load_heads(), load_courtesies(), load_question_words()
     known: list[str] = []
     for token in tokens:
-        if token in _PLACEHOLDERS or token == COMMA or any(words.knows(token) for words in (lexicon, heads, courtesies, asks)):
+        if (
+            token in _PLACEHOLDERS
+            or token == COMMA
+            or any(words.knows(token) for words in (lexicon, heads, courtesies, asks))
+        ):
             known.append(token)
             continue
         parts = [part for part in _split(token) if part]
@@ -227,7 +284,11 @@ def _question(tokens: Sequence[str], skip: int) -> frozenset[str]:
     for at in (skip, skip + 1):
         if at < len(tokens):
             match = words.match_at(tokens, at)
-            if match is not None and (at == skip or tokens[skip] in {"in", "at", "since", "to", "for", "from", "on", "by", "under", "a", "de", "en", "seit", "but", "or"}):
+            if match is not None and (
+                at == skip
+                or tokens[skip]
+                in {"in", "at", "since", "to", "for", "from", "on", "by", "under", "a", "de", "en", "seit", "but", "or"}
+            ):
                 return match.tags
     return frozenset()
 
@@ -267,7 +328,15 @@ def _verb_final(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> t
     tags = [match.tags for match in matches if match.start >= skip]
     about = next((tag for tag in tags if tag & set(OBJECT_TAGS)), frozenset())
     anywhere = frozenset().union(*tags)
-    return (Command(verb.phrase, verb.tags, about, True, "vault_noun" in anywhere, "code_noun" in anywhere),)
+    command = Command(
+        verb=verb.phrase,
+        kinds=verb.tags,
+        about=about,
+        has_object=True,
+        into_vault="vault_noun" in anywhere,
+        into_code="code_noun" in anywhere,
+    )
+    return (command,)
 
 
 def _command(verb: Match, tokens: Sequence[str], matches: Sequence[Match]) -> Command:
@@ -301,7 +370,9 @@ def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]
     for match in matches:
         if match.tags & TALK_TAGS:
             covered.update(range(match.start, match.end))
-    return tuple(token for at, token in enumerate(tokens) if at not in covered and token != COMMA and not token.isdigit())
+    return tuple(
+        token for at, token in enumerate(tokens) if at not in covered and token != COMMA and not token.isdigit()
+    )
 
 
 def addresses_assistant(sentence: Sentence) -> bool:

@@ -1,38 +1,68 @@
 """What a response without a signal says about the state of the work (020 FR-018, FR-019, FR-022; decision 20).
 
-The heuristic is the default behind `IntentClassifier`; a trained model of the BERT family can take its place. Where two signals fit,
-the one higher in `PRECEDENCE` wins if it is a conclusion of the response: the later in the response, the more a cue counts.
+The heuristic is the default behind `IntentClassifier`; a trained model of the BERT family can take its place. It
+weighs words, pairs of words, and a few facts (is the last sentence negated, is somebody else spoken of), with learned
+weights; the last sentence, where conclusions stand, counts for itself once more.
 """
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import pairwise
+from typing import Literal, Protocol, get_args
 
-from oracle.classify.cues import COURTESY, CUES, WORKAROUND, SignalType
-from oracle.classify.tokens import bounded, fold
+from oracle.classify.tokens import bounded, fold, word_set
+from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities, worth
 
-PRECEDENCE: tuple[SignalType, ...] = (
-    "delegation_recommended",
-    "need_capability",
-    "stuck",
-    "partial_answer",
-    "need_turn",
-    "context_sufficient",
-)
-_SOUGHT = re.compile(
-    r"^(?:\w+ ){0,3}(?:no|nothing|neither|none|nowhere|unfortunately)\b|^(?:however |but |so |still |and )?i (?:\w+ )?(?:have (?:\w+ )?)?(?:tried|searched|looked|attempted|cannot|can not|could not|do not|did not|was not|am not|have not|keep|still)\b"
-    r"|\b(?:everything|whatever|wherever|everywhere) i\b|^(?:every|each|all|any)\b.{0,60}\b(?:empty|fail\w*|nothing|error\w*)"
-)
+SignalType = Literal[
+    "need_turn", "context_sufficient", "stuck", "need_capability", "partial_answer", "delegation_recommended"
+]
+SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
 MAX_CUES = 6
-MAX_SENTENCE_CHARS = 500
-MAX_SENTENCES = 40
-_SETTLED = 2.0
-"""Cues that add up to this let a signal win by precedence."""
-_RIVAL_SHARE = 0.62
-"""… unless another has so much more that this is a passing remark."""
+MAX_SENTENCES = 30
+MAX_SENTENCE_WORDS = 80
+EMPTY_CONFIDENCE = 0.4
+_STEM_CHARS = 5
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|$)|`[^`\n]{0,200}`")
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026;])\s+|\n+")
-_NOT = re.compile(r"\b(ca|do|does|did|is|are|was|were|has|have|had|would|could|should|wo|must)n't\b")
+_NOT = re.compile(r"\b(ca|wo|do|does|did|is|are|was|were|has|have|had|would|could|should|must)n't\b")
+_WHOLE = {"ca": "can", "wo": "will"}
+_WORD = re.compile(r"[^\W\d_]+")
+_COURTESY = re.compile(
+    r"\b(?:let me know|happy to|glad to|feel free|if you(?:'d| would)? (?:like|want|need"
+    r"|prefer)|shall i|do you want me|would you like"
+    r"|hope (?:this|that) helps|anything else|any (?:other|further) questions|just (?:say|ask)|tell me if)\b"
+)
+"""Offers to the user; they say nothing about the state of the work (guideline B)."""
+_NEGATION = word_set(
+    """
+    not no never cannot nothing none neither nor without nobody nowhere nicht kein keine keinen nie nichts ne pas
+    rien jamais sans nunca nada sin non mai niente senza nao nem sem niet geen nooit niets
+    """
+)
+_FIRST_PERSON = word_set(
+    """
+    i me my mine myself we us our let ich mir mich mein wir je j mon ma nous yo mi mis he voy io mio ho vado eu meu
+    minha vou ik mij mijn
+    """
+)
+_OTHERS = word_set(
+    """
+    subagent subagents agent agents specialist specialists expert experts lawyer counsel dba team teams department
+    reviewer auditor engineer engineers developer developers maintainer administrator admin human person someone
+    somebody colleague architect analyst researcher professional consultant adviser advisor doctor pharmacist
+    physician notary translator vendor hr legal officer board management committee model statistician psychologist
+    accountant designer editor scientist manager supervisor operator technician electrician planner abteilung
+    fachleute anwalt kollege kollegin equipe avocat juriste equipo abogado squadra avvocato advogado afdeling
+    """
+)
+_ABILITIES = word_set(
+    """
+    access permission permissions right rights token key keys credentials password tool tools connector integration
+    sandbox shell terminal role account login browser internet vpn license licence plugin command api ocr transcript
+    interpreter privileges scope zugriff zugang berechtigung rechte werkzeug acces droit droits autorisation outil
+    acceso permiso permisos herramienta accesso permesso strumento acesso permissao ferramenta toegang rechten
+    """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +72,7 @@ class ResponseIntent:
     Args:
         signal_type: one of the six signals (decision 15).
         confidence: how sure, 0.0-1.0.
-        cues: the words that spoke for it; at most six. Empty where nothing spoke for another signal.
+        cues: the words that spoke for it, strongest first; at most six.
     """
 
     signal_type: SignalType
@@ -64,7 +94,7 @@ class IntentClassifier(Protocol):
 
 
 class HeuristicIntentClassifier:
-    """The default: turns of phrase, weighed by where they stand."""
+    """The default: words, weighed."""
 
     @property
     def name(self) -> str:
@@ -72,7 +102,7 @@ class HeuristicIntentClassifier:
         return "heuristic"
 
     def classify(self, text: str) -> ResponseIntent:
-        """Classify a response by its turns of phrase."""
+        """Classify a response by its words."""
         return classify_response(text)
 
 
@@ -83,81 +113,61 @@ def classify_response(text: str) -> ResponseIntent:
         text: the visible text of the response; of a long one the beginning and the end count.
 
     Returns:
-        The intent. An empty response is `stuck` with low confidence: nothing was delivered, nothing announced.
+        The intent. A response without words is `stuck` with low confidence: nothing was delivered, nothing announced.
     """
+    if not _sentences(text):
+        return ResponseIntent("stuck", EMPTY_CONFIDENCE)
+    found = response_features(text)
+    weights = load_weights(RESPONSE_WEIGHTS)
+    shares = probabilities(weights, found, SIGNALS)
+    signal = max(SIGNALS, key=lambda one: shares[one])
+    at = SIGNALS.index(signal)
+    spoken = {name: worth(weights, name, at) for name in found if name.startswith(("word:", "pair:"))}
+    strongest = sorted((name for name in spoken if spoken[name] > 0), key=lambda name: (-spoken[name], name))
+    return ResponseIntent(
+        signal, round(shares[signal], 4), tuple(name.split(":", 1)[1] for name in strongest[:MAX_CUES])
+    )
+
+
+def response_features(text: str) -> frozenset[str]:
+    """The evidence in a response, as names."""
     sentences = _sentences(text)
-    if not sentences:
-        return ResponseIntent("stuck", 0.4)
-    scores: dict[SignalType, float] = dict.fromkeys(PRECEDENCE, 0.0)
-    ending: dict[SignalType, float] = dict.fromkeys(PRECEDENCE, 0.0)
-    cues: dict[SignalType, list[str]] = {signal: [] for signal in PRECEDENCE}
-    for at, sentence in enumerate(sentences):
-        place = _place_weight(at, len(sentences))
-        for signal, weight, words in _spoken(sentence):
-            scores[signal] += weight * place
-            cues[signal].append(words)
-            if at == len(sentences) - 1:
-                ending[signal] += weight
-    signal = _concluded(_winner(scores), ending, sentences)
-    return ResponseIntent(signal, _confidence(scores, signal), tuple(dict.fromkeys(cues[signal]))[:MAX_CUES])
+    found = {"bias", f"sentences:{min(len(sentences), 4)}"}
+    for at, words in enumerate(sentences):
+        stems = [_stem(word) for word in words]
+        kinds = [_kind(word) for word in words]
+        is_negated = any(word in _NEGATION for word in words)
+        found.update(f"word:{word}" for word in stems + kinds)
+        found.update(f"pair:{one} {other}" for one, other in pairwise(kinds))
+        found.update({f"first:{stems[0]}", f"first:{' '.join(stems[:2])}", f"negated:{is_negated}"})
+        found.update(f"{kind}:negated:{is_negated}" for kind in ("OTHERS", "ABILITY") if kind in kinds)
+        if at == len(sentences) - 1:
+            found.update(f"last:{kind}" for kind in kinds)
+            found.add(f"last:negated:{is_negated}:{'i' in words}")
+    said = {word for sentence in sentences for word in sentence}
+    speaks_of_itself, is_negated = bool(said & _FIRST_PERSON), bool(said & _NEGATION)
+    found.add(f"itself:{speaks_of_itself}:negated:{is_negated}")
+    found.add(f"others:{bool(said & _OTHERS)}:ability:{bool(said & _ABILITIES)}")
+    if not speaks_of_itself:
+        found.add("never:itself")
+        if not is_negated:
+            found.add("plain")
+    return frozenset(found)
 
 
-def _sentences(text: str) -> list[str]:
-    plain = fold(_FENCE.sub(" code ", bounded(text)))
-    plain = _NOT.sub(lambda match: f"{'can' if match.group(1) == 'ca' else 'will' if match.group(1) == 'wo' else match.group(1)} not", plain)
-    pieces = [piece.strip(" \t-*#>\u2022") for piece in _SENTENCE_END.split(plain)]
-    pieces = [piece[:MAX_SENTENCE_CHARS] for piece in pieces if any(char.isalnum() for char in piece)]
-    stated = [piece for piece in pieces if not COURTESY.search(piece)]
-    return (stated or pieces)[-MAX_SENTENCES:]
+def _sentences(text: str) -> list[list[str]]:
+    """The words of the sentences that state something; of all of them where none does."""
+    plain = fold(_FENCE.sub(" ", bounded(text)))
+    plain = _NOT.sub(lambda match: f"{_WHOLE.get(match.group(1), match.group(1))} not", plain)
+    pieces = [piece for piece in _SENTENCE_END.split(plain) if _WORD.search(piece)]
+    stated = [piece for piece in pieces if not _COURTESY.search(piece)] or pieces
+    return [_WORD.findall(piece)[:MAX_SENTENCE_WORDS] for piece in stated[-MAX_SENTENCES:]]
 
 
-def _place_weight(at: int, count: int) -> float:
-    """The conclusion stands at the end: the last two sentences count in full."""
-    return 1.0 if at >= count - 2 else 0.7
+def _stem(word: str) -> str:
+    return word if len(word) <= _STEM_CHARS else f"{word[:_STEM_CHARS]}~"
 
 
-def _spoken(sentence: str) -> list[tuple[SignalType, float, str]]:
-    """The cues of a sentence; of each signal the strongest in full and the others for a third."""
-    found: list[tuple[SignalType, float, str]] = []
-    is_workaround = WORKAROUND.search(sentence) is not None
-    for signal, rows in CUES.items():
-        hits = [(weight, match.group().strip()[:60]) for weight, pattern in rows if (match := pattern.search(sentence))]
-        for rank, (weight, words) in enumerate(sorted(hits, key=lambda hit: -hit[0])):
-            share = 1.0 if rank == 0 else 1 / 3
-            if is_workaround and signal in {"stuck", "need_capability"}:
-                share *= 0.3
-            found.append((signal, weight * share, words))
-    return found
-
-
-def _winner(scores: dict[SignalType, float]) -> SignalType:
-    highest = max(score for signal, score in scores.items() if signal != "context_sufficient")
-    for signal in PRECEDENCE[:-1]:
-        if scores[signal] >= _SETTLED and scores[signal] >= _RIVAL_SHARE * highest:
-            return signal
-    return "context_sufficient"
-
-
-def _concluded(signal: SignalType, ending: dict[SignalType, float], sentences: list[str]) -> SignalType:
-    """The winner, corrected by how the response ends.
-
-    Who ends by announcing a step goes on, whatever failed before; and where nothing was delivered, what is missing is everything.
-    """
-    obstacles = ("stuck", "need_capability", "partial_answer")
-    if signal in obstacles and ending["need_turn"] >= _SETTLED and all(ending["need_turn"] > ending[other] for other in obstacles):
-        return "need_turn"
-    if signal == "partial_answer" and not any(_delivers(sentence) for sentence in sentences):
-        return "stuck"
-    return signal
-
-
-def _delivers(sentence: str) -> bool:
-    """Whether a sentence tells something found rather than something sought or not found."""
-    return _SOUGHT.search(sentence) is None
-
-
-def _confidence(scores: dict[SignalType, float], signal: SignalType) -> float:
-    """Between 0.5 and 0.95, by how far the signal is ahead of the others."""
-    others = max(score for other, score in scores.items() if other != signal)
-    own = max(scores[signal], _SETTLED) if signal == "context_sufficient" else scores[signal]
-    return round(min(0.95, 0.5 + 0.45 * max(0.0, own - 0.5 * others) / (own + 0.5)), 2)
+def _kind(word: str) -> str:
+    """The word's stem, or the class it stands for."""
+    return "OTHERS" if word in _OTHERS else "ABILITY" if word in _ABILITIES else _stem(word)

@@ -8,7 +8,8 @@ import unicodedata
 from dataclasses import dataclass, field
 
 MAX_CHARS = 2_400
-"""What is looked at: the first and the last half of it. Requests stand at the beginning or the end of a long message."""
+"""What is looked at: the first and the last half of it. Requests stand at the beginning or the end of a long
+message."""
 
 IDENTIFIER = "xidentx"
 QUOTED = "xquotedx"
@@ -16,47 +17,80 @@ NOTE_PATH = "xnotepathx"
 LINK = "xlinkx"
 COMMA = ","
 
-_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
 _FENCE = re.compile(r"```[^`]{0,4000}(?:```|$)|~~~[^~]{0,4000}(?:~~~|$)")
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>\"')\]]{1,500}", re.IGNORECASE)
 _BACKTICK = re.compile(r"`([^`\n]{1,200})`")
-_QUOTE = re.compile("\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»")
+_QUOTE = re.compile('"[^"\n]{1,200}"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»')
 _WORD = re.compile(r"\w+(?:['.:/+#@-]\w+)*(?:\+\+|#)?|,(?=\s)")
-_SEGMENT_END = re.compile(r"[.!?;\u3002\uff1f\uff01\u2026]+(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)")
+_SEGMENT_END = re.compile(
+    r"[.!?;\u3002\uff1f\uff01\u2026]+(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)"
+)
 _MARKDOWN_PATH = re.compile(r"(?<![\w/.#-])[\w#-]{1,60}(?:[/.][\w#-]{1,60}){0,8}\.(?:md|markdown|mdx|org|canvas)\b")
-_FOLDER = re.compile(r"(?<=\s)(?:in|into|under|to|from|below|inside|unter|nach|dans|en|in) ([A-Z][a-z][\w-]{0,40}/(?:[\w#-]{1,40}/?){0,5})")
+_FOLDER = re.compile(
+    r"(?<=\s)(?:in|into|under|to|from|below|inside|unter|nach|dans|en|in) ([A-Z][a-z][\w-]{0,40}/"
+    r"(?:[\w#-]{1,40}/?){0,5})"
+)
 
 _CODE_SIGNS: dict[str, re.Pattern[str]] = {
     "trace": re.compile(
-        r"Traceback \(most recent|File \"[^\"\n]{1,200}\", line \d|^\s{0,8}at [\w.$<>]{1,80} ?\([^)\n]{1,200}\)|\bline \d{1,6}\b"
-        r"|\bexit (?:code|status) \d|\bsegfault|\bSIG(?:SEGV|KILL|ABRT|TERM)\b|\bpanicked at\b|\bgoroutine \d|\bcore dumped|\b\w{1,40}\.[a-z]{1,4}:\d{1,6}\b",
+        r"Traceback \(most recent|File \"[^\"\n]{1,200}\", line \d|^\s{0,8}at [\w.$<>]{1,80} ?\([^)\n]{1,200}\)"
+        r"|\bline \d{1,6}\b"
+        r"|\bexit (?:code|status) \d|\bsegfault|\bSIG(?:SEGV|KILL|ABRT|TERM)\b|\bpanicked at\b"
+        r"|\bgoroutine \d|\bcore dumped|\b\w{1,40}\.[a-z]{1,4}:\d{1,6}\b",
         re.MULTILINE,
     ),
-    "error_name": re.compile(r"\b(?:[A-Z]\w{0,40})?(?:Error|Exception|Errno|Fault)\b(?!\s+(?:[a-z]+ing\b))|\bE[A-Z]{4,12}\b(?=[ :,.]|$)"),
+    "error_name": re.compile(
+        r"\b(?:[A-Z]\w{0,40})?(?:Error|Exception|Errno|Fault)\b(?!\s+(?:[a-z]+ing\b))|\bE[A-Z]{4,12}\b(?=[ :,.]|$)"
+    ),
     "call": re.compile(r"\b[A-Za-z_][\w.]{1,60}\([^()\n]{0,60}\)"),
     "snake": re.compile(r"\b[A-Za-z0-9]{1,40}(?:_[A-Za-z0-9]{1,40}){1,8}\b|\b__\w{1,40}__\b"),
     "camel": re.compile(r"\b[A-Za-z0-9]{0,40}[a-z][A-Z][A-Za-z0-9]{0,40}\b|\b[A-Z]{3,8}[a-z]{3,20}\b"),
     "source_path": re.compile(
-        r"(?<![\w/.@-])(?:[\w.@-]{1,60}/){0,8}[\w.@-]{1,60}\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|scala|clj|ex|exs|erl|hs|lua|pl|sh|bash|zsh|ps1|sql|html|css|scss|less"
-        r"|vue|svelte|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|gradle|proto|graphql|tf|ipynb|dart|zig|nim|asm|cmake|mk)\b"
-        r"|(?<![\w/])(?:src|lib|app|tests?|pkg|cmd|internal|services|utils|api|web|server|client|packages|modules|components|migrations|scripts|bin|include|core)/[\w./-]{1,120}"
-        r"|\b(?:Dockerfile|Makefile|Procfile|Jenkinsfile|Gemfile|Cargo\.lock|go\.mod|go\.sum)\b|(?<!\w)\.(?:env|gitignore|dockerignore|editorconfig|github)\b"
+        r"(?<![\w/.@-])(?:[\w.@-]{1,60}/){0,8}[\w.@-]{1,60}\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs"
+        r"|go|rs|rb|java|kt|kts|swift|c|h|cc|cpp|hpp|cs|php|scala|clj|ex|exs|erl|hs|lua|pl"
+        r"|sh|bash|zsh|ps1|sql|html|css|scss|less"
+        r"|vue|svelte|json|ya?ml|toml|ini|cfg|conf|env|lock|xml|gradle|proto|graphql|tf|ipynb"
+        r"|dart|zig|nim|asm|cmake|mk)\b"
+        r"|(?<![\w/])(?:src|lib|app|tests?|pkg|cmd|internal|services|utils|api|web|server|client"
+        r"|packages|modules|components|migrations|scripts|bin|include|core)/[\w./-]{1,120}"
+        r"|\b(?:Dockerfile|Makefile|Procfile|Jenkinsfile|Gemfile|Cargo\.lock|go\.mod|go\.sum)\b"
+        r"|(?<!\w)\.(?:env|gitignore|dockerignore|editorconfig|github)\b"
     ),
     "flag": re.compile(r"(?<![\w-])--[a-z][\w-]{1,40}"),
-    "route": re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /[\w/{}:.-]{0,120}|(?<![\w/.])/(?:api|v\d)/[\w/{}:.-]{1,120}"),
+    "route": re.compile(
+        r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /[\w/{}:.-]{0,120}|(?<![\w/.])/(?:api|v\d)/[\w/{}:.-]{1,120}"
+    ),
 }
-_PUBLIC_MIXED_CASE = re.compile(
-    r"\b(?:Git(?:Hub|Lab|Ops|Kraken)|Java(?:Script)|TypeScript|CoffeeScript|Postgre(?:SQL|s)|My(?:SQL|Py)|SQLite|MongoDB|MariaDB|DynamoDB|CockroachDB|CouchDB|ScyllaDB|DuckDB|ClickHouse|BigQuery|RabbitMQ"
-    r"|ActiveMQ|ZeroMQ|GraphQL|FastAPI|OpenAPI|OpenAI|OpenAPI|ChatGPT|DeepSeek|HuggingFace|LangChain|LangGraph|LlamaIndex|PyTorch|TensorFlow|NumPy|SciPy|PyPI|PyPy|PyCharm|CPython|SQLAlchemy|GitHub's|NestJS|NextJS|NodeJS"
-    r"|VueJS|AngularJS|SolidJS|ReactJS|SwiftUI|SvelteKit|CircleCI|GitLab's|CloudFront|CloudFormation|CloudWatch|OpenTelemetry|OpenSearch|OpenShift|OpenSSL|OpenVPN|OpenStreetMap|PagerDuty|LaunchDarkly|DataDog|HashiCorp|DigitalOcean"
-    r"|SendGrid|HubSpot|PayPal|YouTube|LinkedIn|WhatsApp|TikTok|WordPress|WooCommerce|PowerPoint|PowerShell|OneNote|OneDrive|SharePoint|DropBox|iPhone|iPad|iOS|macOS|MacBook|watchOS|ipadOS|IntelliJ|JetBrains|WebStorm|NixOS"
-    r"|CentOS|FreeBSD|OpenBSD|FreeRTOS|WireGuard|WebSocket|WebSockets|WebRTC|WebAssembly|WebAuthn|WebGL|WebGPU|OAuth|OAuth2|DevOps|MLOps|SaaS|PaaS|IaaS|McDonald|McKinsey|LaTeX|ImageMagick|FFmpeg|DoD|PhD|eBay|eBPF|gRPC|jQuery"
-    r"|npm|ADRs|PRs|CVEs|URLs|APIs|PDFs|JWTs|UUIDs|CRDTs|SLAs|SLOs|OKRs|RFCs|FAQs|SDKs|IDEs|GPUs|CPUs|LLMs|VMs|DBs|IDs|SPAs|PWAs|KPIs|POCs|MVPs|CLIs|UIs|TODOs|LTSs|Q&As|Node\.js|Vue\.js|Next\.js|Nuxt\.js|Express\.js|Three\.js"
-    r"|D3\.js|Chart\.js|React\.js|Ember\.js|Alpine\.js|Backbone\.js|Socket\.io|Deno\.js|Fly\.io|ASP\.NET|Discord\.js|TanStack|CockroachLabs|ElasticSearch|LogSeq|TailScale|MinIO|QuickBooks|AirTable|ClickUp|OpenCV|OpenGL|DirectX|MathJax|KaTeX|BibTeX|YAML|PlanetScale|SurrealDB|InfluxDB|TimescaleDB|QuestDB|ArangoDB|LevelDB|RocksDB|FaunaDB|NoSQL|NewSQL|VSCode|ESLint|DeepL|NotebookLM|AlphaFold|AppSync|AppEngine|CloudRun|SageMaker|EventBridge|StackOverflow|HackerNews|AutoGPT|MidJourney|StarCoder|CodeLlama|GitBook|ReadTheDocs|MkDocs|SonarQube|TeamCity|TestFlight|AndroidX|RxJS|MobX|StyleX|CosmosDB|TypeORM|PgBouncer|pgBouncer|HAProxy|NetBSD|OpenTofu|BitBucket|AltaVista|DuckDuckGo|SpaceX|AirBnB|BlackRock|JPMorgan|PowerBI|FedEx|WiFi|LiDAR|LoRa|LoRaWAN|ZigBee)\b"
-)
+_PUBLIC_NAMES = """
+    GitHub GitLab GitOps GitKraken JavaScript TypeScript CoffeeScript PostgreSQL MySQL MyPy SQLite MongoDB
+    MariaDB DynamoDB CockroachDB CouchDB ScyllaDB DuckDB ClickHouse BigQuery RabbitMQ ActiveMQ ZeroMQ GraphQL
+    FastAPI OpenAPI OpenAI ChatGPT DeepSeek HuggingFace LangChain LangGraph LlamaIndex PyTorch TensorFlow NumPy
+    SciPy PyPI PyPy PyCharm CPython SQLAlchemy NestJS NextJS NodeJS VueJS AngularJS SolidJS ReactJS SwiftUI
+    SvelteKit CircleCI CloudFront CloudFormation CloudWatch OpenTelemetry OpenSearch OpenShift OpenSSL OpenVPN
+    OpenStreetMap PagerDuty LaunchDarkly DataDog HashiCorp DigitalOcean SendGrid HubSpot PayPal YouTube LinkedIn
+    WhatsApp TikTok WordPress WooCommerce PowerPoint PowerShell OneNote OneDrive SharePoint DropBox iPhone iPad
+    iOS macOS MacBook watchOS ipadOS IntelliJ JetBrains WebStorm NixOS CentOS FreeBSD OpenBSD FreeRTOS WireGuard
+    WebSocket WebSockets WebRTC WebAssembly WebAuthn WebGL WebGPU OAuth OAuth2 DevOps MLOps SaaS PaaS IaaS
+    McDonald McKinsey LaTeX ImageMagick FFmpeg DoD PhD eBay eBPF gRPC jQuery npm ADRs PRs CVEs URLs APIs PDFs
+    JWTs UUIDs CRDTs SLAs SLOs OKRs RFCs FAQs SDKs IDEs GPUs CPUs LLMs VMs DBs IDs SPAs PWAs KPIs POCs MVPs CLIs
+    UIs TODOs LTSs Q&As TanStack CockroachLabs ElasticSearch LogSeq TailScale MinIO QuickBooks AirTable ClickUp
+    OpenCV OpenGL DirectX MathJax KaTeX BibTeX YAML PlanetScale SurrealDB InfluxDB TimescaleDB QuestDB ArangoDB
+    LevelDB RocksDB FaunaDB NoSQL NewSQL VSCode ESLint DeepL NotebookLM AlphaFold AppSync AppEngine CloudRun
+    SageMaker EventBridge StackOverflow HackerNews AutoGPT MidJourney StarCoder CodeLlama GitBook ReadTheDocs
+    MkDocs SonarQube TeamCity TestFlight AndroidX RxJS MobX StyleX CosmosDB TypeORM PgBouncer pgBouncer HAProxy
+    NetBSD OpenTofu BitBucket AltaVista DuckDuckGo SpaceX AirBnB BlackRock JPMorgan PowerBI FedEx WiFi LiDAR LoRa
+    LoRaWAN ZigBee
+"""
+_PUBLIC_MIXED_CASE = re.compile(rf"\b(?:{'|'.join(_PUBLIC_NAMES.split())})\b")
+"""Products and abbreviations in mixed case: no identifiers of ours."""
 
 _PUBLIC_LIBRARY = re.compile(
-    r"\b(node|vue|next|nuxt|express|three|d3|chart|react|ember|alpine|backbone|deno|discord|moment|day|angular|solid|svelte|nest|p5|electron|require|socket)\.js\b",
+    r"\b(node|vue|next|nuxt|express|three|d3|chart|react|ember|alpine|backbone|deno|discord"
+    r"|moment|day|angular|solid|svelte|nest|p5|electron|require|socket)\.js\b",
     re.IGNORECASE,
 )
 """Names that only look like files."""
@@ -83,7 +117,8 @@ class Text:
 
     Args:
         segments: in order, none empty.
-        signs: what kinds of code stand in it: `trace`, `call`, `snake`, …, `fence`, `backtick`; also `note_path`, `link`, `quote`.
+        signs: what kinds of code stand in it: `trace`, `call`, `snake`, …, `fence`, `backtick`; also `note_path`,
+            `link`, `quote`.
         identifiers: the pieces of code, for showing what was found; at most ten.
     """
 
@@ -92,9 +127,16 @@ class Text:
     identifiers: tuple[str, ...] = field(default=())
 
 
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, for membership; a table of words reads better as text."""
+    return frozenset(words.split())
+
+
 def fold(text: str) -> str:
-    """Lower case without diacritics, with plain apostrophes and dashes; ligatures and full-width letters made ordinary."""
-    decomposed = unicodedata.normalize("NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'"))
+    """Lower case without diacritics, with plain apostrophes and dashes; full-width letters are made ordinary."""
+    decomposed = unicodedata.normalize(
+        "NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
+    )
     plain = "".join(char for char in decomposed if not unicodedata.combining(char))
     return plain.casefold().replace("\u2010", "-").replace("\u2011", "-")
 
@@ -127,7 +169,9 @@ def take_apart(text: str) -> Text:
     return Text(_segments(rest), frozenset(signs), tuple(identifiers[:10]))
 
 
-def _set_apart(text: str, pattern: re.Pattern[str], sign: str, placeholder: str, signs: set[str], found: list[str]) -> str:
+def _set_apart(
+    text: str, pattern: re.Pattern[str], sign: str, placeholder: str, signs: set[str], found: list[str]
+) -> str:
     def replace(match: re.Match[str]) -> str:
         signs.add(sign)
         found.append(match.group()[:80])

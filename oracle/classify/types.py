@@ -20,7 +20,8 @@ class QueryClassification:
         needs_web: the web is to be searched.
         confidence: how sure, 0.0-1.0; about the share of such answers that are right.
         keywords_matched: what spoke for the type, strongest first; at most eight.
-        second_type: the runner-up; its needs are included when `confidence` is below 0.6. `None` where none comes into question.
+        second_type: the runner-up; its needs are included when `confidence` is below 0.6. `None` where none comes
+            into question.
     """
 
     query_type: QueryType

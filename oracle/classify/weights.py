@@ -1,36 +1,45 @@
-"""The learned weights of the features, and the probabilities that follow from them.
+"""Learned weights of named features, and the probabilities that follow from them.
 
-`weights.json` maps each feature to five numbers, in the order of `QUERY_TYPES`. It is written by `oracle.classify.training` and is data:
-to change it, change the examples or the features and train again (docs/classification.md).
+A weights file maps each feature to one number per label, in the order of the labels. It is written by
+`oracle.classify.training` and is
+data: to change it, change the examples or the features and train again (docs/classification.md).
 """
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
-from oracle.classify.types import QUERY_TYPES, QueryType
-
-WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 Weights = Mapping[str, tuple[float, ...]]
-_NOTHING = (0.0,) * len(QUERY_TYPES)
+Label = TypeVar("Label", bound=str)
+FOLDER = Path(__file__).parent
+QUERY_WEIGHTS = FOLDER / "query_weights.json"
+RESPONSE_WEIGHTS = FOLDER / "response_weights.json"
 
 
 @cache
-def load_weights() -> Weights:
-    """The weights that the product ships."""
-    return {name: tuple(row) for name, row in json.loads(WEIGHTS_FILE.read_text("utf-8")).items()}
+def load_weights(path: Path) -> Weights:
+    """The weights in a file; read once."""
+    return {name: tuple(row) for name, row in json.loads(path.read_text("utf-8")).items()}
 
 
-def probabilities(weights: Weights, features: Iterable[str]) -> dict[QueryType, float]:
-    """How likely each type is; they add up to 1."""
-    totals = [0.0] * len(QUERY_TYPES)
-    # Sorted, because a set's order differs between processes and so would the last digits of the sums (020 SC-010).
+def probabilities(weights: Weights, features: Iterable[str], labels: Sequence[Label]) -> dict[Label, float]:
+    """How likely each label is; they add up to 1. Features without weights count nothing."""
+    totals = [0.0] * len(labels)
+    # Sorted, because a set's order differs between processes and so would the last digits of the sums.
     for feature in sorted(features):
-        for at, weight in enumerate(weights.get(feature, _NOTHING)):
-            totals[at] += weight
+        row = weights.get(feature)
+        if row is not None:
+            totals = [total + weight for total, weight in zip(totals, row, strict=True)]
     highest = max(totals)
     shares = [math.exp(total - highest) for total in totals]
     whole = sum(shares)
-    return {query_type: share / whole for query_type, share in zip(QUERY_TYPES, shares, strict=True)}
+    return {label: share / whole for label, share in zip(labels, shares, strict=True)}
+
+
+def worth(weights: Weights, feature: str, at: int) -> float:
+    """What a feature is worth for the label with an index; 0 if nothing is known."""
+    row = weights.get(feature)
+    return row[at] if row is not None else 0.0

@@ -1,9 +1,9 @@
 """Ctrl-C and SIGTERM: the first one asks the query to stop, the second one ends the process at once.
 
 The handlers are Python's own, not the event loop's: they run even while the loop is blocked writing to a slow reader.
+The second signal is left to the system, which needs no Python to run: a process that hangs in a library ends as well.
 """
 
-import os
 import signal
 from collections.abc import Callable
 from types import FrameType, TracebackType
@@ -34,7 +34,7 @@ class Interrupts:
 
         Args:
             stop: asks the query to stop; called in the middle of anything.
-            give_up: leaves the terminal usable when the process ends at once.
+            give_up: leaves the terminal usable, should the process end at once; called before `stop`.
         """
         self._stop, self._give_up = stop, give_up
 
@@ -54,11 +54,10 @@ class Interrupts:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del frame
-        if self._stop is None:
+        if self._stop is None or self._give_up is None:
             raise SystemExit(INTERRUPTED + number)
-        if self.number is not None:
-            if self._give_up is not None:
-                self._give_up()
-            os._exit(INTERRUPTED + number)
         self.number = number
+        for each in self._before:
+            signal.signal(each, signal.SIG_DFL)
+        self._give_up()
         self._stop()

@@ -99,7 +99,7 @@ class TerminalView:
     def give_up(self) -> None:
         """Give the cursor back, past all locks: the lock's holder may be what was interrupted."""
         with suppress(OSError, ValueError):
-            os.write(self._console.file.fileno(), b"\r\x1b[K\x1b[?25h")
+            os.write(self._console.file.fileno(), b"\x1b[?25h")
 
     def _write(self, text: str) -> None:
         self._hide_progress()

@@ -30,7 +30,7 @@ class View(Protocol):
         ...
 
     def give_up(self) -> None:
-        """The process ends at once, in the middle of anything: leave the terminal usable, and wait for nothing."""
+        """The process may end at any moment now: leave the terminal usable, and wait for nothing."""
         ...
 
 

@@ -1,15 +1,17 @@
-"""No-progress detection: is the agent, after its last tool call, repeating itself? (012 US3-2, FR-004.6; decision 11)
+"""No-progress detection: whether the agent, after its last tool call, repeats itself (012 US3-2, FR-004; decision 11).
 
 Rules, all about the end of the list:
 
 - **Same action**: the last three are the same, and they brought the same result or all failed.
-- **Cycle**: the last two or three actions stand there three times over, each with the result it had before; or all of it failed.
+- **Cycle**: the last two or three actions stand there three times over, each with the result it had before; or all of
+  it failed.
 - **Same error**: one tool failed three times with one and the same result, whatever its arguments.
 
-An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys, white space
-and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are three values.
-The result is the digest together with whether it was an error. A call whose result is unknown counts as unchanged where the call
-is the same, and as different where it is not. A record without a tool is never the same as another.
+An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys,
+white space and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are
+three values. The result is the digest together with whether it was an error. A call whose result is unknown counts as
+unchanged where the call is the same, and as different where it is not. A record without a tool is never the same as
+another.
 """
 
 import json
@@ -91,8 +93,8 @@ def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any]]") -> bool:
     """Whether the latest actions, oldest first, are the same over and over.
 
     Args:
-        actions: `Action`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object or its JSON text.
-            Fields may be missing. Only the last nine are looked at.
+        actions: `Action`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object or
+            its JSON text. Fields may be missing. Only the last nine are looked at.
     """
     return find_repetition(actions) is not None
 
@@ -111,8 +113,6 @@ def as_action(action: "Action | Mapping[str, Any]") -> Action:
     """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown."""
     if isinstance(action, Action):
         return action
-    if not isinstance(action, Mapping):
-        return Action("", "{}")
     tool, digest = action.get("tool"), action.get("result_digest")
     return Action(
         tool=tool if isinstance(tool, str) else "",
@@ -134,6 +134,8 @@ def _cycle(actions: Sequence[Action]) -> Repetition | None:
         rounds = len(actions) // period
         if rounds < TIMES:
             return None
+        if not _is_same(actions[-1], actions[-1 - period]):
+            continue
         times = next((count for count in range(rounds, TIMES - 1, -1) if _turns(actions[-count * period :], period)), 0)
         if times:
             return Repetition("cycle", period, times, actions[-1], tuple(actions[-period:]))
@@ -146,7 +148,8 @@ def _turns(actions: Sequence[Action], period: int) -> bool:
     for at, action in enumerate(actions):
         if not _is_same(action, first[at % period]):
             return False
-    # A failure whose text changes, between calls that work, may well be what those calls have moved (edit, test, edit, test).
+    # A failure whose text changes, between calls that work, may well be what those calls have moved (edit, test,
+    # edit, test).
     return all(action.is_error for action in actions) or all(
         _result(action) == _result(first[at % period]) for at, action in enumerate(actions)
     )
@@ -201,28 +204,30 @@ def action_signature(tool: str, arguments: object, *, max_chars: int = MAX_SIGNA
         shown = " ".join(canonical.split())
     if len(shown) > max_chars:
         shown = f"{shown[:max_chars]}…"
-    return f"{tool}({shown})".encode("utf-8", "backslashreplace").decode()
+    return _encodable(f"{tool}({shown})")
 
 
 def canonical_arguments(arguments: object) -> str:
-    """The one text for a JSON value: keys sorted, no white space between tokens, escapes resolved, whole floats as integers.
+    """The one text for a JSON value.
+
+    Keys are sorted, white space between tokens is gone, escapes are resolved, whole floats are integers.
 
     Args:
-        arguments: an object, or JSON text. Nothing, empty text and `null` are the empty object. Text that is no JSON stands for
-            itself, but for white space around it. What is neither object nor text is taken as a JSON value.
+        arguments: an object, or JSON text. Nothing, empty text and `null` are the empty object. Text that is no JSON
+            stands for itself, but for white space around it. What is neither object nor text is taken as a JSON value.
 
     Returns:
         The text; equal texts mean equal values. Canonical text stays as it is.
     """
     if isinstance(arguments, str):
         return _canonical_text(arguments)
-    if not arguments and arguments not in (0, False, []):
+    if arguments is None:
         return "{}"
     try:
         text = json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError):
         return _canonical_slowly(arguments)
-    return _canonical_text(text) if _MAYBE_FLOAT.search(text) else text
+    return _canonical_text(text) if _MAYBE_FLOAT.search(text) else _encodable(text)
 
 
 def _canonical_text(text: str) -> str:
@@ -233,9 +238,14 @@ def _canonical_text(text: str) -> str:
         value = json.loads(stripped, parse_float=_number)
         if value is None:
             return "{}"
-        return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
     except (ValueError, RecursionError):
-        return stripped
+        return _encodable(stripped)
+
+
+def _encodable(text: str) -> str:
+    """The text with lone surrogates as escapes, which mean the same in JSON: everything else may be stored and sent."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _number(text: str) -> int | float:
@@ -258,7 +268,7 @@ def _plain(value: object) -> object:
 
 
 def _canonical_slowly(value: object) -> str:
-    """The same without recursion, for what `json` refuses: very deep values, keys of mixed types, values that contain themselves.
+    """The same without recursion, for what `json` refuses: very deep values and keys of mixed types.
 
     It stops after a fixed number of steps, which ends values that contain themselves.
     """
@@ -269,20 +279,23 @@ def _canonical_slowly(value: object) -> str:
         if isinstance(item, _Token):
             parts.append(item.text)
         elif isinstance(item, Mapping):
-            parts.append("{")
-            stack.append(_Token("}"))
-            for key, inner in sorted(
-                ((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0], reverse=True
-            ):
-                stack.extend((_Token(","), inner, _Token(f"{json.dumps(key, ensure_ascii=False)}:")))
+            members = sorted(((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0])
+            inside = [(_Token(f"{json.dumps(key, ensure_ascii=False)}:"), inner) for key, inner in members]
+            stack.extend(reversed(_enclosed("{", inside, "}")))
         elif isinstance(item, list | tuple):
-            parts.append("[")
-            stack.append(_Token("]"))
-            for inner in reversed(item):
-                stack.extend((_Token(","), inner))
+            stack.extend(reversed(_enclosed("[", [(inner,) for inner in item], "]")))
         else:
-            parts.append(json.dumps(item, ensure_ascii=False, default=_plain))
-    return "".join(parts)
+            parts.append(canonical_arguments([item])[1:-1])
+    return _encodable("".join(parts))
+
+
+def _enclosed(opening: str, members: Sequence[tuple[object, ...]], closing: str) -> list[object]:
+    """Members with commas between them and brackets around them."""
+    row: list[object] = [_Token(opening)]
+    for at, member in enumerate(members):
+        row.extend((_Token(","), *member) if at else member)
+    row.append(_Token(closing))
+    return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,9 @@ from signals import parse
 ControlName = Literal["tree", "loop"]
 ChunkT = TypeVar("ChunkT", bound=Chunk)
 
+_PATIENCE_S = 10.0
+"""A query that takes longer than this hangs; the test fails then, and says where."""
+
 TIMESTAMP = "2026-01-02T03:04:05.000+00:00"
 CODE_QUESTION = "Where is the class RetryPolicy defined in the code?"
 VAULT_QUESTION = "What do our meeting notes in the vault say about the release?"
@@ -225,10 +228,11 @@ class Underway:
 
     async def until(self, holds: Callable[[list[Chunk]], bool]) -> None:
         """Wait until the chunks so far are as wanted; fails if the query ends before."""
-        while not holds(self.chunks):
-            assert not self._task.done(), f"the query ended before that: {[chunk.type for chunk in self.chunks]}"
-            async with self._arrived:
-                await self._arrived.wait()
+        async with asyncio.timeout(_PATIENCE_S):
+            while not holds(self.chunks):
+                assert not self._task.done(), f"the query ended before that: {[chunk.type for chunk in self.chunks]}"
+                async with self._arrived:
+                    await self._arrived.wait()
 
     async def until_content(self, text: str) -> None:
         """Wait until the user has seen this."""
@@ -240,7 +244,8 @@ class Underway:
 
     async def result(self) -> Answered:
         """Wait for the end."""
-        await self._task
+        async with asyncio.timeout(_PATIENCE_S):
+            await self._task
         return self._collect().check()
 
 
@@ -277,6 +282,15 @@ class Harness:
         text = (path if path.exists() else trees.FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in the tree {name}"
         self.write_tree(name, text.replace(old, new))
+
+    def drop_from_tree(self, name: str, node: str) -> None:
+        """Remove the one line of a tree that begins with `node`."""
+        path = self.trees / f"{name}.yaml"
+        source = path if path.exists() else trees.FOLDER / f"{name}.yaml"
+        lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+        found = [line for line in lines if line.strip().split(" #")[0] == node]
+        assert len(found) == 1, f"{node!r} stands {len(found)} times in the tree {name}"
+        self.write_tree(name, "".join(line for line in lines if line is not found[0]))
 
     async def start(self, question: str = CODE_QUESTION, **ask: Any) -> Underway:
         """Ask, and come back while the query is under way; `ask` are the fields of `Ask`."""
@@ -381,7 +395,7 @@ async def harness(
             equipment=Equipment(
                 model=model,
                 tools=ToolRegistry(_tools(folder, tools, has_web_search=model.has_web_search)),
-                segments=load_segments(),
+                segments=equipment.pop("segments", None) or load_segments(),
                 intents=equipment.pop("intents", None) or HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=lambda: TIMESTAMP,

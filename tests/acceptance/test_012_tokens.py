@@ -165,8 +165,9 @@ async def test_decision_13_another_turn_asked_for_in_the_last_paid_one_is_not_gr
 
 
 async def test_decision_13_no_wrap_up_where_the_input_alone_exceeds_what_is_left(control: ControlName) -> None:
-    async with harness(dear(answers()), control=control) as it:
-        answered = await it.ask(limits={"token_budget": 7_000})
+    turns = [says("One.", LISTING, tokens=(4_400, 2_000)), answers()]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask(limits={"token_budget": 10_000})
     assert "tool_choice" not in answered.bodies[1]
 
 

@@ -300,6 +300,7 @@ async def test_020_fr_018_an_answer_without_a_signal_is_taken_for_sufficient() -
 
 async def test_020_fr_018_the_heuristic_can_be_replaced() -> None:
     """Whoever reads responses is part of the equipment; here one that never thinks that it is enough."""
+
     class NeverEnough:
         name = "never-enough"
 

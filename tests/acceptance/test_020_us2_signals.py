@@ -29,7 +29,12 @@ EXAMPLES = {
     "stuck": {"attempted": '["search"]', "blocker": "nothing fits", "suggestions": '["ask"]'},
     "need_capability": {"capability": "shell access", "reason": "to run it", "workaround": "read it"},
     "partial_answer": {"missing": "the date", "caveat": "old"},
-    "delegation_recommended": {"reason": "it is large", "scope": "all of it", "estimated_tokens": 9, "subagent_type": "coder"},
+    "delegation_recommended": {
+        "reason": "it is large",
+        "scope": "all of it",
+        "estimated_tokens": 9,
+        "subagent_type": "coder",
+    },
 }
 
 
@@ -69,7 +74,7 @@ async def test_020_us2_3_stuck_consults_the_fallback_with_attempts_and_blocker_r
         answered = await it.ask()
     assert answered.reason == "completed"
     assert "The agent is stuck. Trying another approach." in answered.messages
-    record = [each for each in answered.agent.audit if each.type == "stuck"][0]
+    record = next(each for each in answered.agent.audit if each.type == "stuck")
     assert record.fields == {"attempted": ["read_file"], "blocker": "the file is not there"}
     assert record.action == "fallback: another_turn"
 
@@ -138,8 +143,10 @@ async def test_020_a_capability_whose_name_is_a_signal_puts_no_signal_into_the_a
 
 
 @pytest.mark.parametrize("piece_chars", [1, 2, 3, 7, 8, 50, 0])
-async def test_020_fr_002_and_fr_005_a_signal_is_taken_out_while_streaming_whatever_the_pieces(piece_chars: int) -> None:
-    text = "One < two, a <signal.h>, `<signal type=\"stuck\">` and more." + signal_xml("partial_answer", missing="x < y")
+async def test_020_fr_002_and_fr_005_a_signal_is_taken_out_while_streaming_whatever_the_pieces(
+    piece_chars: int,
+) -> None:
+    text = 'One < two, a <signal.h>, `<signal type="stuck">` and more.' + signal_xml("partial_answer", missing="x < y")
     async with harness([says(text, piece_chars=piece_chars)]) as it:
         answered = await it.ask()
     expected = 'One < two, a <signal.h>, `<signal type="stuck">` and more.'
@@ -182,9 +189,7 @@ async def test_020_fr_005_the_conversation_keeps_no_signal_and_the_model_sees_it
 # --- FR-004: confidence
 
 
-@pytest.mark.parametrize(
-    ("written", "read"), [("0.7", 0.7), ("1.7", 1.0), ("-3", 0.0), ("very", 0.5), (None, 0.5)]
-)
+@pytest.mark.parametrize(("written", "read"), [("0.7", 0.7), ("1.7", 1.0), ("-3", 0.0), ("very", 0.5), (None, 0.5)])
 async def test_020_fr_004_each_signal_has_a_confidence_from_0_to_1(written: str | None, read: float) -> None:
     inner = "" if written is None else f"<confidence>{written}</confidence>"
     xml = f'\n\n<signal type="context_sufficient"><sources_found>1</sources_found>{inner}</signal>'
@@ -343,7 +348,7 @@ async def test_020_fr_009_a_signal_of_work_beside_the_answer_is_on_record_and_no
         it.edit_tree(
             "oracle",
             "        - compose_prompt #",
-            "        - force_success: {sequence: [compose_prompt, {llm_turn: {visible: false}}]}\n        - compose_prompt #",
+            "        - sequence: [compose_prompt, {llm_turn: {visible: false}}]\n        - compose_prompt #",
         )
         answered = await it.ask()
     assert audited(answered)[0] == (1, "accepted", "stuck", "beside_the_answer")

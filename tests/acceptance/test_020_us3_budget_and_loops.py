@@ -108,7 +108,11 @@ async def test_020_us3_3_fr_008_the_same_reason_three_times_in_a_row_is_stuck_an
     assert answered.messages == ["The agent is stuck. Trying another approach."]
     assert answered.done.turns == 4
     assert answered.reason == "completed"
-    assert [record.action for record in answered.agent.audit][:3] == ["another_turn", "another_turn", "fallback: another_turn"]
+    assert [record.action for record in answered.agent.audit][:3] == [
+        "another_turn",
+        "another_turn",
+        "fallback: another_turn",
+    ]
 
 
 async def test_020_us3_3_twice_is_not_three_times() -> None:

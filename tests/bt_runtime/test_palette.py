@@ -14,7 +14,7 @@ class OddSettings(NodeSettings):
 
     Args:
         first: what it does,
-            told on two lines: with a colon.
+            on two lines: a colon.
         second: a | pipe.
 
     Other text: is no argument.
@@ -52,7 +52,7 @@ def test_settings_are_told_with_type_bounds_default_and_meaning():
     assert "## Actions" not in page
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert rows == [
-        "| `first`* | whole number, at least 1, less than 9 | required | What it does, told on two lines: with a colon. |",
+        "| `first`* | whole number, at least 1, less than 9 | required | What it does, on two lines: a colon. |",
         "| `second` | text | `null` | A \\| pipe. |",
         '| `third` | list of `"a"` or `"b"` | `[]` |  |',
         "| `map` | mapping of whole number | `{}` |  |",

@@ -1,7 +1,17 @@
 import pytest
 
 from bt_runtime import (
-    Action, Condition, Decorator, Guard, KindError, Node, NoSettings, Status, action_kind, condition_kind, node,
+    Action,
+    Condition,
+    Decorator,
+    Guard,
+    KindError,
+    Node,
+    NoSettings,
+    Status,
+    action_kind,
+    condition_kind,
+    node,
 )  # fmt: skip
 from bt_runtime.testing import run_text
 from tests.bt_runtime.running import F, S

@@ -211,14 +211,6 @@ async def test_of_two_outcomes_around_a_deadline_the_tree_sees_the_earlier_one_i
         await both.wait()
         asyncio.get_running_loop().call_soon(setattr, clock, "_now_s", 6.0)  # between the ends of the two
 
-    @node("in_time")
-    class InTime(Guard[NoSettings]):
-        """Trips at 5 s."""
-
-        def trips(self):
-            self.run.wake_at(self.index, 5.0)
-            return "timeout" if self.run.now_s >= 5 else None
-
     built = live(
         "loop: {guards: [in_time], child: {parallel: [{action: a}, {action: b}]}}",
         kinds=[InTime.kind],
@@ -297,28 +289,99 @@ async def test_what_a_halted_task_kept_is_recorded_also_when_the_run_ends_with_t
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_an_outcome_that_comes_together_with_a_cancel_is_given_back_not_lost(fails):
+@pytest.mark.parametrize("order", ["cancel first", "cancel between", "cancel later"])
+async def test_an_outcome_that_comes_together_with_a_cancel_is_given_back_not_lost(fails, order):
     keeper = node("keeper")(_Keeper).kind
     done = asyncio.Event()
 
     async def work():
         await done.wait()
+        if order == "cancel between":  # after the end of the work, before the tree can be told
+            asyncio.get_running_loop().call_soon(loop.cancel)
         if fails:
             raise OSError("broken")
         return "an answer"
 
-    loops = []
     built = live("loop: {guards: [condition: not cancel_requested], child: keeper}", kinds=[keeper], host=work)
-    loops.append(RunLoop(built, clock=FakeClock()))
-    task = asyncio.create_task(loops[0].run())
+    loop = RunLoop(built, clock=FakeClock())
+    task = asyncio.create_task(loop.run())
     await until_idle()
     done.set()
-    loops[0].cancel()
-    await asyncio.sleep(0)
+    if order == "cancel first":
+        loop.cancel()
+    if order == "cancel later":
+        await asyncio.sleep(0)
+        loop.cancel()
     result = await task
     assert result.status is S
     assert built.blackboard["found"] == ["interrupted", None if fails else "an answer"]
     assert [error.error for error in result.errors] == (["OSError: broken"] if fails else [])
+
+
+@node("in_time")
+class InTime(Guard[NoSettings]):
+    """Trips at 5 s."""
+
+    def trips(self):
+        self.run.wake_at(self.index, 5.0)
+        return "timeout" if self.run.now_s >= 5 else None
+
+
+async def test_an_outcome_that_nobody_was_told_of_yet_is_given_back_when_its_node_is_halted():
+    clock, both, recording = FakeClock(jump=False), asyncio.Event(), Recording()
+    keeper = node("keeper")(_Keeper).kind
+
+    async def late():
+        await both.wait()
+        asyncio.get_running_loop().call_soon(setattr, clock, "_now_s", 6.0)
+        return "an answer"
+
+    built = live(
+        "loop: {guards: [in_time], until: found, child: {parallel: {success: one, children: [{action: a}, keeper]}}}",
+        kinds=[InTime.kind, keeper],
+        host=late,
+        substitutes={"loop/parallel/action": action_from(both.wait)},
+    )
+    task = asyncio.create_task(RunLoop(built, clock=clock, observers=[recording]).run())
+    await until_idle()
+    clock._now_s = 4.0
+    both.set()
+    assert (await task).status is S
+    assert built.blackboard["found"] == ["interrupted", "an answer"]
+    told = [(o.key, o.state) for record in recording for o in record.outcomes]
+    assert told == [("loop/parallel/action@1", "done"), ("loop/parallel/keeper@1", "cancelled")]
+
+
+async def test_a_deadline_is_told_once():
+    @node("once", waits=True)
+    class Once(Node[NoSettings]):
+        """Waits for 5 s, then for nothing."""
+
+        def update(self):
+            if self.run.now_s < 5:
+                self.run.wake_at(self.index, 5.0)
+            return Status.RUNNING
+
+    run = await run_root("once", kinds=[Once.kind])
+    assert isinstance(run.result.error, StalledError)
+    assert [record.cause for record in run.recording] == ["start", "deadline", "end"]
+
+
+async def test_an_action_that_has_ended_leaves_no_deadline_behind():
+    @node("bounded")
+    class Bounded(Action[NoSettings]):
+        """Wants to be ticked at 50 s, but is done before."""
+
+        async def start(self):
+            await clock.sleep(1)
+
+        def update(self):
+            self.run.wake_at(self.index, 50.0)
+            return super().update()
+
+    clock = FakeClock()
+    run = await run_root("bounded", kinds=[Bounded.kind], clock=clock)
+    assert (run.status, run.tree.context.deadlines) == (S, {})
 
 
 async def test_a_task_that_raises_while_it_is_cancelled_is_told_in_the_record():
@@ -436,7 +499,13 @@ class UnspeakableError(Exception):
         raise RuntimeError("cannot say")
 
 
-ERRORS = [ValueError("bad"), asyncio.CancelledError("odd"), RecursionError(), UnspeakableError(), KeyError("x" * 10_000)]
+ERRORS = [
+    ValueError("bad"),
+    asyncio.CancelledError("odd"),
+    RecursionError(),
+    UnspeakableError(),
+    KeyError("x" * 10_000),
+]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)

@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 
-from bt_runtime import KindError, Status, TreeFileError, testing
+from bt_runtime import Key, KindError, Status, TreeFileError, condition_kind, testing
 from bt_runtime.testing import FakeClock, FakeHost, action_from, registry_of, run_text, scripted
 from tests.bt_runtime.running import F, S, run_root
 
@@ -36,7 +36,7 @@ async def test_a_jumping_clock_goes_on_although_something_never_rests():
     clock = FakeClock()
 
     async def restless():
-        while True:
+        while True:  # noqa: ASYNC110  that is the point
             await asyncio.sleep(0)
 
     run = await run_root(
@@ -110,8 +110,6 @@ async def test_the_fake_host_remembers_and_answers():
 
 
 async def test_keys_and_kinds_of_a_host_can_be_brought_along():
-    from bt_runtime import Key, condition_kind
-
     def is_late(board):
         """SUCCESS when it is late."""
         return board["hour"] > 22

@@ -7,7 +7,7 @@ from functools import cache
 from oracle.classify.lexicon import project, requests, talk, world
 from oracle.classify.tokens import fold, split_tokens
 
-MAX_PHRASE_TOKENS = 6
+MAX_PHRASE_TOKENS = 8
 MIN_FUZZY_CHARS = 6
 """Shorter words are one letter from too many others ("note", "vote", "node")."""
 MIN_PREFIX_CHARS = 3

@@ -1,0 +1,326 @@
+"""Why a query ends by itself: answers, no progress, tool errors, failures (012 US3, FR-004; decisions 9 to 14)."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+import pytest
+
+from oracle.chunks import Done, Failed
+from oracle.models.protocol import ModelFault
+from oracle.testing import Disturbed, HttpError, ScriptedSearch, ScriptedTurn
+from oracle.tools import ToolResult
+from tests.acceptance.harness import (
+    CHAT,
+    NEED_TURN,
+    RESEARCH_QUESTION,
+    Answered,
+    ControlName,
+    answers,
+    calls,
+    harness,
+    made_tool,
+    numbered,
+    says,
+    signal_xml,
+    text_of,
+    tool_results_of,
+)
+
+AUTH = calls("search_code", query="auth")
+REPEATED = 'search_code({"query": "auth"})'
+
+
+def missing(name: str) -> Any:
+    """A call that fails, with an error of its own."""
+    return calls("read_file", path=f"no/{name}.py")
+
+
+@pytest.mark.parametrize("signal", ["", signal_xml("context_sufficient", sources_found=2)])
+async def test_012_us3_1_an_answer_without_tool_calls_ends_the_query(control: ControlName, signal: str) -> None:
+    async with harness([says("RetryPolicy is in src/retry.py." + signal), answers()], control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+    assert len(answered.bodies) == 1
+    assert answered.done.turns == 1
+    assert answered.answer == "RetryPolicy is in src/retry.py."
+    assert not answered.notices
+
+
+async def test_012_us3_2_the_third_identical_result_ends_the_query_with_no_progress(control: ControlName) -> None:
+    turns = [says(f"Try {at}.", AUTH) for at in range(1, 6)]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "no_progress"
+    assert len(answered.bodies) == 3
+    assert [result.is_error for result in answered.results] == [False] * 3
+    assert answered.notices[-1].to_wire() == {
+        "type": "system",
+        "system_type": "no_progress",
+        "system_message": "No progress detected - same action attempted 3 times.",
+        "severity": "error",
+        "metadata": {"repeated_action": REPEATED},
+        "timestamp": "2026-01-02T03:04:05.000+00:00",
+    }
+    assert answered.last_sentence == f"Stopped: no progress - {REPEATED} brought the same result 3 times."
+    assert answered.answer.startswith("Try 1.\n\nTry 2.\n\nTry 3.\n\nStopped")
+
+
+async def test_decision_11_the_order_of_keys_and_white_space_make_no_other_action(control: ControlName) -> None:
+    spelt = ['{"query": "auth", "limit": 3}', '{ "limit":3,"query":"auth" }', '{"limit": 3.0, "query": "auth"}']
+    turns = [says("", calls("search_code").__class__("search_code", text)) for text in spelt]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "no_progress"
+
+
+async def test_decision_11_a_job_whose_answer_changes_is_progress(control: ControlName) -> None:
+    seen = count(1)
+
+    async def poll(_: Mapping[str, Any]) -> ToolResult:
+        return ToolResult(f"{next(seen)} of 5 done")
+
+    turns = [*(says("", calls("poll", job=7)) for _ in range(5)), answers()]
+    async with harness(turns, control=control, tools=[made_tool(poll, "poll")]) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+    assert len(answered.results) == 5
+
+
+async def test_decision_11_a_cycle_of_two_that_repeats_three_times_is_no_progress(control: ControlName) -> None:
+    turns = [says("", calls("probe", n=at % 2)) for at in range(8)]
+    async with harness(turns, control=control, tools=[made_tool(numbered)]) as it:
+        answered = await it.ask()
+    assert answered.reason == "no_progress"
+    assert len(answered.results) == 6
+    assert answered.messages == ["No progress detected - same 2 actions repeated 3 times."]
+    assert answered.answer == (
+        'Stopped: no progress - probe({"n": 0}), probe({"n": 1}) brought the same results 3 times.'
+    )
+
+
+async def test_decision_11_one_tool_that_fails_with_the_same_error_three_times_is_no_progress(
+    control: ControlName,
+) -> None:
+    async def broken(_: Mapping[str, Any]) -> ToolResult:
+        return ToolResult("The index is gone.", is_error=True)
+
+    turns = [says("", calls("look", n=at)) for at in range(5)]
+    async with harness(turns, control=control, tools=[made_tool(broken, "look")]) as it:
+        answered = await it.ask()
+    assert answered.reason == "no_progress"
+    assert answered.messages == ["No progress detected - look failed 3 times with the same error."]
+    assert answered.last_sentence == (
+        "Stopped: no progress - look failed 3 times with the same error "
+        '(tried: look({"n": 0}), look({"n": 1}), look({"n": 2}); last error: The index is gone).'
+    )
+
+
+async def test_012_edge_no_progress_without_any_content_explains_what_was_attempted(control: ControlName) -> None:
+    async with harness([says("", AUTH)] * 4, control=control) as it:
+        answered = await it.ask()
+    assert answered.answer == f"Stopped: no progress - {REPEATED} brought the same result 3 times."
+    assert answered.kept == answered.answer
+
+
+async def test_012_us3_3_the_third_tool_error_in_a_row_ends_the_query_with_a_summary(control: ControlName) -> None:
+    turns = [says(f"Try {name}.", missing(name)) for name in "abcd"]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "error_limit"
+    assert len(answered.bodies) == 3
+    notice = answered.notices[-1]
+    assert notice.system_type == "error_limit"
+    assert notice.system_message == "Multiple consecutive tool errors (3/3). Saving partial response."
+    assert notice.metadata["error_count"] == 3
+    assert "no/c.py" in notice.metadata["last_error"]
+    assert answered.answer.startswith("Try a.\n\nTry b.\n\nTry c.\n\nStopped: 3 tool errors in a row (last: ")
+    for name in "abc":
+        assert f'read_file({{"path": "no/{name}.py"}})' in answered.last_sentence
+
+
+async def test_012_fr_004_7_three_errors_in_one_turn_do_not_stop_the_model_sees_them_first(
+    control: ControlName,
+) -> None:
+    turns = [
+        says("", missing("a"), missing("b"), missing("c")),
+        says("", calls("read_file", path="src/auth.py")),
+        answers(),
+    ]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+    assert [result.is_error for result in answered.results] == [True, True, True, False]
+    assert [block["is_error"] for block in tool_results_of(answered.bodies[1])] == [True, True, True]
+
+
+async def test_012_fr_004_7_after_three_errors_in_one_turn_the_next_error_stops(control: ControlName) -> None:
+    turns = [says("", missing("a"), missing("b"), missing("c")), says("", missing("d")), answers()]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "error_limit"
+    assert answered.messages == ["Multiple consecutive tool errors (4/3). Saving partial response."]
+    assert len(answered.bodies) == 2
+
+
+async def test_012_fr_004_7_a_call_that_works_starts_the_count_anew(control: ControlName) -> None:
+    good = calls("read_file", path="src/auth.py")
+    turns = [says("", missing("a")), says("", missing("b")), says("", good), says("", missing("c")), answers()]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+
+
+async def test_012_fr_004_6_no_progress_goes_before_the_error_limit(control: ControlName) -> None:
+    async with harness([says("", missing("a"))] * 4, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "no_progress"
+    assert "(last error: " in answered.last_sentence
+
+
+async def test_012_fr_004_priorities_the_token_budget_goes_before_no_progress(control: ControlName) -> None:
+    async with harness([says("", AUTH, tokens=(0, 400))] * 3, control=control) as it:
+        answered = await it.ask(limits={"token_budget": 1_200})
+    assert answered.reason == "token_budget"
+
+
+async def test_decision_08_need_turn_is_followed_by_an_ephemeral_continue(control: ControlName) -> None:
+    turns = [says("First." + NEED_TURN), answers("Second."), answers("Later.")]
+    async with harness(turns, control=control) as it:
+        first = await it.ask()
+        later = await it.ask("Is it?", context_id=first.done.context_id)
+    assert first.answer == "First.\n\nSecond."
+    assert [chunk["content"] for chunk in first.wire if chunk["type"] == "content"][-2:] == ["\n\n", "Second."]
+    messages = first.bodies[1]["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert "<signal" in text_of(messages[1])
+    assert text_of(messages[2]) == "Continue."
+    assert "Continue." not in str(later.bodies[0]["messages"])
+    assert "<signal" not in str(later.bodies[0]["messages"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "error_type", "kept"),
+    [
+        (HttpError("authentication_error", "invalid x-api-key"), "provider_auth", ""),
+        (HttpError("overloaded_error", "Overloaded"), "provider_overloaded", ""),
+        (HttpError("rate_limit_error", "Slow down"), "provider_overloaded", ""),
+        (HttpError("api_error", "Internal server error"), "provider_failed", ""),
+        (HttpError("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum"), "context_too_large", ""),
+        (Disturbed(says("Half of the"), "error_event"), "provider_overloaded", "Half of the"),
+        (Disturbed(says("Half of the"), "early_end"), "provider_failed", "Half of the"),
+        (Disturbed(says("Half of the"), "reset"), "provider_failed", "Half of the"),
+        (says("I must", stop_reason="refusal"), "provider_refused", "I must"),
+        (says("Too", stop_reason="model_context_window_exceeded"), "context_too_large", "Too"),
+        (Disturbed(says("Half", AUTH), "error_event"), "provider_overloaded", "Half"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+async def test_decision_14_failures_of_the_provider_keep_what_was_said_and_say_which(
+    control: ControlName, reply: Any, error_type: str, kept: str
+) -> None:
+    async with harness([reply, answers("Better now.")], control=control) as it:
+        answered = await it.ask()
+        second = await it.ask("And now?", context_id=answered.done.context_id)
+    assert answered.reason == "error"
+    (failure,) = answered.failures
+    assert failure.error_type == error_type
+    assert answered.last_sentence.startswith("Stopped: ")
+    assert answered.last_sentence.rstrip(".") == f"Stopped: {failure.error.rstrip('.')}"
+    assert answered.answer == (f"{kept}\n\n" if kept else "") + answered.last_sentence
+    assert answered.position(Failed) < answered.position(Done)
+    tail = [chunk.type for chunk in answered.chunks[answered.position(Failed) :]]
+    assert tail == ["error", *(["content"] if kept else []), "content", "done"]
+    assert second.answer == "Better now."
+
+
+async def test_decision_09_an_error_in_a_later_turn_keeps_the_earlier_ones(control: ControlName) -> None:
+    turns = [says("First.", AUTH), says("Second, half", fault=ModelFault("provider_failed", "It broke"))]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.answer.startswith("First.\n\nSecond, half\n\nStopped: ")
+    assert answered.done.turns == 1
+    assert answered.reason == "error"
+
+
+async def test_decision_14_pause_turn_goes_on_within_the_same_turn(control: ControlName) -> None:
+    search = ScriptedSearch("postgresql release", (("https://example.org/news", "News"),))
+    turns = [says("Searching.", searches=(search,), stop_reason="pause_turn"), answers(" Found.")]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask(RESEARCH_QUESTION)
+    assert [source.source.path for source in answered.sources] == ["https://example.org/news"]
+    assert answered.done.turns == 1
+    assert answered.answer == "Searching. Found."
+
+
+async def test_decision_18_a_signal_beside_tool_calls_is_stripped_and_the_tools_run(control: ControlName) -> None:
+    turns = [says("Looking." + signal_xml("context_sufficient", sources_found=0), AUTH), answers()]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.answer == "Looking.\n\nThis is the answer."
+    assert [result.is_error for result in answered.results] == [False]
+
+
+async def test_decision_23_a_tool_that_was_not_offered_answers_with_an_error(control: ControlName) -> None:
+    turns = [says("", calls("vault_write", path="x.md", body="x")), answers()]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+        assert not (it.vault / "x.md").exists()
+    assert answered.results[0].is_error
+    assert "not offered" in answered.results[0].tool_result
+
+
+async def test_decision_23_a_conversational_question_is_offered_no_tools(control: ControlName) -> None:
+    async with harness([answers("Hello!")], control=control) as it:
+        answered = await it.ask(CHAT)
+    assert "tools" not in answered.bodies[0]
+    assert answered.answer == "Hello!"
+
+
+async def test_a_call_with_arguments_that_are_no_json_is_answered_and_counts_as_an_error(control: ControlName) -> None:
+    turn: ScriptedTurn = says("", type(AUTH)("search_code", '{"query": '))
+    async with harness([turn, answers()], control=control) as it:
+        answered = await it.ask()
+    assert answered.results[0].is_error
+    assert answered.agent.state.error_streak == 1
+    assert answered.reason == "completed"
+
+
+async def test_012_sc_006_the_defaults_save_a_third_of_the_turns_that_a_limit_of_30_would_take() -> None:
+    """Five ways in which models behave, under the defaults and under nothing but 30 turns (the control before)."""
+    unchecked = {"max_iterations": 50, "token_budget": 200_000}
+    behaviours: list[Any] = [
+        lambda: [says("", calls("probe", n=at)) for at in range(3)] + [answers()],
+        lambda: [answers()],
+        lambda: (says("", AUTH) for _ in count()),
+        lambda: (says("", calls("probe", n=at)) for at in count()),
+        lambda: (says("", missing(str(at))) for at in count()),
+    ]
+    now = before = 0
+    for turns in behaviours:
+        async with harness(turns(), wire=False, tools=[made_tool(numbered)]) as it:
+            now += (await it.ask()).done.turns
+        async with harness(turns(), wire=False, tools=[made_tool(numbered)]) as it:
+            it.drop_from_tree("oracle", "- no_progress")
+            it.drop_from_tree("oracle", "- error_limit")
+            before += (await it.ask(limits=unchecked)).done.turns
+    assert now <= 0.7 * before
+
+
+@pytest.mark.parametrize("reason", ["completed", "max_iterations", "no_progress", "error_limit", "error"])
+async def test_012_fr_005_whatever_ends_the_query_the_content_is_saved_before_done(
+    control: ControlName, reason: str
+) -> None:
+    turns: dict[str, list[Any]] = {
+        "completed": [answers("Said.")],
+        "max_iterations": [says("Said.", calls("probe", n=at)) for at in range(3)],
+        "no_progress": [says("Said.", AUTH)] * 3,
+        "error_limit": [says("Said.", missing(name)) for name in "abc"],
+        "error": [Disturbed(says("Said."), "early_end")],
+    }
+    limits = {"max_iterations": 3 if reason == "max_iterations" else 15}
+    async with harness(turns[reason], control=control, tools=[made_tool(numbered)]) as it:
+        answered: Answered = await it.ask(limits=limits)
+    assert answered.reason == reason
+    assert answered.kept.startswith("Said.")
+    assert answered.saved_at_done == len(answered.conversation.messages)

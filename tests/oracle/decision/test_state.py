@@ -1,0 +1,104 @@
+"""`AgentState`: immutable, with transitions that make a new one (012 data model, FR-015; decision 21)."""
+
+from dataclasses import FrozenInstanceError, fields, replace
+from typing import Any
+
+import pytest
+
+from oracle.decision import Action, AgentConfig, AgentState
+from oracle.decision.state import RECENT_ACTIONS
+
+STATE = AgentState(user_id="u", config=AgentConfig())
+
+
+def failed(number: int) -> Action:
+    return Action.from_call("probe", {"n": number}, is_error=True, result_digest=str(number))
+
+
+def worked(number: int) -> Action:
+    return Action.from_call("probe", {"n": number}, result_digest=str(number))
+
+
+def test_the_state_is_immutable() -> None:
+    with pytest.raises(FrozenInstanceError):
+        STATE.turn = 1  # type: ignore[misc]
+
+
+def test_the_fields_of_the_data_model_are_there_with_its_defaults() -> None:
+    assert {
+        "user_id", "project_id", "turn", "tokens_used", "start_time", "recent_actions", "termination_reason", "config",
+        "extensions",
+    } <= {field.name for field in fields(AgentState)}  # fmt: skip
+    assert (STATE.turn, STATE.tokens_used, STATE.recent_actions, STATE.termination_reason) == (0, 0, (), None)
+    assert STATE.project_id is None
+    assert dict(STATE.extensions) == {}
+
+
+def test_the_derived_properties_are_those_of_the_data_model() -> None:
+    state = replace(STATE, turn=3, tokens_used=12_500)
+    assert state.iteration_percent == 20
+    assert state.token_percent == 25
+    assert not state.is_terminal
+    assert replace(state, termination_reason="timeout").is_terminal
+
+
+@pytest.mark.parametrize(
+    ("own", "trees", "effective"),
+    [(15, None, 15), (15, 30, 15), (50, 30, 30), (15, 4, 4), (1, 1, 1), (5, 0, 1), (5, -3, 1)],
+)
+def test_decision_01_the_effective_limit_is_the_lower_one_and_at_least_1(
+    own: int, trees: int | None, effective: int
+) -> None:
+    state = replace(STATE, config=AgentConfig(max_iterations=own), max_turns=trees)
+    assert state.turn_limit == effective
+
+
+def test_the_effective_time_is_the_shorter_one() -> None:
+    assert STATE.time_limit_s == 120
+    assert replace(STATE, max_seconds=2.5).time_limit_s == 2.5
+    assert replace(STATE, max_seconds=900).time_limit_s == 120
+
+
+def test_a_finished_turn_counts_and_a_broken_one_only_costs() -> None:
+    state = STATE.after_turn(tokens=10, estimated=False, answered=False, signal="need_turn")
+    state = state.after_broken_turn(tokens=5, estimated=True)
+    assert (state.turn, state.tokens_used, state.tokens_estimated, state.signals) == (1, 15, True, ("need_turn",))
+    assert STATE.turn == 0
+
+
+def test_a_broken_turn_that_cost_nothing_estimates_nothing() -> None:
+    assert STATE.after_broken_turn(tokens=0, estimated=True).tokens_estimated is False
+
+
+def test_only_the_last_nine_actions_are_kept_oldest_first() -> None:
+    state = STATE
+    for number in range(12):
+        state = state.after_tool_result(worked(number), source="code")
+    assert state.recent_actions == tuple(worked(number) for number in range(12 - RECENT_ACTIONS, 12))
+    assert state.tools_tried == {"probe"}
+    assert state.sources_tried == {"code"}
+
+
+def test_the_row_of_errors_knows_where_it_began_and_ends_with_a_call_that_works() -> None:
+    state = replace(STATE, turn=1).after_tool_result(failed(1), error="first")
+    state = replace(state, turn=2).after_tool_result(failed(2), error="second")
+    assert (state.error_streak, state.error_streak_since, state.error_streak_until) == (2, 1, 2)
+    assert state.last_error == "second"
+    state = state.after_tool_result(worked(3))
+    assert state.error_streak == 0
+    assert state.last_error == "second"
+    state = replace(state, turn=5).after_tool_result(failed(4), error="third")
+    assert (state.error_streak, state.error_streak_since, state.error_streak_until) == (1, 5, 5)
+
+
+def test_012_fr_015_extensions_are_added_and_the_rest_is_untouched() -> None:
+    extended = STATE.extended(plan=["a"]).extended(step=2)
+    assert dict(extended.extensions) == {"plan": ["a"], "step": 2}
+    assert replace(extended, extensions=STATE.extensions) == STATE
+    with pytest.raises(TypeError):
+        mutable: Any = extended.extensions
+        mutable["step"] = 3
+
+
+def test_tokens_left_are_never_negative() -> None:
+    assert replace(STATE, tokens_used=70_000).tokens_left == 0

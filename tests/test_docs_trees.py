@@ -1,0 +1,167 @@
+"""Every example of docs/trees.md is right, and does what the page says."""
+
+import re
+import textwrap
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import trees
+from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
+from bt_runtime.expressions import FUNCTIONS
+from bt_runtime.kind import KeyType
+from oracle.chunks import SystemType
+from oracle.nodes import AGENT_KINDS, REGISTRY
+from oracle.testing import ScriptedTurn
+from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml
+from tests.oracle.nodes.running import errors, tree_of
+
+PAGE = (Path(__file__).parents[1] / "docs" / "trees.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+WHOLE = {match[1]: block for block in BLOCKS if (match := re.match(r"tree: (\w+)\n", block))}
+RIGHT = {name: text for name, text in WHOLE.items() if name != "broken"}
+FRAGMENTS = [block.removeprefix("# a fragment\n") for block in BLOCKS if block.startswith("# a fragment\n")]
+LOOK = says("Looking.", calls("search_code", query="RetryPolicy"))
+
+
+async def run(name: str, turns: list[ScriptedTurn], question: str = CODE_QUESTION) -> Answered:
+    """Run a tree of the page, with the other ones beside it."""
+    async with harness(turns) as it:
+        for each, text in RIGHT.items():
+            it.write_tree(each, text)
+        answered = await it.ask(question, tree=name)
+    assert errors(answered) == []
+    return answered
+
+
+def test_every_block_is_a_whole_tree_or_says_that_it_is_a_fragment() -> None:
+    assert len(WHOLE) + len(FRAGMENTS) == len(BLOCKS)
+    assert len(BLOCKS) > 10
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_whole_tree_has_no_mistake(name: str, tmp_path: Path) -> None:
+    for each, text in RIGHT.items():
+        (tmp_path / f"{each}.yaml").write_text(text, encoding="utf-8")
+    report = TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY).check([tmp_path / f"{name}.yaml"])
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("name", sorted(RIGHT.keys() - {"remind"}))
+async def test_a_whole_tree_answers_a_question(name: str) -> None:
+    answered = await run(name, [answers() for _ in range(4)])
+    assert answered.reason == "completed"
+    assert answered.answer.startswith("This is the answer.")
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+async def test_a_fragment_runs_in_the_place_that_the_page_names(fragment: str) -> None:
+    async with harness([answers()]) as it:
+        it.write_tree("sample", tree_of(fragment))
+        answered = await it.ask("Where is the retry policy of the code?", tree="sample")
+    assert errors(answered) == []
+    assert answered.reason == "completed"
+
+
+def test_the_mistakes_on_the_page_are_the_ones_that_are_told() -> None:
+    (told,) = re.findall(r"^```text\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    library = TreeLibrary([trees.FOLDER], registry=REGISTRY)
+    with pytest.raises(TreeFileError) as caught:
+        library.read_text(WHOLE["broken"], file="broken.yaml", name="broken")
+    assert str(caught.value).strip() == told.strip()
+
+
+# --- the examples do what is said of them
+
+
+async def test_the_smallest_tree_uses_no_tools() -> None:
+    answered = await run("one_turn", [answers()])
+    assert answered.bodies[0]["tool_choice"] == {"type": "none"}
+
+
+async def test_the_tree_of_steps_runs_tools_between_its_turns() -> None:
+    answered = await run("step_by_step", [LOOK, answers()])
+    assert [call.name for call in answered.calls] == ["search_code"]
+    assert answered.bodies[1]["tool_choice"] == {"type": "none"}
+    assert answered.answer == "Looking.\n\nThis is the answer."
+
+
+async def test_the_tree_of_steps_says_what_was_in_the_way() -> None:
+    stuck = signal_xml("stuck", attempted="a", blocker="the lock")
+    answered = await run("step_by_step", [says("No." + stuck)])
+    assert answered.answer == "No.\n\nI could not get further: the lock."
+
+
+async def test_the_stricter_limits_hold() -> None:
+    more = [says(f"Part {n}." + signal_xml("need_turn", reason=str(n))) for n in range(6)]
+    answered = await run("strict", more)
+    assert answered.last_sentence == "Stopped: iteration limit reached (6/6)."
+    assert answered.bodies[5]["tool_choice"] == {"type": "none"}
+
+
+async def test_the_reminder_comes_every_second_turn() -> None:
+    more = [says(f"Part {n}." + signal_xml("need_turn", reason=str(n))) for n in range(4)]
+    answered = await run("reminding", [*more, answers()])
+    reminded = ["Remember: name your sources" in str(body["messages"][-1]) for body in answered.bodies]
+    assert reminded == [False, False, True, False, True]
+
+
+async def test_the_reflection_is_not_seen_and_is_told_to_the_model() -> None:
+    answered = await run("reflecting", [LOOK, says("One is missing."), answers()])
+    assert answered.answer == "Looking.\n\nThis is the answer."
+    assert "Your notes: One is missing." in str(answered.bodies[2]["messages"][-1])
+
+
+async def test_the_tree_that_looks_first_searches_before_the_model_speaks() -> None:
+    answered = await run("looking_first", [answers()], question="Where is RetryPolicy defined in the code?")
+    assert answered.types[0] == "tool_call"
+    assert "A first search brought this" in str(answered.bodies[0]["messages"][-1])
+
+
+@pytest.mark.parametrize(("question", "tools"), [(CHAT, False), (CODE_QUESTION, True)])
+async def test_the_tree_by_kind_has_chat_answered_apart(question: str, tools: bool) -> None:
+    answered = await run("by_kind", [answers()], question=question)
+    assert ("tools" in answered.bodies[0]) == tools
+
+
+# --- the tables are complete
+
+
+def section(title: str) -> str:
+    """The text below a heading."""
+    return PAGE.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def test_the_table_of_keys_is_complete() -> None:
+    listed = re.search(r"<!-- keys -->\n(.*?)<!-- /keys -->", PAGE, re.DOTALL)
+    assert listed is not None
+    rows = [f"| `{key.name}` | {key.type} | {key.description} |" for key in REGISTRY.keys.values()]
+    assert listed[1].splitlines()[2:] == rows
+
+
+def test_the_functions_of_expressions_are_all_named() -> None:
+    (row,) = [line for line in section("Expressions").splitlines() if line.startswith("| functions")]
+    assert re.findall(r"`(\w+)`", row) == list(FUNCTIONS)
+
+
+def test_the_guards_are_all_named() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", section("When a query stops"), re.MULTILINE)
+    assert named == [kind.name for kind in AGENT_KINDS if kind.category == "guard"]
+
+
+def test_the_kinds_that_have_children_are_all_named() -> None:
+    table = re.findall(r"^\| (`.*?) \|", section("Nodes"), re.MULTILINE)
+    named = set(re.findall(r"`(\w+)`", " ".join(table)))
+    assert named == {kind.name for kind in BUILTIN_KINDS if kind.category in {"composite", "decorator"}}
+
+
+def test_the_types_of_keys_and_the_topics_of_notifications_are_all_named() -> None:
+    named = set(re.findall(r"`(\w+)`", PAGE))
+    assert set(get_args(KeyType)) <= named
+    assert set(get_args(SystemType)) <= named
+
+
+def test_examples_are_indented_for_copying() -> None:
+    for block in BLOCKS:
+        assert textwrap.dedent(block) == block
