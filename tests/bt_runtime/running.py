@@ -1,10 +1,13 @@
 """What the tests of the running half share."""
 
+import asyncio
+from collections.abc import Iterable
 from textwrap import indent
 from typing import Any
 
-from bt_runtime import Status
-from bt_runtime.testing import FakeClock, FakeHost, TestRun, run_text
+from bt_runtime import Status, build
+from bt_runtime.parser import read_tree
+from bt_runtime.testing import FakeClock, FakeHost, TestRun, registry_of, run_text
 
 HEAD = """\
 tree: demo
@@ -31,3 +34,24 @@ async def run_root(root: str, **options: Any) -> TestRun:
     options.setdefault("host", FakeHost())
     options.setdefault("clock", FakeClock())
     return await run_text(tree(root), **options)
+
+
+def live(root: str, *, kinds: Iterable[Kind] = (), **options: Any) -> LiveTree:
+    """Build a root node in such a tree."""
+    registry = registry_of(kinds)
+    return build(read_tree(tree(root), file="<test>", registry=registry), registry=registry, **options)
+
+
+async def until_idle() -> None:
+    """Let all tasks go as far as they can."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@node("in_time")
+class InTime(Guard[NoSettings]):
+    """Trips at 5 s."""
+
+    def trips(self):
+        self.run.wake_at(self.index, 5.0)
+        return "timeout" if self.run.now_s >= 5 else None

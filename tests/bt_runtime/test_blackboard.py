@@ -101,9 +101,10 @@ def test_a_careless_change_of_a_default_stays_in_its_run():
     assert board()["sources"] == []
 
 
-@given(
-    st.dictionaries(st.text(max_size=9), st.none() | st.booleans() | st.floats() | st.text() | st.lists(st.integers()))
-)
+VALUES = st.none() | st.booleans() | st.floats() | st.text() | st.lists(st.integers())
+
+
+@given(st.dictionaries(st.sampled_from([*KEYS, "trun"]), VALUES))
 def test_whatever_is_written_is_taken_whole_or_refused(values):
     written = board()
     for key, value in values.items():

@@ -52,7 +52,7 @@ def test_012_us1_3_a_value_that_is_no_whole_number_is_told_with_field_value_and_
 
 
 def test_012_us1_3_max_iterations_of_0_is_refused_with_a_helpful_message() -> None:
-    with pytest.raises(ConfigError, match="^max_iterations must be a whole number from 1 to 50, not 0$"):
+    with pytest.raises(ConfigError, match=r"^max_iterations must be a whole number from 1 to 50, not 0$"):
         AgentConfig().with_limits({"max_iterations": 0})
 
 

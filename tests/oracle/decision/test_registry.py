@@ -43,7 +43,7 @@ def test_registering_a_name_twice_is_an_error() -> None:
 
 
 def test_an_unknown_name_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(DecisionTreeError, match="there is no decision tree 'nowhere'; registered: .*default"):
+    with pytest.raises(DecisionTreeError, match=r"there is no decision tree 'nowhere'; registered: .*default"):
         make_decision_tree("nowhere", AgentConfig())
 
 

@@ -95,8 +95,8 @@ def test_012_fr_015_extensions_are_added_and_the_rest_is_untouched() -> None:
     extended = STATE.extended(plan=["a"]).extended(step=2)
     assert dict(extended.extensions) == {"plan": ["a"], "step": 2}
     assert replace(extended, extensions=STATE.extensions) == STATE
+    mutable: Any = extended.extensions
     with pytest.raises(TypeError):
-        mutable: Any = extended.extensions
         mutable["step"] = 3
 
 

@@ -1,0 +1,250 @@
+"""What only a real model can show, measured over a few questions about this repository; `make eval`.
+
+- 020 US2-1 to US2-3, SC-002: does it emit the fitting signal, in 95 % of its responses?
+- 020 SC-003: half the tool calls of a baseline that offers every reading tool for every question?
+- 020 SC-005: answers at least as good as under the plain loop? By known facts, and by the model itself as a judge that does
+  not know which is which, asked in both orders.
+- 012 SC-006: 30 % fewer turns than under the old limit of 30?
+
+The questions are few, so the figures are an indication. The bound on what it costs is told before anything is asked.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import structlog
+
+from benchmarks.eval_questions import EVERYTHING, QUESTIONS, Question
+from oracle.answering import Ask, Oracle
+from oracle.chunks import Chunk, Content, Done, ToolCalled
+from oracle.models import Model
+from oracle.models.protocol import ModelRequest, TextDelta
+from oracle.settings import Settings
+from oracle.wiring import build_model, build_oracle, uses_provider
+
+REPOSITORY = Path(__file__).parents[1]
+TOKENS_PER_QUERY = 40_000
+TOKENS_PER_VERDICT = 8_000
+DOLLARS_PER_MILLION = (3, 15)
+"""What providers ask for input and output of a model of the middle class, about."""
+WAITS = frozenset({"need_turn"})
+
+ControlName = Literal["tree", "loop", "everything"]
+CONTROLS: tuple[ControlName, ...] = ("tree", "loop", "everything")
+
+JUDGE = """\
+Two answers to the same question about a software project follow. Which one helps the person who asked more: right, to the \
+point, with places to look at? Ignore length and style. Answer with one line: VERDICT: FIRST, VERDICT: SECOND or VERDICT: SAME.
+
+Question: {question}
+
+<first>
+{first}
+</first>
+
+<second>
+{second}
+</second>"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One question under one control.
+
+    Args:
+        question: what was asked.
+        control: what drove it.
+        answer: the visible text.
+        done: the last chunk.
+        calls: groups of the tools that were called, by call.
+        signals: of each response without tool calls, its type; `None` if it had none that could be read.
+    """
+
+    question: Question
+    control: ControlName
+    answer: str
+    done: Done
+    calls: tuple[str, ...]
+    signals: tuple[str | None, ...]
+
+    @property
+    def unnecessary(self) -> int:
+        return sum(group not in self.question.sources for group in self.calls)
+
+    @property
+    def has_fitting_signal(self) -> bool:
+        """The last response has a right one; where another turn was the point, an earlier one has it."""
+        told = self.signals if self.question.signals & WAITS else self.signals[-1:]
+        return any(signal in self.question.signals for signal in told)
+
+
+def bound(questions: Sequence[Question]) -> int:
+    """The most tokens that the evaluation can use, about."""
+    compared = sum(question.compared for question in questions)
+    queries = compared * len(CONTROLS) + len(questions) - compared
+    return queries * TOKENS_PER_QUERY + 2 * compared * TOKENS_PER_VERDICT
+
+
+async def evaluate(model: Model, questions: Sequence[Question], *, tell: Callable[[str], None]) -> None:
+    """Ask everything and tell the figures."""
+    with TemporaryDirectory(prefix="oracle-eval-") as folder:
+        oracles = _oracles(model, Path(folder))
+        results: list[Result] = []
+        for question in questions:
+            for control in CONTROLS if question.compared else CONTROLS[:1]:
+                results.append(await ask(oracles[control, question.empty], question, control))
+                tell(_line(results[-1]))
+    compared = [question for question in questions if question.compared]
+    verdicts = [await judge(model, question, results) for question in compared]
+    for line in report(results, verdicts):
+        tell(line)
+
+
+async def ask(oracle: Oracle, question: Question, control: ControlName) -> Result:
+    """Ask one question under one control; the plain loop has the old limit of turns."""
+    chunks: list[Chunk] = []
+    limits = {"token_budget": TOKENS_PER_QUERY}
+    if control != "tree":
+        limits["max_iterations"] = 30
+    tree = {"tree": "oracle", "loop": "default", "everything": "everything"}[control]
+    query = await oracle.open(Ask(question.text, tree=tree, limits=limits), emit=chunks.append)
+    await query.run()
+    tools = query.agent.equipment.tools
+    called = [tool.group if (tool := tools.get(each.name)) else "?" for each in chunks if isinstance(each, ToolCalled)]
+    answer = "".join(chunk.content for chunk in chunks if isinstance(chunk, Content))
+    done = chunks[-1]
+    assert isinstance(done, Done)
+    # Beside tool calls no signal is asked for.
+    told = [record for record in query.agent.audit if record.action != "tools" and record.outcome != "ignored"]
+    signals = tuple(record.type if record.outcome == "accepted" else None for record in told)
+    return Result(question, control, answer, done, tuple(called), signals)
+
+
+async def judge(model: Model, question: Question, results: Iterable[Result]) -> tuple[str, str]:
+    """Who wins, tree or loop, in both orders; `?` where the judge did not say."""
+    answers = {result.control: result.answer for result in results if result.question is question}
+    verdicts = []
+    for first, second in (("tree", "loop"), ("loop", "tree")):
+        text = JUDGE.format(question=question.text, first=answers[first][:8_000], second=answers[second][:8_000])
+        said = await _say(model, text)
+        found = re.findall(r"VERDICT:\s*(FIRST|SECOND|SAME)", said, re.IGNORECASE)
+        winner = {"FIRST": first, "SECOND": second, "SAME": "same"}
+        verdicts.append(winner[found[-1].upper()] if found else "?")
+    return verdicts[0], verdicts[1]
+
+
+def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> list[str]:
+    """The figures, each beside its aim."""
+    of = {
+        control: [each for each in results if each.control == control and each.question.compared]
+        for control in CONTROLS
+    }
+    told = [signal for each in results for signal in each.signals]
+    fitting = [each.has_fitting_signal for each in results]
+    calls = {control: _mean(len(each.calls) for each in of[control]) for control in CONTROLS}
+    extra = {control: sum(each.unnecessary for each in of[control]) for control in CONTROLS}
+    turns = {control: _mean(each.done.turns for each in of[control]) for control in CONTROLS}
+    facts = {control: sum(each.question.facts_in(each.answer) for each in of[control]) for control in CONTROLS}
+    possible = sum(len(each.question.facts) for each in of["tree"])
+    flat = [verdict for pair in verdicts for verdict in pair]
+    rows = [
+        ("020 SC-002 responses with a signal", _percent(sum(map(bool, told)), len(told)), "95 %"),
+        ("020 SC-002 queries with the fitting one", _percent(sum(fitting), len(fitting)), "95 %"),
+        *(
+            (f"020 {each.question.name}", " ".join(map(str, each.signals)), "/".join(sorted(each.question.signals)))
+            for each in results
+            if not each.question.compared
+        ),
+        ("020 SC-003 tool calls a query", _three(calls), "half of `everything`"),
+        ("020 SC-003 calls into sources not needed", _three(extra), "half of `everything`"),
+        ("020 SC-005 known facts in the answers", f"{_three(facts)} of {possible}", "tree >= loop"),
+        (
+            "020 SC-005 judged better",
+            f"tree {flat.count('tree')}, loop {flat.count('loop')}, same {flat.count('same')}, unclear {flat.count('?')}",
+            "tree + same >= loop",
+        ),
+        ("012 SC-006 turns a query (loop: limit 30)", _three(turns), "30 % under the loop"),
+        ("tokens used by the queries", f"{sum(each.done.tokens_used for each in results):,}", ""),
+    ]
+    width = max(len(row[1]) for row in rows)
+    return [
+        "",
+        *(f"{name:<44} {figure:<{width}}  {f'(aim: {aim})' if aim else ''}".rstrip() for name, figure, aim in rows),
+    ]
+
+
+def _oracles(model: Model, folder: Path) -> Mapping[tuple[ControlName, bool], Oracle]:
+    for name in ("trees", "empty", "empty-vault"):
+        (folder / name).mkdir()
+    (folder / "trees" / "everything.yaml").write_text(EVERYTHING, encoding="utf-8")
+    shutil.copytree(REPOSITORY / "docs", folder / "vault", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    full = Settings(project_dir=REPOSITORY, vault_dir=folder / "vault", trees_dir=folder / "trees")
+    empty = Settings(project_dir=folder / "empty", vault_dir=folder / "empty-vault", trees_dir=folder / "trees")
+    made = {False: build_oracle(full, model=model), True: build_oracle(empty, model=model)}
+    return {(control, is_empty): oracle for is_empty, oracle in made.items() for control in CONTROLS}
+
+
+async def _say(model: Model, text: str) -> str:
+    request = ModelRequest(system="", messages=({"role": "user", "content": text},), max_tokens=500)
+    return "".join([event.text async for event in model.stream(request) if isinstance(event, TextDelta)])
+
+
+def _line(result: Result) -> str:
+    signals = ", ".join(str(signal) for signal in result.signals) or "-"
+    found = f"{result.question.facts_in(result.answer)}/{len(result.question.facts)} facts"
+    return (
+        f"{result.question.name:<16} {result.control:<10} {result.done.turns:2} turns, {len(result.calls):2} calls, "
+        f"{result.done.tokens_used:6,} tokens, {found}, {result.done.termination_reason}: {signals}"
+    )
+
+
+def _mean(values: Iterable[int]) -> float:
+    found = list(values)
+    return round(sum(found) / len(found), 2) if found else 0.0
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} % ({part}/{whole})" if whole else "-"
+
+
+def _three(values: Mapping[ControlName, float]) -> str:
+    return ", ".join(f"{control} {value:g}" for control, value in values.items())
+
+
+def main(environ: Mapping[str, str] = os.environ) -> int:
+    """Measure, or say what stays unmeasured; the exit code."""
+    settings = Settings()
+    if not uses_provider(settings, environ):
+        print("There is no ANTHROPIC_API_KEY, so no real model can be asked. These stay unmeasured:")
+        print("020 US2-1 to US2-3 and SC-002 (signals), SC-003 (tool calls), SC-005 (answers), and 012 SC-006 (turns).")
+        return 0
+    most = bound(QUESTIONS)
+    low, high = (most / 1e6 * dollars for dollars in DOLLARS_PER_MILLION)
+    print(f"This asks {settings.model} {len(QUESTIONS)} questions and uses at most about {most:,} tokens;")
+    print(
+        f"at {DOLLARS_PER_MILLION[0]} to {DOLLARS_PER_MILLION[1]} dollars per million that is {low:.0f} to {high:.0f} dollars.\n"
+    )
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    asyncio.run(_measure(settings, environ))
+    return 0
+
+
+async def _measure(settings: Settings, environ: Mapping[str, str]) -> None:
+    model = build_model(settings, environ)
+    try:
+        await evaluate(model, QUESTIONS, tell=print)
+    finally:
+        await model.aclose()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""How often a search over this repository brings a right file first, or among the first three.
+
+Run `.venv/bin/python benchmarks/eval_search.py`; `--misses` also lists the development questions that were missed.
+`asked` is the question as a model may pass it on, `offline` the words of it that the embedded model searches with.
+The labelled questions lie in `tests/data/search`; the errors of the held-out ones are not listed, so that nobody tunes
+to them.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from oracle.models.offline_terms import search_words
+from oracle.tools.code import CodeTools
+from oracle.tools.code_files import list_project
+from oracle.tools.code_scan import find_ripgrep
+from oracle.tools.paths import Root
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+QUESTIONS = REPOSITORY / "tests" / "data" / "search" / "questions.jsonl"
+SETS = ("dev", "heldout")
+FORMS = {"asked": lambda question: question, "offline": search_words}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one question: the files found, best first, each once; and those that would do, as patterns."""
+
+    question: str
+    files: tuple[str, ...]
+    acceptable: tuple[str, ...]
+    elapsed_ms: float
+
+    def is_hit(self, first):
+        return any(fnmatchcase(file, pattern) for file in self.files[:first] for pattern in self.acceptable)
+
+
+def load_questions(name):
+    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    return [row for row in map(json.loads, lines) if row["set"] == name]
+
+
+def copy_without_questions(folder):
+    """The repository as it would be without this benchmark: its questions stand word for word in their own file."""
+    for file in list_project(REPOSITORY).files:
+        if not file.path.startswith("tests/data/search/"):
+            target = folder / file.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((REPOSITORY / file.path).read_bytes())
+
+
+def search(rows, form, *, project):
+    code = CodeTools(Root(project, label="the project"), ripgrep=find_ripgrep())
+    found = []
+    for row in rows:
+        started = time.perf_counter()
+        result = code.search_code(query=FORMS[form](row["question"]))
+        elapsed_ms = 1000 * (time.perf_counter() - started)
+        files = tuple(dict.fromkeys(source.path for source in result.sources))
+        found.append(Outcome(row["question"], files, tuple(row["acceptable"]), elapsed_ms))
+    return found
+
+
+def report(project, *, show_misses):
+    print("set       form       hit@1         hit@3         median ms  slowest ms")
+    for name in SETS:
+        rows = load_questions(name)
+        for form in FORMS:
+            found = search(rows, form, project=project)
+            one, three = (sum(outcome.is_hit(first) for outcome in found) for first in (1, 3))
+            times = sorted(outcome.elapsed_ms for outcome in found)
+            shares = "  ".join(f"{hits:2}/{len(rows)} = {100 * hits / len(rows):3.0f} %" for hits in (one, three))
+            print(f"{name:8}  {form:8}  {shares}  {times[len(times) // 2]:9.0f}  {times[-1]:10.0f}")
+            for outcome in found if show_misses and name == "dev" else ():
+                if not outcome.is_hit(3):
+                    print(f"    {outcome.question!r}: {', '.join(outcome.files)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--misses", action="store_true", help="list the development questions without a hit in three")
+    show_misses = parser.parse_args().misses
+    with tempfile.TemporaryDirectory() as folder:
+        copy_without_questions(Path(folder))
+        report(Path(folder), show_misses=show_misses)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""What a turn may cost and do (decisions 6, 13)."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.agent.planning import estimate_tokens, message_characters, plan_turn
+from oracle.decision import AgentConfig, AgentState
+
+STATE = AgentState(user_id="u", config=AgentConfig(max_iterations=5, token_budget=10_000))
+
+
+def plan(state: AgentState, *, input_tokens: int = 100):  # type: ignore[no-untyped-def]
+    return plan_turn(state, input_tokens=input_tokens, max_output_tokens=8_000, thinking_tokens=4_000)
+
+
+@pytest.mark.parametrize(
+    ("used", "asked", "capped"),
+    [(0, 8_000, False), (2_000, 8_000, False), (2_001, 7_999, True), (9_999, 1, True), (12_000, 1, True)],
+)
+def test_decision_06_max_tokens_is_at_most_what_is_left_and_at_least_1(used: int, asked: int, capped: bool) -> None:
+    planned = plan(replace(STATE, tokens_used=used))
+    assert (planned.max_tokens, planned.capped_by_budget) == (asked, capped)
+
+
+@pytest.mark.parametrize(("left", "thinking"), [(10_000, 4_000), (4_001, 4_000), (4_000, 0), (2_047, 0)])
+def test_decision_06_thinking_is_off_when_there_is_no_room_for_it(left: int, thinking: int) -> None:
+    assert plan(replace(STATE, tokens_used=10_000 - left)).thinking_tokens == thinking
+
+
+@pytest.mark.parametrize(
+    ("turn", "limit", "wraps_up"),
+    [(0, 1, False), (0, 2, False), (1, 2, True), (3, 5, False), (4, 5, True), (5, 5, True)],
+)
+def test_decision_13_the_last_turn_of_two_or_more_wraps_up(turn: int, limit: int, wraps_up: bool) -> None:
+    state = replace(STATE, config=AgentConfig(max_iterations=limit), turn=turn)
+    planned = plan(state)
+    assert (planned.wrap_up, planned.tool_choice) == (wraps_up, "none" if wraps_up else "auto")
+
+
+@pytest.mark.parametrize(
+    ("input_tokens", "last_paid"), [(100, False), (4_499, False), (4_501, True), (10_000, True), (10_001, False)]
+)
+def test_decision_13_so_does_the_last_turn_that_the_budget_pays_for(input_tokens: int, last_paid: bool) -> None:
+    planned = plan(STATE, input_tokens=input_tokens)
+    assert (planned.is_last_paid, planned.wrap_up) == (last_paid, last_paid)
+
+
+def test_decision_13_with_a_limit_of_1_tools_are_offered_whatever_the_budget() -> None:
+    state = replace(STATE, config=AgentConfig(max_iterations=1, token_budget=1_000))
+    assert plan(state, input_tokens=900).tool_choice == "auto"
+
+
+@pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (4_000, 1_000)])
+def test_decision_06_an_estimate_is_a_quarter_of_the_characters_rounded_up(characters: int, tokens: int) -> None:
+    assert estimate_tokens(characters) == tokens
+
+
+def test_calls_and_results_count_as_characters_and_ids_do_not() -> None:
+    messages = [
+        {"role": "user", "content": "1234"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "12"},
+                {"type": "tool_use", "id": "call_1", "name": "abc", "input": {"q": "1234"}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "", "content": "12345"}]},
+    ]
+    assert message_characters(messages) == 4 + 2 + 3 + 4 + 5
+
+
+@given(st.integers(0, 300_000), st.integers(0, 60), st.integers(0, 300_000))
+def test_a_plan_is_always_one_that_can_be_sent(used: int, turn: int, input_tokens: int) -> None:
+    planned = plan(replace(STATE, tokens_used=used, turn=turn), input_tokens=input_tokens)
+    assert 1 <= planned.max_tokens <= max(1, 10_000 - used)
+    assert planned.thinking_tokens < planned.max_tokens
+    assert planned.tokens_left >= 0
