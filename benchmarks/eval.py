@@ -2,8 +2,8 @@
 
 - 020 US2-1 to US2-3, SC-002: does it emit the fitting signal, in 95 % of its responses?
 - 020 SC-003: half the tool calls of a baseline that offers every reading tool for every question?
-- 020 SC-005: answers at least as good as under the plain loop? By known facts, and by the model itself as a judge that does
-  not know which is which, asked in both orders.
+- 020 SC-005: answers at least as good as under the plain loop? By known facts, and by the model itself as a judge that
+  does not know which is which, asked in both orders.
 - 012 SC-006: 30 % fewer turns than under the old limit of 30?
 
 The questions are few, so the figures are an indication. The bound on what it costs is told before anything is asked.
@@ -37,13 +37,15 @@ TOKENS_PER_VERDICT = 8_000
 DOLLARS_PER_MILLION = (3, 15)
 """What providers ask for input and output of a model of the middle class, about."""
 WAITS = frozenset({"need_turn"})
+VERDICTS = {"tree": "tree", "loop": "loop", "same": "same", "unclear": "?"}
 
 ControlName = Literal["tree", "loop", "everything"]
 CONTROLS: tuple[ControlName, ...] = ("tree", "loop", "everything")
 
 JUDGE = """\
-Two answers to the same question about a software project follow. Which one helps the person who asked more: right, to the \
-point, with places to look at? Ignore length and style. Answer with one line: VERDICT: FIRST, VERDICT: SECOND or VERDICT: SAME.
+Two answers to the same question about a software project follow. Which one helps the person who asked more: right, to \
+the point, with places to look at? Ignore length and style. Answer with one line: VERDICT: FIRST, VERDICT: SECOND or \
+VERDICT: SAME.
 
 Question: {question}
 
@@ -169,7 +171,7 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
         ("020 SC-005 known facts in the answers", f"{_three(facts)} of {possible}", "tree >= loop"),
         (
             "020 SC-005 judged better",
-            f"tree {flat.count('tree')}, loop {flat.count('loop')}, same {flat.count('same')}, unclear {flat.count('?')}",
+            ", ".join(f"{name} {flat.count(verdict)}" for name, verdict in VERDICTS.items()),
             "tree + same >= loop",
         ),
         ("012 SC-006 turns a query (loop: limit 30)", _three(turns), "30 % under the loop"),
@@ -230,9 +232,8 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     most = bound(QUESTIONS)
     low, high = (most / 1e6 * dollars for dollars in DOLLARS_PER_MILLION)
     print(f"This asks {settings.model} {len(QUESTIONS)} questions and uses at most about {most:,} tokens;")
-    print(
-        f"at {DOLLARS_PER_MILLION[0]} to {DOLLARS_PER_MILLION[1]} dollars per million that is {low:.0f} to {high:.0f} dollars.\n"
-    )
+    cheap, dear = DOLLARS_PER_MILLION
+    print(f"at {cheap} to {dear} dollars per million that is {low:.0f} to {high:.0f} dollars.\n")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     asyncio.run(_measure(settings, environ))
     return 0

@@ -79,8 +79,8 @@ QUESTIONS = (
     ),
     Question(
         "US2-1 need_turn",
-        "Describe in two instalments what happens in one query, from this project's code: in your next reply the part up "
-        "to the model's answer and nothing more, then, in a reply of its own without asking me, the rest.",
+        "Describe in two instalments what happens in one query, from this project's code: in your next reply the part "
+        "up to the model's answer and nothing more, then, in a reply of its own without asking me, the rest.",
         sources=CODE,
         signals=frozenset({"need_turn"}),
         compared=False,

@@ -17,6 +17,7 @@ class TurnOutcome:
         parsed: the response as the signal reader saw it; `None` if nothing came.
         content: the model's blocks as they go back to the provider.
         calls: tool calls, in the model's order; none of a turn that was interrupted or failed.
+        server_tools: names of the tools that the provider has run itself.
         stop_reason: as the provider said; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
@@ -33,6 +34,7 @@ class TurnOutcome:
     parsed: ParsedResponse | None = None
     content: tuple[Mapping[str, Any], ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    server_tools: tuple[str, ...] = ()
     stop_reason: StopReason | None = None
     tokens: int = 0
     input_tokens: int = 0

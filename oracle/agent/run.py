@@ -26,7 +26,9 @@ from signals import NeedTurn, ParsedResponse, Signal, SignalAudit
 
 log = structlog.get_logger(__name__)
 
-TOOL_ERROR_HINT = "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
+TOOL_ERROR_HINT = (
+    "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
+)
 """For the request after tools have failed (decision 25)."""
 
 
@@ -213,6 +215,9 @@ class AgentRun:
             signal=outcome.signal.type if outcome.signal else None,
             budget_cut=outcome.budget_cut or (outcome.is_last_paid and bool(outcome.calls)),
         )
+        if outcome.server_tools:
+            tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]
+            self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])
 
     def apply_side_turn(self, outcome: TurnOutcome) -> None:
         """A turn beside the answer has ended: it counts, and leaves no trace in transcript and signals."""

@@ -67,6 +67,7 @@ class _Progress:
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
+    server_tools: list[str] = field(default_factory=list)
     characters: int = 0
     usage: Usage = field(default_factory=Usage)
     ended: TurnEnded | None = None
@@ -94,6 +95,7 @@ class _Progress:
                 self.characters += len(str(call.arguments))
                 self.output.call_tool(ToolCalled(call.id, call.name, call.arguments))
             case ServerToolCalled(call_id, name, arguments):
+                self.server_tools.append(name)
                 self.output.call_tool(ToolCalled(call_id, name, arguments))
             case ServerToolReturned():
                 self._take_server_result(event)
@@ -190,6 +192,7 @@ def _outcome(
         parsed=parsed,
         content=progress.content,
         calls=() if broken else tuple(progress.calls),
+        server_tools=tuple(progress.server_tools),
         stop_reason=ended.stop_reason if ended else None,
         tokens=tokens,
         input_tokens=progress.input_tokens

@@ -4,7 +4,7 @@ Fields: 012's data model and 020's key entities, as settled by decision 21. Time
 clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
@@ -126,6 +126,10 @@ class AgentState:
             budget_cut=budget_cut,
             signals=(*self.signals, signal) if signal else self.signals,
         )
+
+    def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
+        """The provider has run tools of its own within a turn; they are no actions, but they were tried."""
+        return self._with(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
 
     def after_broken_turn(self, *, tokens: int, estimated: bool) -> Self:
         """A turn was interrupted or failed: its tokens count, the turn does not."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 MAX_TERMS = 12
+MAX_QUERY_CHARS = 1_000
 
 _TOKEN = re.compile(r"[^\W\d_]\w*(?:[./][^\W_]\w*)*|\d[\w.]*\d|_\w+")
 _IDENTIFIER = re.compile(r"[_./\d]|[a-z][A-Z]|^[A-Z]{2,}")
@@ -46,6 +47,11 @@ def key_terms(text: str) -> tuple[str, ...]:
         chosen = sorted(words, key=lambda word: (_IDENTIFIER.search(word) is None, -len(word)))[:MAX_TERMS]
         words = [word for word in words if word in chosen]
     return tuple(words)
+
+
+def search_words(question: str) -> str:
+    """What to search code with: the question itself, for the search knows best which of its words tell."""
+    return " ".join(question[:MAX_QUERY_CHARS].split()) if key_terms(question) else ""
 
 
 def stems(terms: Iterable[str]) -> tuple[str, ...]:

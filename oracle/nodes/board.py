@@ -81,6 +81,7 @@ def publish_turn(agent: AgentRun, board: Blackboard) -> None:
     board.set("malformed_signal", track.malformed)
     board.set("turns_without_signal", track.turns_without)
     board.set("same_reason", track.same_reason)
+    board.set("tools_tried", tuple(sorted(agent.state.tools_tried)))
     _publish_signal(track.latest, board)
 
 

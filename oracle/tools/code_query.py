@@ -4,6 +4,9 @@ The query may be a phrase, identifiers, or look like a regular expression. It is
 would hold the interpreter for hours, and none is needed to find a file. Of `class\s+\w+Error|raise .*Error` the literal
 pieces are kept (`class` then `Error` in a line, or `raise` then `Error`).
 
+A question is no text to be found as it stands: only its words count. Paths that it names, as in a stack trace, are files
+that it means.
+
 A word is looked for by its stem at the beginnings of words, where a word also begins at a hump of `camelCase` and after
 an underscore; an identifier also as a whole.
 """
@@ -13,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from oracle.tools.code_kinds import Wish, wish_of
+
 _MAX_QUERY_CHARS = 1_000
 _MAX_TERMS = 24
 _MAX_TRIES = 20_000
@@ -21,6 +26,15 @@ _TOKEN = re.compile(r"[^\W\d]\w*|\d{2,}")
 _HUMP = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LOOKS_LIKE_REGEX = re.compile(r"\\[swdbSWDB.()\[\]{}|]|\.[*+]|\[[^\]]*\][*+?]|\(\?|^\^|\w\$$|\w\|\w|\)\|")
+_MENTION = re.compile(
+    r"(?P<path>(?:[A-Za-z]:)?[\w.~@+/\\-]*\w\.[A-Za-z]\w{0,9})(?:\"?,\s+line\s+|:|#L|\(|,\s?)?(?P<line>(?<=\D)\d{1,7})?"
+)
+_MAX_MENTIONS = 20
+_QUESTION = re.compile(
+    r"(?:how|what|which|where|when|why|who|whose|is|are|does|do|did|can|could|should|explain|describe|list|show|wie|was"
+    r"|welche[rs]?|wo|wann|warum|wer)\s+\w+\s+\w|.*\w\s+\w+.*\?$",
+    re.IGNORECASE,
+)
 _REGEX_SYNTAX = re.compile(r"\\[a-zA-Z]|\[[^\]]*\]|\{\d*,?\d*\}|\(\?[a-zA-Z:!=<]*|[\\^$.*+?()\[\]{}]")
 
 STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundred quoted words
@@ -29,7 +43,16 @@ STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundr
     which who whom whose why when there here it its this that these those i we you they me us our your their my he she
     his her
     not no any all some each every please show tell find explain give list look looking search locate describe want need
-    know see happen happens happening work works working exactly actually currently let lets s t m re ve""".split()  # noqa: SIM905
+    know see happen happens happening work works working exactly actually currently let lets s t m re ve own use used using does doing
+    done whether while still just only also am
+    aber als am auch auf aus bei bin bis da das dass dem den der des die dies diese dieser doch du ein eine einem einen
+    einer eines es funktioniert für gibt hat habe haben ich ihr im in ist kann können man mein mich mit nach nicht noch
+    nur ob oder sich sie sind um und uns unser unsere unter vom von vor war warum wann welche welcher welches wenn wer
+    werden wie wieso wir wird wo wurde zeige zu zum zur über
+    au aux avec ce ces cette comment dans du elle en est et être il je la le les nous ou où par pas pour pourquoi quel
+    quelle quelles quels qui quoi sont sur un une vous
+    al como con cómo cuál cuándo del donde dónde el ella esta este está la las los más muy para pero por porque qué que
+    se son su sus un una y""".split()  # noqa: SIM905
 )
 _SUFFIXES = (
     *(
@@ -69,16 +92,38 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """A file that a query names: its path in lower case with `/`, maybe of another machine, and the line if one is told."""
+
+    path: str
+    line: int | None
+
+    def fit(self, path: str) -> float:
+        """How much of the mention the path of a file bears out: 1 for all of it, less where folders differ, 0 if not."""
+        ours, theirs = path.lower().split("/"), self.path.split("/")
+        same = 0
+        for one, other in zip(reversed(ours), reversed(theirs), strict=False):
+            if one != other:
+                break
+            same += 1
+        return same / min(len(ours), len(theirs))
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A search.
 
     Args:
         phrases: alternatives, each a sequence of literal pieces that stand in this order in one line, in lower case.
         terms: the words, most telling kinds first.
+        mentions: the files that it names.
+        wish: what it asks for.
     """
 
     phrases: tuple[tuple[str, ...], ...]
     terms: tuple[Term, ...]
+    mentions: tuple[Mention, ...] = ()
+    wish: Wish = "any"
 
     @property
     def needles(self) -> tuple[str, ...]:
@@ -88,16 +133,20 @@ class Query:
 
 def parse_query(text: str) -> Query:
     """Read a query; one without any word or sign gives a query that finds nothing."""
+    mentions = _mentions(text[:_MAX_QUERY_CHARS])
     text = " ".join(text[:_MAX_QUERY_CHARS].split())
     plain = _unquoted(text)
+    wish = wish_of(plain)
+    if plain == text and _QUESTION.match(plain):
+        return Query((), _terms(plain), mentions, wish)
     if not _LOOKS_LIKE_REGEX.search(plain):
-        return Query(((plain.lower(),),) if len(plain) >= 2 else (), _terms(plain))
+        return Query(((plain.lower(),),) if len(plain) >= 2 else (), _terms(plain), mentions, wish)
     alternatives: list[tuple[str, ...]] = []
     for alternative in plain.split("|"):
         pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
         alternatives.append(tuple(piece for piece in pieces if len(piece) >= 2))
     phrases = ((plain.lower(),), *(pieces for pieces in alternatives if pieces))
-    return Query(phrases, _terms(_REGEX_SYNTAX.sub(" ", plain)))
+    return Query(phrases, _terms(_REGEX_SYNTAX.sub(" ", plain)), mentions, wish)
 
 
 def occurrences(text: str, lowered: str, term: Term) -> Iterator[tuple[int, float]]:
@@ -144,6 +193,16 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
     return word
+
+
+def _mentions(text: str) -> tuple[Mention, ...]:
+    found: dict[Mention, None] = {}
+    for match in _MENTION.finditer(text):
+        path = re.sub(r"/(?:\./)+", "/", match["path"].replace("\\", "/").lower()).removeprefix("./").strip("/")
+        found[Mention(path, int(match["line"]) if match["line"] else None)] = None
+        if len(found) == _MAX_MENTIONS:
+            break
+    return tuple(found)
 
 
 def _unquoted(text: str) -> str:

@@ -10,7 +10,7 @@ it is a `ScriptedModel`, where the wire does not matter, or whatever `model` say
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,12 +29,31 @@ from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversation, MemoryConversations
 from oracle.decision import AgentConfig
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
-from oracle.models.protocol import Model, ModelRequest, Usage
+from oracle.models.protocol import Model, ModelRequest
 from oracle.nodes import REGISTRY
-from oracle.testing import Disturbed, Reply, ScriptedCall, ScriptedModel, ScriptedTurn, StandInProvider
-from oracle.tools import Tool, ToolRegistry, ToolResult, project_tools, vault_tools, web_tools
+from oracle.testing import Reply, ScriptedModel, StandInProvider
+from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
 from prompts import load_segments
 from signals import parse
+from tests.acceptance.scripts import (
+    ACTION_QUESTION,
+    CHAT,
+    CODE_QUESTION,
+    NEED_TURN,
+    RESEARCH_QUESTION,
+    SUFFICIENT,
+    VAULT_QUESTION,
+    answers,
+    calls,
+    hangs,
+    made_tool,
+    numbered,
+    says,
+    signal_xml,
+    text_of,
+    text_of_request,
+    tool_results_of,
+)
 
 ControlName = Literal["tree", "loop"]
 ChunkT = TypeVar("ChunkT", bound=Chunk)
@@ -43,12 +62,6 @@ _PATIENCE_S = 10.0
 """A query that takes longer than this hangs; the test fails then, and says where."""
 
 TIMESTAMP = "2026-01-02T03:04:05.000+00:00"
-CODE_QUESTION = "Where is the class RetryPolicy defined in the code?"
-VAULT_QUESTION = "What do our meeting notes in the vault say about the release?"
-RESEARCH_QUESTION = "Search the web for the latest release of PostgreSQL."
-ACTION_QUESTION = "Write a note about the release plan into the vault."
-CHAT = "Hello there!"
-
 PROJECT_FILES: Mapping[str, str] = {
     "src/retry.py": 'class RetryPolicy:\n    """Waits twice as long each time."""\n\n    attempts = 3\n',
     "src/auth.py": "def log_in(name):\n    return name\n",
@@ -58,36 +71,6 @@ VAULT_NOTES: Mapping[str, str] = {
     "plans/release.md": "# Release\n\nThe release is planned for Friday.\n",
     "meetings/monday.md": "# Monday\n\nWe talked about the release.\n",
 }
-
-
-def signal_xml(signal_type: str, *, confidence: float | None = 0.9, **fields: object) -> str:
-    """A signal as the model writes it at the end of a response."""
-    inner = "".join(f"<{name}>{value}</{name}>" for name, value in fields.items())
-    last = "" if confidence is None else f"<confidence>{confidence}</confidence>"
-    return f'\n\n<signal type="{signal_type}">{inner}{last}</signal>'
-
-
-SUFFICIENT = signal_xml("context_sufficient", sources_found=1)
-NEED_TURN = signal_xml("need_turn", reason="there is more to read")
-
-
-def says(
-    text: str = "", *calls: ScriptedCall, tokens: int | tuple[int, int] | None = (40, 10), **more: Any
-) -> ScriptedTurn:
-    """A turn: text, tool calls, and what the provider reports: output tokens, (input, output), or nothing."""
-    sizes = (0, tokens) if isinstance(tokens, int) else tokens
-    usage = None if sizes is None else Usage(input_tokens=sizes[0], output_tokens=sizes[1])
-    return ScriptedTurn(text=text, tool_calls=calls, usage=usage, **more)
-
-
-def calls(name: str, **arguments: Any) -> ScriptedCall:
-    """A tool call."""
-    return ScriptedCall(name, arguments)
-
-
-def answers(text: str = "This is the answer.", **more: Any) -> ScriptedTurn:
-    """A turn that ends the query, with its signal."""
-    return says(text + SUFFICIENT, **more)
 
 
 @dataclass(slots=True)
@@ -426,48 +409,6 @@ def _tools(folder: Path, further: Iterable[Tool], *, has_web_search: bool) -> It
     yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
     yield from web_tools(has_web_search=has_web_search)
     yield from further
-
-
-def made_tool(call: Callable[[Mapping[str, Any]], Awaitable[ToolResult]], name: str = "probe") -> Tool:
-    """A tool of the group `code` with any arguments, whose calls a test controls."""
-    schema = {"type": "object", "properties": {}, "additionalProperties": True}
-    return Tool(name, f"{name} does what the test says.", "Always.", schema, call, "code")
-
-
-async def numbered(arguments: Mapping[str, Any]) -> ToolResult:
-    """A tool's call that works: its result shows its arguments."""
-    return ToolResult(f"result of {dict(arguments)}")
-
-
-def text_of(message: Mapping[str, Any]) -> str:
-    """All text of a message of a request, tool results included."""
-    content = message["content"]
-    if isinstance(content, str):
-        return content
-    parts = []
-    for block in content:
-        if block["type"] == "text":
-            parts.append(block["text"])
-        elif block["type"] == "tool_result":
-            parts.append(block["content"] if isinstance(block["content"], str) else text_of(block))
-    return "\n".join(parts)
-
-
-def text_of_request(body: Mapping[str, Any]) -> str:
-    """All that the model is told in a request, tools apart."""
-    system = "\n".join(block["text"] for block in body.get("system", ()))
-    return "\n".join([system, *(text_of(message) for message in body["messages"])])
-
-
-def tool_results_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The results that the last message of a request carries."""
-    content = body["messages"][-1]["content"]
-    return [block for block in content if isinstance(block, dict) and block["type"] == "tool_result"]
-
-
-def hangs(turn: ScriptedTurn) -> Disturbed:
-    """The turn, after which nothing comes any more."""
-    return Disturbed(turn, "hang")
 
 
 __all__ = [

@@ -6,6 +6,7 @@ import pytest
 
 from oracle.classify import ResponseIntent, classify_query
 from oracle.models.offline import OfflineModel
+from oracle.testing import ScriptedSearch
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import (
     CHAT,
@@ -164,6 +165,15 @@ async def test_020_fr_017_the_tools_and_sources_that_were_tried_are_tracked() ->
         answered = await it.ask()
     assert answered.agent.state.tools_tried == {"search_code", "read_file"}
     assert answered.agent.state.sources_tried == {"code"}
+
+
+async def test_020_fr_017_a_search_that_the_provider_runs_is_tracked_as_well() -> None:
+    found = ScriptedSearch("weather Paris", (("https://example.org/paris", "Paris"),))
+    async with harness([answers("Sunny.", searches=(found,))]) as it:
+        answered = await it.ask(WEATHER)
+    assert answered.agent.state.tools_tried == {"web_search"}
+    assert answered.agent.state.sources_tried == {"web"}
+    assert answered.agent.state.recent_actions == ()
 
 
 async def test_020_fr_017_trees_see_what_was_tried() -> None:

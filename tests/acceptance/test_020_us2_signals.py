@@ -278,6 +278,14 @@ async def test_020_a_signal_in_a_code_fence_is_an_example_shown_and_not_obeyed()
     assert answered.reason == "completed"
 
 
+async def test_020_a_signal_in_a_fence_that_never_closes_was_a_signal() -> None:
+    async with harness([says(f"Look:\n\n```\n{QUOTED}", piece_chars=5), answers("Well.")]) as it:
+        answered = await it.ask()
+    assert "<signal" not in answered.answer
+    assert answered.agent.audit.records[0].type == "stuck"
+    assert answered.done.turns == 2
+
+
 async def test_020_a_signal_in_the_models_thinking_is_data() -> None:
     async with harness([says("The answer." + SUFFICIENT, thinking=f"Maybe {QUOTED}?")], thinking_tokens=2_000) as it:
         answered = await it.ask()

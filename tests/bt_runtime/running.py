@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from textwrap import indent
 from typing import Any
 
-from bt_runtime import Status, build
+from bt_runtime import Guard, Kind, LiveTree, NoSettings, Status, build, node
 from bt_runtime.parser import read_tree
 from bt_runtime.testing import FakeClock, FakeHost, TestRun, registry_of, run_text
 

@@ -110,9 +110,11 @@ def test_decision_10_an_answer_that_completed_or_was_cancelled_has_no_closing_se
         ),
         (
             tuple(action(n, error=True) for n in range(3)),
-            "search_code failed 3 times with the same error (tried: "
-            'search_code({"query": "word0"}), search_code({"query": "word1"}), search_code({"query": "word2"}); '
-            "last error: It is gone)",
+            (
+                "search_code failed 3 times with the same error (tried: "
+                'search_code({"query": "word0"}), search_code({"query": "word1"}), search_code({"query": "word2"}); '
+                "last error: It is gone)"
+            ),
         ),
         (
             (action(1), action(2, digest="other")) * 3,
