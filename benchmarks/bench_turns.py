@@ -170,7 +170,8 @@ async def measure() -> None:
 
 
 def main() -> None:
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet, cache_logger_on_first_use=True)
     asyncio.run(measure())
 
 

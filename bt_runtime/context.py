@@ -82,6 +82,7 @@ class RunContext:
         "host",
         "now_s",
         "posted",
+        "stopped",
         "tick",
         "visit",
         "visited",
@@ -94,6 +95,7 @@ class RunContext:
         self.tick = 0
         self.visited: list[int] = []
         self.visit = self.visited.append  # bound once: every node calls it in every tick
+        self.stopped: list[int] = []
         self.posted: list[Request] = []
         self.halting: list[Request] = []
         self.deadlines: dict[int, float] = {}

@@ -162,6 +162,7 @@ class Node(Behaviour, Generic[SettingsT]):
                 self.terminate(new_status)
             except _RAISED as error:  # a halt must reach every node
                 self._note(error)
+        self.run.stopped.append(self.index)
         self.status = new_status
 
     def tick(self) -> Iterator[Behaviour]:

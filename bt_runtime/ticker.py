@@ -51,8 +51,7 @@ class Ticker:
     def close(self, told: TickInput) -> TickRecord | None:
         """The record of what happened after the last tick, while the run was ended; `None` if nothing did."""
         context = self._context
-        moved = any(node.status is not status for node, status in zip(self._tree.nodes, self._statuses, strict=True))
-        if not (moved or told.outcomes or context.errors or context.blackboard.writes):
+        if not (context.stopped or told.outcomes or context.errors or context.blackboard.writes):
             return None
         return self._record(told)
 
@@ -72,6 +71,7 @@ class Ticker:
             errors=tuple(context.errors),
         )
         context.visited.clear()
+        context.stopped.clear()
         context.errors.clear()
         return record
 
@@ -83,8 +83,11 @@ class Ticker:
             self._context.record_error(self._tree.root.path, describe(error))
 
     def _changes(self) -> tuple[tuple[int, Status], ...]:
-        statuses = [node.status for node in self._tree.nodes]
-        before, self._statuses = self._statuses, statuses
-        if statuses == before:
-            return ()
-        return tuple((index, status) for index, status in enumerate(statuses) if status is not before[index])
+        """Statuses that differ from the last tick's; only nodes that were visited or stopped can have another one."""
+        nodes, statuses, changes = self._tree.nodes, self._statuses, []
+        for index in sorted({*self._context.visited, *self._context.stopped}):
+            status = nodes[index].status
+            if status is not statuses[index]:
+                statuses[index] = status
+                changes.append((index, status))
+        return tuple(changes)

@@ -95,13 +95,14 @@ class ActiveQuery:
         try:
             await self.control.drive()
         except DecisionTreeError as error:
-            self._fail(ModelFault("tree_failed", f"the control of the query ({self.agent.query.tree}) failed: {error}"))
+            problem = f"the control of the query ({self.agent.query.tree}) failed: {error}"
+            self._fail(ModelFault("tree_failed", problem), error)
         except Exception as error:  # noqa: BLE001  logged, and told the user
-            self._fail(ModelFault("internal", f"an internal error ({type(error).__name__})"))
+            self._fail(ModelFault("internal", f"an internal error ({type(error).__name__})"), error)
         await self.closing.finish(self.agent, asked_at=self.asked_at)
 
-    def _fail(self, fault: ModelFault) -> None:
-        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, exc_info=True)
+    def _fail(self, fault: ModelFault, error: Exception) -> None:
+        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, exc_info=error)
         self.agent.fault = fault
         self.agent.stop("error")
 

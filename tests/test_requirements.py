@@ -37,7 +37,7 @@ IDS = {
     ],
 }
 _ROW = re.compile(r"^\| ([A-Z][A-Za-z0-9]*-\d+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
-_NAME = re.compile(r"`(test_[a-z0-9_]+\*?)`")
+_NAME = re.compile(r"`(test_[A-Za-z0-9_]+\*?)`")
 
 
 def section(number: str) -> str:

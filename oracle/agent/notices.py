@@ -30,7 +30,7 @@ class Notice:
 
 def quoted(text: str) -> str:
     """Text from a model or a tool as part of a sentence: one line, bounded, and no signal in it."""
-    flat = " ".join(text.split()).replace("<signal ", "‹signal ")
+    flat = " ".join(text.split()).replace("<signal ", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}signal ")
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 
 

@@ -63,9 +63,9 @@ class Output:
             self._paragraph_due = False
             if self._texts:
                 self._texts.append(_PARAGRAPH)
-                self._send(Content(_PARAGRAPH))
+                self.emit(Content(_PARAGRAPH))
         self._texts.append(text)
-        self._send(Content(text))
+        self.emit(Content(text))
 
     def new_paragraph(self) -> None:
         """What is said next is another turn's."""

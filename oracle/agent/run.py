@@ -2,7 +2,8 @@
 
 It holds the state (immutable, replaced by each transition), the transcript for the provider, and the output for the
 user. Steps that wait (`turn`, `tool_calls`) return an outcome and change nothing but the output; what an outcome means
-for the state is applied by `apply_turn` and `apply_tools`, which never wait. So a run can be repeated from its outcomes.
+for the state is applied by `apply_turn` and `apply_tools`, which never wait. So a run can be repeated from its
+outcomes.
 """
 
 from collections.abc import Callable

@@ -107,8 +107,8 @@ class AgentState:
         """Tokens used, as a percentage of the budget."""
         return 100 * self.tokens_used / self.config.token_budget
 
-    def _with(self, **changes: Any) -> Self:
-        """The same state with some fields replaced; `dataclasses.replace` at a tenth of the cost, for every step makes one."""
+    def _with(self, **changes: Any) -> Self:  # noqa: ANN401  any of the fields
+        """The same state with some fields replaced: `dataclasses.replace` at a tenth of the cost."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.__dict__.update(changes)

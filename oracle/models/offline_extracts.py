@@ -29,6 +29,7 @@ _DEFINITION = re.compile(
     r"(?:def|class|function|func|fn|type|interface|struct|enum|trait|impl|module|const|let|var|val)\s+[\w(]"
     r"|#{1,6} |[A-Z_]{3,}\s*[:=]"
 )
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_[^/]*$|[._](?:test|spec)\.\w+$")
 _BACKTICKS = re.compile(r"`+")
 _LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "sh": "bash"}
 
@@ -173,11 +174,14 @@ def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceTy
 def _fit(passage: Passage, wanted: Sequence[str]) -> float:
     """How well it fits: the words it has, more if it defines something with them or is the file they name.
 
-    The tool's own ranking counts too: it knows how rare each word is.
+    The tool's own ranking counts too: it knows how rare each word is. Tests repeat the words of what they test, so they
+    stand behind it, unless the question is about tests.
     """
     score = float(len(passage.terms(wanted)))
     score += 0.5 * sum(len(matched(text, wanted)) for _, text in passage.lines[:40] if _DEFINITION.match(text))
     score += 2.0 * any("." in stem and passage.path.casefold().endswith(stem) for stem in wanted)
+    if _TEST_FILE.search(passage.path) and not any(stem.startswith("test") for stem in wanted):
+        score -= 1.0
     return score + 1.5 / (1 + passage.rank)
 
 

@@ -35,6 +35,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         description="The last response hit its bound on tokens and is not complete.",
         read_only=True,
     ),
+    Key("said_nothing", "bool", default=True, description="The user has read nothing yet.", read_only=True),
     Key("signal", "str", "", "Type of the last turn's signal; empty if it had none.", read_only=True),
     Key("confidence", "float", 1.0, "The model's confidence in that signal; 1 if there is none.", read_only=True),
     Key(
@@ -78,6 +79,7 @@ def publish_turn(agent: AgentRun, board: Blackboard) -> None:
     board.set("failed", agent.fault is not None)
     board.set("tool_calls", len(turn.calls) if turn else 0)
     board.set("cut_off", bool(turn and turn.cut_off))
+    board.set("said_nothing", not agent.output.has_content)
     board.set("malformed_signal", track.malformed)
     board.set("turns_without_signal", track.turns_without)
     board.set("same_reason", track.same_reason)

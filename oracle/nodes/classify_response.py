@@ -1,16 +1,21 @@
 """The `classify_response` kind."""
 
+import structlog
 from py_trees.common import Status
 
 from bt_runtime import NoSettings, node
+from oracle.classify import HeuristicIntentClassifier
 from oracle.nodes.base import AgentNode
+
+log = structlog.get_logger(__name__)
 
 
 @node("classify_response", category="action", acts=True)
 class ClassifyResponse(AgentNode[NoSettings]):
     """Reads from the last response where the work stands, when the model's own signal does not say it clearly.
 
-    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, or a classifier in their place.
+    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, or a classifier in their place; if
+    that fails, heuristics again (020 FR-022).
 
     ```yaml
     classify_response:
@@ -20,7 +25,12 @@ class ClassifyResponse(AgentNode[NoSettings]):
     def update(self) -> Status:
         """Ask the classifier."""
         turn = self.agent.last_turn
-        intent = self.agent.equipment.intents.classify(turn.text if turn else "")
+        text = turn.text if turn else ""
+        try:
+            intent = self.agent.equipment.intents.classify(text)
+        except Exception:
+            log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
+            intent = HeuristicIntentClassifier().classify(text)
         self.agent.intent = intent
         self.board.set("intent", intent.signal_type)
         return Status.SUCCESS

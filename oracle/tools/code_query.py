@@ -12,9 +12,10 @@ an underscore; an identifier also as a whole.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from oracle.tools.code_kinds import Wish, wish_of
 
@@ -27,7 +28,7 @@ _HUMP = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LOOKS_LIKE_REGEX = re.compile(r"\\[swdbSWDB.()\[\]{}|]|\.[*+]|\[[^\]]*\][*+?]|\(\?|^\^|\w\$$|\w\|\w|\)\|")
 _MENTION = re.compile(
-    r"(?P<path>(?:[A-Za-z]:)?[\w.~@+/\\-]*\w\.[A-Za-z]\w{0,9})(?:\"?,\s+line\s+|:|#L|\(|,\s?)?(?P<line>(?<=\D)\d{1,7})?"
+    r"(?P<path>(?:[A-Za-z]:)?[\w.~@+/\\-]{0,200}\w\.[A-Za-z]\w{0,9})(?:\"?,\s+line\s+|:|#L|\(|,\s?)?(?P<line>(?<=\D)\d{1,7})?"
 )
 _MAX_MENTIONS = 20
 _QUESTION = re.compile(
@@ -54,6 +55,7 @@ STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundr
     al como con cómo cuál cuándo del donde dónde el ella esta este está la las los más muy para pero por porque qué que
     se son su sus un una y""".split()  # noqa: SIM905
 )
+ARTICLES = frozenset({"the", "a", "an", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"})
 _SUFFIXES = (
     *(
         "ications",
@@ -116,14 +118,16 @@ class Query:
     Args:
         phrases: alternatives, each a sequence of literal pieces that stand in this order in one line, in lower case.
         terms: the words, most telling kinds first.
-        mentions: the files that it names.
+        mentions: the files that it names, the likeliest to matter first.
         wish: what it asks for.
+        pairs: indices of terms that stand side by side in it, as in "node kinds" or "run the tests".
     """
 
     phrases: tuple[tuple[str, ...], ...]
     terms: tuple[Term, ...]
     mentions: tuple[Mention, ...] = ()
     wish: Wish = "any"
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @property
     def needles(self) -> tuple[str, ...]:
@@ -138,9 +142,11 @@ def parse_query(text: str) -> Query:
     plain = _unquoted(text)
     wish = wish_of(plain)
     if plain == text and _QUESTION.match(plain):
-        return Query((), _terms(plain), mentions, wish)
+        terms = _terms(plain)
+        return Query((), terms, mentions, wish, _pairs(plain, terms))
     if not _LOOKS_LIKE_REGEX.search(plain):
-        return Query(((plain.lower(),),) if len(plain) >= 2 else (), _terms(plain), mentions, wish)
+        terms = _terms(plain)
+        return Query(((plain.lower(),),) if len(plain) >= 2 else (), terms, mentions, wish, _pairs(plain, terms))
     alternatives: list[tuple[str, ...]] = []
     for alternative in plain.split("|"):
         pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
@@ -195,6 +201,14 @@ def stem(word: str) -> str:
     return word
 
 
+def _pairs(text: str, terms: Sequence[Term]) -> tuple[tuple[int, int], ...]:
+    index_of = {term.stem: index for index, term in enumerate(terms) if not term.is_identifier}
+    words = [token.lower() for token in _TOKEN.findall(text)]
+    indices = [index_of.get(stem(word)) for word in words if word not in ARTICLES]
+    pairs = [(one, two) for one, two in pairwise(indices) if one is not None and two is not None and one != two]
+    return tuple(dict.fromkeys(pairs))
+
+
 def _mentions(text: str) -> tuple[Mention, ...]:
     found: dict[Mention, None] = {}
     for match in _MENTION.finditer(text):
@@ -202,7 +216,7 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         found[Mention(path, int(match["line"]) if match["line"] else None)] = None
         if len(found) == _MAX_MENTIONS:
             break
-    return tuple(found)
+    return tuple(reversed(found) if "most recent call last" in text else found)
 
 
 def _unquoted(text: str) -> str:

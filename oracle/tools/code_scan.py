@@ -5,23 +5,28 @@ and without it, only sooner with it.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from oracle.tools.code_files import ProjectFile
-from oracle.tools.code_query import Query, Term, lower, occurrences
-from oracle.tools.text import clean, is_binary
+from oracle.tools.code_query import Mention, Query, Term, lower, occurrences
+from oracle.tools.text import is_binary
 from oracle.tools.workers import check_cancelled
 
 MAX_FILE_BYTES = 1_000_000
 _MAX_COUNTED = 50
 """Occurrences of one term counted in one file; the ranking saturates long before."""
 _FOLDER_SHARE = 0.4
+_HEAD_CHARS = 600
+_NO_HEAD = re.compile(r"^[ \t]*(?:import|from|#include|using|use|require|package)\b[^\n]*", re.MULTILINE)
+_LEAST_MENTION = 0.5
+"""Of a path's parts, from its end; with only the name in common it is likelier another file of that name."""
 _FILES_PER_COMMAND = 1_000
 _RIPGREP_TIMEOUT_S = 5.0
 
@@ -34,13 +39,18 @@ class FileCounts:
         file: which.
         by_term: for each term of the query, the sum of how well its occurrences fit.
         in_path: for each term how well its path has it: fully in the file's name, less in a folder's.
+        in_head: for each term how well the beginning of the file has it, where a file says what it is about.
+        mentioned: from 0 to 1, how surely the query names this file; `mentioned_line`, where it names a line of it.
         has_phrase: the literal query, or all pieces of an alternative, stand in it.
     """
 
     file: ProjectFile
     by_term: tuple[float, ...]
     in_path: tuple[float, ...]
+    in_head: tuple[float, ...]
     has_phrase: bool
+    mentioned: float = 0.0
+    mentioned_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +82,7 @@ def scan(
         clock: seconds, monotonic.
     """
     small = [file for file in files if file.size <= MAX_FILE_BYTES]
-    if not query.needles:
+    if not query.needles and not query.mentions:
         return Scan((), len(small), is_complete=True)
     candidates = _with_ripgrep(root, small, query, ripgrep) if ripgrep else None
     matches: list[FileCounts] = []
@@ -81,8 +91,12 @@ def scan(
         if clock() > deadline:
             return Scan(tuple(matches), index, is_complete=False)
         in_path = _path_fits(file.path, query.terms)
-        if candidates is None or file.path in candidates or any(in_path):
+        mentioned, line = _mentioned(file.path, query.mentions)
+        if candidates is None or file.path in candidates or mentioned or any(in_path):
             counts = _count(root, file, query, in_path)
+            if mentioned:
+                counts = counts or _nothing_in(file, query, in_path)
+                counts = replace(counts, mentioned=mentioned, mentioned_line=line)
             if counts is not None:
                 matches.append(counts)
     return Scan(tuple(matches), len(small), is_complete=True)
@@ -112,14 +126,32 @@ def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
 
 
 def _path_fits(path: str, terms: Sequence[Term]) -> tuple[float, ...]:
-    pure = PurePosixPath(path)
-    name, folder = lower(pure.stem), lower(str(pure.parent))
+    folders, _, last = path.rpartition("/")
+    name, folder, lowered = lower(last.partition(".")[0] or last), lower(folders), path.lower()
     fits = []
     for term in terms:
+        if term.stem not in lowered:
+            fits.append(0.0)
+            continue
         in_name = max((fit for _, fit in occurrences(*name, term)), default=0.0)
         in_folder = max((fit for _, fit in occurrences(*folder, term)), default=0.0)
         fits.append(max(in_name, _FOLDER_SHARE * in_folder))
     return tuple(fits)
+
+
+def _mentioned(path: str, mentions: Sequence[Mention]) -> tuple[float, int | None]:
+    """How surely a file is meant, a little less for each mention that stands before its own; and the line."""
+    best, line = 0.0, None
+    for index, mention in enumerate(mentions):
+        fit = mention.fit(path)
+        if fit > _LEAST_MENTION and (fit := fit * (1 - 0.02 * index)) > best:
+            best, line = fit, mention.line
+    return best, line
+
+
+def _nothing_in(file: ProjectFile, query: Query, in_path: tuple[float, ...]) -> FileCounts:
+    nothing = (0.0,) * len(query.terms)
+    return FileCounts(file, nothing, in_path, nothing, has_phrase=False)
 
 
 def _count(root: Path, file: ProjectFile, query: Query, in_path: tuple[float, ...]) -> FileCounts | None:
@@ -133,8 +165,18 @@ def _count(root: Path, file: ProjectFile, query: Query, in_path: tuple[float, ..
         else 0.0
         for term in query.terms
     )
+    head, lowered_head = lower(_head(original)) if any(by_term) else ("", "")
+    in_head = tuple(
+        max((fit for _, fit in occurrences(head, lowered_head, term)), default=0.0) if count else 0.0
+        for term, count in zip(query.terms, by_term, strict=True)
+    )
     has_phrase = any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
-    return FileCounts(file, by_term, in_path, has_phrase) if has_phrase or any(by_term) or any(in_path) else None
+    return FileCounts(file, by_term, in_path, in_head, has_phrase) if has_phrase or any(by_term) or any(in_path) else None
+
+
+def _head(text: str) -> str:
+    """The first lines of a file without its imports, which tell of others."""
+    return _NO_HEAD.sub("", text[:_HEAD_CHARS])
 
 
 def _read(path: Path) -> str | None:
@@ -145,7 +187,8 @@ def _read(path: Path) -> str | None:
             data = file.read(MAX_FILE_BYTES)
     except OSError:
         return None
-    return None if is_binary(data) else clean(data.decode("utf-8", "replace"))
+    # Decoding so leaves no lone surrogates; without NUL the text is clean.
+    return None if is_binary(data) else data.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _with_ripgrep(root: Path, files: Sequence[ProjectFile], query: Query, ripgrep: str) -> set[str] | None:

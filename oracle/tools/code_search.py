@@ -9,15 +9,21 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from oracle.tools.code_files import ProjectFile, extension
-from oracle.tools.code_query import Query, Term, lower, occurrences
+from oracle.tools.code_files import ProjectFile
+from oracle.tools.code_kinds import kind_factor
+from oracle.tools.code_query import ARTICLES, Query, Term, lower, occurrences
 from oracle.tools.code_scan import FileCounts, phrase_at
 
-READ_FILES = 60
+READ_FILES = 40
 """Files that are looked at line by line."""
 _SATURATION = 1.2
 _LENGTH_SHARE = 0.5
+_PATH_WEIGHT = 1.8
+_HEAD_WEIGHT = 0.8
+_MENTION_WEIGHT = 4.0
+_PAIR_BONUS = 0.5
 _NEAR_LINES = 6
 _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
@@ -32,20 +38,15 @@ _DEFINITION = re.compile(
 )
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
-_PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
-_DATA = {"json", "jsonl", "lock", "csv", "tsv", "svg", "xml", "log", "map", "ipynb", "snap", "po"}
-_TEST_PATH = re.compile(
-    r"(^|/)(tests?|specs?|__tests__|fixtures?)/|(^|/)(test_[^/]*|[^/]*[._-](test|spec)\.\w+)$", re.IGNORECASE
-)
-_TEST_WORDS = {"test", "spec", "fixtur"}
 
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score so far; greater is better."""
+    """A file with its score so far, greater is better; and the line that the query names, if it does."""
 
     file: ProjectFile
     score: float
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,45 +73,60 @@ def rank_files(
     matches: Sequence[FileCounts], query: Query, *, rarity: Sequence[float], mean_bytes: float
 ) -> list[RankedFile]:
     """The files by their words and paths, best first; at most `READ_FILES`."""
-    about_tests = any(term.stem in _TEST_WORDS for term in query.terms)
     total = sum(rarity) or 1.0
     ranked = []
     for match in matches:
         length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * match.file.size / max(mean_bytes, 1.0)
         score = covered = 0.0
-        for weight, count, fit in zip(rarity, match.by_term, match.in_path, strict=True):
-            score += weight * (count * (_SATURATION + 1) / (count + _SATURATION * length) + 1.2 * fit)
+        for weight, count, fit, head in zip(rarity, match.by_term, match.in_path, match.in_head, strict=True):
+            in_text = count * (_SATURATION + 1) / (count + _SATURATION * length)
+            score += weight * (in_text + _PATH_WEIGHT * fit + _HEAD_WEIGHT * head)
             covered += weight * min(count + fit, 1.0)
         score *= 0.25 + 0.75 * covered / total
         if match.has_phrase:
             score += total + 1.0
-        ranked.append(RankedFile(match.file, score * _kind_factor(match.file.path, about_tests=about_tests)))
+        score *= kind_factor(match.file.path, wish=query.wish)
+        score += match.mentioned * (total * _MENTION_WEIGHT + 10.0)
+        ranked.append(RankedFile(match.file, score, match.mentioned_line))
     ranked.sort(key=lambda ranked_file: (-ranked_file.score, ranked_file.file.path))
     return ranked[:READ_FILES]
 
 
 def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity: Sequence[float]) -> list[Hit]:
     """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
+    if ranked.line is not None and ranked.line <= len(lines):
+        return [Hit(ranked.file.path, ranked.line, ranked.score, lines[ranked.line - 1])]
+    rarity = _without_mentions(ranked, query, rarity)
     own: dict[int, tuple[float, frozenset[int]]] = {}
     needle = re.compile("|".join(re.escape(text) for text in query.needles))  # one look at each of very many lines
     for number, line in enumerate(lines):
         if not needle.search(line[:_LINE_CHARS].lower()):
             continue
         scored = _line_score(line[:_LINE_CHARS], query, rarity)
-        if scored is not None:
+        if scored is not None and scored[0] > 0:
             own[number] = scored
     if not own:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         return [Hit(ranked.file.path, first + 1, ranked.score, lines[first] if lines else "")]
     scores = {number: _with_surroundings(number, own, rarity) for number in own}
+    factor = kind_factor(ranked.file.path, wish=query.wish)
     hits: list[Hit] = []
     for number in sorted(scores, key=lambda number: (-scores[number], number)):
         if len(hits) == _HITS_PER_FILE:
             break
         if all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
             share = 1.0 if not hits else _SECOND_HIT
-            hits.append(Hit(ranked.file.path, number + 1, share * (ranked.score + scores[number]), lines[number]))
+            score = share * (ranked.score + factor * scores[number])
+            hits.append(Hit(ranked.file.path, number + 1, score, lines[number]))
     return hits
+
+
+def _without_mentions(ranked: RankedFile, query: Query, rarity: Sequence[float]) -> Sequence[float]:
+    """In a file that the query names, the words of that name tell no line from another."""
+    named = " ".join(mention.path for mention in query.mentions if mention.fit(ranked.file.path) > 0)
+    if not named:
+        return rarity
+    return [0.0 if term.word in named else weight for term, weight in zip(query.terms, rarity, strict=True)]
 
 
 def _line_score(line: str, query: Query, rarity: Sequence[float]) -> tuple[float, frozenset[int]] | None:
@@ -127,9 +143,20 @@ def _line_score(line: str, query: Query, rarity: Sequence[float]) -> tuple[float
         return None
     score = sum(rarity[index] * fit for index, fit in fits.items())
     score += _definition_bonus(original, query.terms, rarity)
+    for (one, two), pattern in zip(query.pairs, _pair_patterns(query), strict=True):
+        if one in fits and two in fits and pattern.search(lowered):
+            score += _PAIR_BONUS * (rarity[one] + rarity[two])
     if has_phrase:
         score += sum(rarity) + 1.0
     return score, frozenset(fits)
+
+
+@lru_cache(maxsize=64)
+def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
+    """For each pair of the query what finds it side by side: `node kinds`, `node_kind`, `NodeKinds`, `run the tests`."""
+    between = rf"[^\W_]{{0,12}}[\W_]{{0,3}}(?:(?:{'|'.join(sorted(ARTICLES))})\s)?"
+    stems = [(query.terms[one].stem, query.terms[two].stem) for one, two in query.pairs]
+    return tuple(re.compile(re.escape(one) + between + re.escape(two)) for one, two in stems)
 
 
 def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float]) -> float:
@@ -143,11 +170,13 @@ def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float])
     name = found["name"]
     original, lowered = lower(name)
     bonus = 0.0
+    total = sum(rarity) or 1.0
     for term, weight in zip(terms, rarity, strict=True):
         fit = max((fit for _, fit in occurrences(original, lowered, term)), default=0.0)
         bonus += factor * weight * fit
         if lowered == term.word:
-            bonus += 2 * factor * weight
+            # `def write` is what "write" asks for, and a small part of "how do I write a tool".
+            bonus += 2 * factor * weight * weight / total
     return bonus
 
 
@@ -159,12 +188,3 @@ def _with_surroundings(number: int, own: dict[int, tuple[float, frozenset[int]]]
         if other in own:
             around |= own[other][1]
     return score + 0.5 * sum(rarity[index] for index in around - terms)
-
-
-def _kind_factor(path: str, *, about_tests: bool) -> float:
-    kind = extension(path)
-    if kind in _DATA or path.endswith((".min.js", ".min.css", "-lock.yaml")):
-        return 0.4
-    if _TEST_PATH.search(path) and not about_tests:
-        return 0.75
-    return 0.8 if kind in _PROSE else 1.0

@@ -89,13 +89,14 @@ async def test_decision_08_thinking_goes_back_within_the_query_and_not_into_the_
 
 async def test_decision_08_a_stream_cut_by_the_budget_beside_tool_calls_stays_well_formed() -> None:
     """With the budget's guards removed by a tree author, the query goes on after the cut."""
-    turns = [says("x" * 4_100, calls("probe", n=1)), answers()]
-    async with harness(turns, wire=False, tools=[made_tool(numbered)]) as it:
+    turns = [says("Looking.", calls("probe", text="y" * 5_000)), says("So."), says("And so.")]
+    async with harness(turns, tools=[made_tool(numbered)]) as it:
         it.drop_from_tree("oracle", "- token_budget")
         it.edit_tree("use_tools", "[turn_budget, token_budget, run_tools]", "[turn_budget, run_tools]")
-        answered = await it.ask(limits={"token_budget": 1_000})
-    assert answered.reason == "completed"
-    assert [message["role"] for message in answered.requests[1].messages] == ["user", "assistant", "user"]
+        answered = await it.ask(limits={"token_budget": 1_000, "max_iterations": 3})
+    assert [request.complaint for request in it.wire.requests] == [None] * 3
+    assert answered.results[0].is_error is False
+    assert answered.reason == "max_iterations"
 
 
 async def test_decision_08_many_turns_of_every_kind_make_one_well_formed_history(control: ControlName) -> None:

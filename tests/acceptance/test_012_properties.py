@@ -1,6 +1,7 @@
 """What holds for every query, whatever the model does and the limits are (012 SC-002, SC-005; decisions 5, 8, 9)."""
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -72,8 +73,8 @@ TURNS = st.builds(
     st.lists(TOOL_CALLS, max_size=7),
     USAGES,
     st.integers(0, 9),
-    st.sampled_from([None, None, None, None, "max_tokens", "refusal", "broken"]),
-    st.sampled_from([False, False, False, False, True]),
+    st.sampled_from([None] * 12 + ["max_tokens", "refusal", "broken"]),
+    st.sampled_from([False] * 14 + [True]),
 )
 LIMITS = st.fixed_dictionaries(
     {
@@ -96,7 +97,7 @@ LIMITS = st.fixed_dictionaries(
 async def test_012_sc_002_and_sc_005_hold_for_any_script_and_any_limits(
     turns: list[ScriptedTurn], limits: dict[str, int], control: Any
 ) -> None:
-    async with harness(turns, control=control, wire=False, tools=[made_tool(mixed)]) as it:
+    async with harness(cycle(turns), control=control, wire=False, tools=[made_tool(mixed)]) as it:
         first = await it.ask(CODE_QUESTION, limits=limits)
         second = await it.ask("And the other one?", limits=limits, context_id=first.done.context_id)
     for answered in (first, second):

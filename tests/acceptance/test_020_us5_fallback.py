@@ -206,3 +206,33 @@ async def test_020_sc_006_a_classifier_that_fails_does_not_take_the_answer_with_
         answered = await it.ask()
     assert answered.reason == "completed"
     assert answered.answer == "The answer."
+    stuck = signal_xml("stuck", attempted="a", blocker="b")
+    async with harness([says("No." + stuck), answers()], intents=Broken()) as it:
+        answered = await it.ask()
+    assert answered.messages == [STUCK_NOTICE]
+    assert answered.done.turns == 2
+
+
+# --- an empty answer is none
+
+
+@pytest.mark.parametrize("signal", ["", signal_xml("context_sufficient", sources_found=0)])
+async def test_020_a_response_in_which_nothing_is_said_gets_another_try(signal: str) -> None:
+    async with harness([says(signal), answers("Here it is.")]) as it:
+        answered = await it.ask()
+    assert answered.done.turns == 2
+    assert answered.answer == "Here it is."
+
+
+async def test_020_a_model_that_never_says_anything_ends_as_stuck_not_as_an_empty_answer() -> None:
+    async with harness(repeat(says(""))) as it:
+        answered = await it.ask()
+    assert answered.reason == "stuck"
+    assert answered.answer == "Stopped: could not get further - no way forward was found."
+
+
+async def test_020_an_empty_end_after_an_answer_beside_tool_calls_is_an_end() -> None:
+    async with harness([says("It is in the file.", calls("list_files")), says("")]) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+    assert answered.answer == "It is in the file."
