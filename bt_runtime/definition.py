@@ -29,10 +29,11 @@ class NodeDefinition:
         kind: the name of its kind.
         name: the author's name for it, unique among its siblings; `None` if unnamed.
         path: its identity, stable over reloads: the labels from the root joined by `/`. A label is the name, else the
-            kind, with `#2`, `#3`, … from the second unnamed sibling of a kind on. A subtree's nodes continue the path of
-            the node that includes it.
+            kind, with `#2`, `#3`, … from the second unnamed sibling of a kind on. A subtree's nodes continue the path
+            of the node that includes it.
         settings: validated, of the kind's settings type.
-        children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot `root`.
+        children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot
+            `root`.
         place: where the node stands.
         constants: the arguments of the subtree that the node stands in, as names for its expressions.
     """
@@ -68,7 +69,8 @@ class TreeDefinition:
         keys: every blackboard key of a run: the host's, this tree's, its subtrees'.
         root: the topmost node.
         source: the text of the file.
-        sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the version that a run records.
+        sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the
+            version that a run records.
         file: where it was read from.
         subtrees: the names of the trees it includes, directly or not.
     """

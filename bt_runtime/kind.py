@@ -18,7 +18,7 @@ Location = tuple[str | int, ...]
 
 
 class NodeSettings(BaseModel):
-    """Base of the typed settings of a node kind: unknown names are refused, values are not coerced, nothing is mutable."""
+    """Base of the typed settings of a node kind: unknown names are refused, values not coerced, nothing is mutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -99,8 +99,8 @@ class Kind:
         category: what it is in the field's terms; it decides the picture, and what the checker allows.
         settings: its typed settings, children apart.
         slots: where its children stand; empty for a leaf.
-        shorthand: the setting or slot that a bare value fills: `sequence: [..]` fills `children`, `condition: "turn > 3"`
-            fills `when`. `None`: a bare value is an error.
+        shorthand: the setting or slot that a bare value fills: `sequence: [..]` fills `children`, and
+            `condition: "turn > 3"` fills `when`. `None`: a bare value is an error.
         waits: may answer RUNNING of itself, not only because a child does.
         acts: has an effect that must not be repeated unasked (everything that posts a request or writes).
         doc: the class's docstring.

@@ -1,8 +1,8 @@
 """Trees that follow their files: a changed file serves new runs at once, a wrong one changes nothing and says why.
 
 Reading and checking a tree takes milliseconds, looking whether its files have changed takes microseconds; so a tree is
-read again only when a file that it is made of is another one, by path, size or time of change. A run keeps the definition
-that it began with.
+read again only when a file that it is made of is another one, by path, size or time of change. A run keeps the
+definition that it began with.
 """
 
 from dataclasses import dataclass

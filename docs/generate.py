@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that can lie: the palette of node kinds, the schema of tree files, the settings.
+"""Writes the parts of the documentation that can lie: palette of node kinds, schema of tree files, settings.
 
 `make docs` runs it; a test compares the files with what it would write.
 """

@@ -6,8 +6,8 @@ Rules that hold for every run, whoever drives it:
 - The `Content` chunks, joined, are the answer, and what the conversation keeps.
 - No signal XML in any of them.
 
-Chunks are plain frozen dataclasses because one is made for every piece of text; `to_wire` gives the JSON object that the
-contract fixes. Wire names are held by a golden test.
+Chunks are plain frozen dataclasses because one is made for every piece of text; `to_wire` gives the JSON object that
+the contract fixes. Wire names are held by a golden test.
 """
 
 from collections.abc import Mapping

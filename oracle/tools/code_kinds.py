@@ -11,7 +11,7 @@ from typing import Literal
 from oracle.tools.code_files import extension
 
 FileKind = Literal["implementation", "prose", "settings", "history", "test", "example", "data"]
-Wish = Literal["place", "reason", "usage", "tests", "any"]
+Wish = Literal["place", "explanation", "usage", "tests", "any"]
 
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 _SETTINGS = {"toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "gradle"}
@@ -30,7 +30,7 @@ _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playgr
 _FACTORS: dict[Wish, dict[FileKind, float]] = {
     "any": {"prose": 0.85, "settings": 0.85, "history": 0.4, "test": 0.45, "example": 0.5, "data": 0.3},
     "place": {"prose": 0.6, "settings": 0.8, "history": 0.3, "test": 0.45, "example": 0.5, "data": 0.3},
-    "reason": {"prose": 1.0, "settings": 0.8, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.3},
+    "explanation": {"prose": 1.0, "settings": 0.8, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.3},
     "usage": {"prose": 1.2, "settings": 0.9, "history": 0.4, "test": 0.35, "example": 0.6, "data": 0.3},
     "tests": {"implementation": 0.7, "prose": 0.7, "settings": 0.7, "history": 0.3, "example": 0.6, "data": 0.3},
 }
@@ -46,7 +46,11 @@ _ABOUT_USAGE = re.compile(
     r"|\bwie\s+(kann|muss|soll|benutze|verwende|starte|schreibe|installiere)\b",
     re.IGNORECASE,
 )
-_ABOUT_REASON = re.compile(r"\b(why|reasons?|rationale|purpose|design|warum|wieso|weshalb|pourquoi|por qué)\b", re.IGNORECASE)
+_ABOUT_EXPLANATION = re.compile(
+    r"\b(why|reasons?|rationale|purpose|design|overview|warum|wieso|weshalb|pourquoi|por qué)\b"
+    r"|^(list|which|what|describe|welche[rs]?|was)\b",
+    re.IGNORECASE,
+)
 _ABOUT_PLACE = re.compile(
     r"\b(where|defined|definition|implement\w*|declared|function|method|class|def|func|wo|definiert)\b", re.IGNORECASE
 )
@@ -76,11 +80,9 @@ def wish_of(text: str) -> Wish:
         return "usage"
     if _ABOUT_TESTS.search(text):
         return "tests"
-    if _ABOUT_REASON.search(text):
-        return "reason"
     if _ABOUT_PLACE.search(text) or _NAME_ALONE.match(text):
         return "place"
-    return "any"
+    return "explanation" if _ABOUT_EXPLANATION.search(text) else "any"
 
 
 def kind_factor(path: str, *, wish: Wish) -> float:
