@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --constraint requirements.lock --editable .
-QUESTION ?= How are mistakes in a tree file reported?
+QUESTION ?= What is this project?
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check bench eval soak docs lock clean
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from oracle.chunks import Source
+from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, extension, extensions_of, is_secret, list_project
 from oracle.tools.code_query import parse_query
 from oracle.tools.code_scan import MAX_FILE_BYTES, Scan, find_ripgrep, scan
@@ -27,8 +28,6 @@ from oracle.tools.workers import Workers, check_cancelled
 MAX_HITS = 50
 MAX_ENTRIES = 500
 _SEARCH_TIMEOUT_S = 10.0
-_CONTEXT_BEFORE = 2
-_CONTEXT_AFTER = 4
 _CONTEXT_CHARS = 240
 
 
@@ -94,7 +93,7 @@ class CodeTools:
         limit: Annotated[int, f"How many places to return, 1 to {MAX_HITS}."] = 5,
         language: Annotated[str | None, "Only files of this language, such as 'python' or 'ts'."] = None,
     ) -> ToolResult:
-        """Search the project's source code. Returns the best places as path:line with a few lines of context."""
+        """Search the project's source code. Returns the best places as path:line with the lines around."""
         limit = min(max(limit, 1), MAX_HITS)
         if not query.strip():
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
@@ -200,9 +199,9 @@ def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list
     sources: list[Source] = []
     chars = 0
     for hit, lines in hits:
-        first = max(hit.line - _CONTEXT_BEFORE, 1)
-        context = [cut_line(line, limit=_CONTEXT_CHARS) for line in lines[first - 1 : hit.line + _CONTEXT_AFTER]]
-        shown = numbered(context, first=first, marked=hit.line)
+        start, end = extract_range(lines, hit.line - 1, path=hit.path)
+        context = [cut_line(line, limit=_CONTEXT_CHARS) for line in lines[start:end]]
+        shown = numbered(context, first=start + 1, marked=hit.line)
         block = "\n".join([f"{hit.path}:{hit.line} (score {hit.score:.2f})", *shown])
         chars += len(block) + 2
         if blocks and chars > READ_CHARS:

@@ -15,12 +15,30 @@ Wish = Literal["place", "explanation", "usage", "tests", "any"]
 
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 _SETTINGS = {"toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "gradle"}
-_DATA = {"json", "jsonl", "json5", "lock", "csv", "tsv", "svg", "xml", "log", "map", "ipynb", "snap", "po", "pot", "sum"}
+_DATA = {
+    "json",
+    "jsonl",
+    "json5",
+    "lock",
+    "csv",
+    "tsv",
+    "svg",
+    "xml",
+    "log",
+    "map",
+    "ipynb",
+    "snap",
+    "po",
+    "pot",
+    "sum",
+}
 _GENERATED = re.compile(
     r"\.(min|bundle|generated|g|pb)\.\w+$|_pb2(_grpc)?\.pyi?$|-lock\.\w+$|\.lock\b|(^|/)(generated|vendor|third_party)/",
     re.IGNORECASE,
 )
-_HISTORY = re.compile(r"(^|/)(changelog|changes|history|news|release[_-]?notes|licen[cs]e|copying|authors)\b", re.IGNORECASE)
+_HISTORY = re.compile(
+    r"(^|/)(changelog|changes|history|news|release[_-]?notes|licen[cs]e|copying|authors)\b", re.IGNORECASE
+)
 _TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|fixtures?|e2e)/"
     r"|(^|/)(test_[^/]*|conftest\.py|[^/]*(_test|\.test|\.spec|-test|_spec)\.\w+|[^/]*Tests?\.(java|kt|cs|swift|scala))$"
@@ -30,7 +48,7 @@ _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playgr
 _FACTORS: dict[Wish, dict[FileKind, float]] = {
     "any": {"prose": 0.85, "settings": 0.85, "history": 0.4, "test": 0.45, "example": 0.5, "data": 0.3},
     "place": {"prose": 0.6, "settings": 0.8, "history": 0.3, "test": 0.45, "example": 0.5, "data": 0.3},
-    "explanation": {"prose": 1.0, "settings": 0.8, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.3},
+    "explanation": {"prose": 1.0, "settings": 0.9, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.3},
     "usage": {"prose": 1.2, "settings": 0.9, "history": 0.4, "test": 0.35, "example": 0.6, "data": 0.3},
     "tests": {"implementation": 0.7, "prose": 0.7, "settings": 0.7, "history": 0.3, "example": 0.6, "data": 0.3},
 }

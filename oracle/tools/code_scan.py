@@ -171,7 +171,9 @@ def _count(root: Path, file: ProjectFile, query: Query, in_path: tuple[float, ..
         for term, count in zip(query.terms, by_term, strict=True)
     )
     has_phrase = any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
-    return FileCounts(file, by_term, in_path, in_head, has_phrase) if has_phrase or any(by_term) or any(in_path) else None
+    return (
+        FileCounts(file, by_term, in_path, in_head, has_phrase) if has_phrase or any(by_term) or any(in_path) else None
+    )
 
 
 def _head(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from oracle.tools.code_extract import DEFINITION
 from oracle.tools.code_files import ProjectFile
 from oracle.tools.code_kinds import kind_factor
 from oracle.tools.code_query import ARTICLES, Query, Term, lower, occurrences
@@ -28,14 +29,6 @@ _NEAR_LINES = 6
 _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
 _LINE_CHARS = 500
-_DEFINITION = re.compile(
-    r"^\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|sealed|partial|override|open"
-    r"|inline|virtual|extern|unsafe|pub|pub\(\w+\)|declare|data)\s+)*"
-    r"(?:def|class|function\*?|func|fn|fun|type|interface|struct|enum|union|trait|impl|module|namespace|package|record"
-    r"|protocol|object|macro|sub|proc|create table|const|let|var|val)\s+"
-    r"(?:\([^()]{0,80}\)\s*)?(?P<name>[\w$.]+)",
-    re.IGNORECASE,
-)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
@@ -161,7 +154,7 @@ def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
 
 def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float]) -> float:
     """More for a line that defines a name with the query's words in it, most if it is just that name."""
-    found = _DEFINITION.match(line)
+    found = DEFINITION.match(line)
     factor = 1.5
     if found is None:
         found, factor = _ASSIGNMENT.match(line) or _HEADING.match(line), 0.7

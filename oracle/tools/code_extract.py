@@ -1,0 +1,215 @@
+"""Which lines around a hit to show, so that they can be read by themselves.
+
+Rules:
+
+- A hit on a definition begins with what belongs to it from above (decorators, comments) and goes on into its body.
+- A hit inside a documentation string begins with the definition that it documents, if that is near, else with its own
+  paragraph; a hit inside a statement of several lines begins with the statement.
+- In prose it is the paragraph, the list item or the section under the heading.
+- It ends at the end of the unit, else at the end of a paragraph, else where the room ends.
+
+Nothing is parsed: the rules hold for languages that indent, and do no harm in others.
+"""
+
+import re
+from collections.abc import Sequence
+
+from oracle.tools.code_files import extension
+
+MAX_LINES = 16
+MAX_LINES_BEFORE = 11
+"""A reader who is sent to the hit's line sees the beginning of the extract close above."""
+_MAX_ATTACHED = 4
+_NEAR_LINES = 5
+_MAX_SCANNED = 2_000
+_PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
+DEFINITION = re.compile(
+    r"^\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|sealed|partial|override|open"
+    r"|inline|virtual|extern|unsafe|pub|pub\(\w+\)|declare|data)\s+)*"
+    r"(?:def|class|function\*?|func|fn|fun|type|interface|struct|enum|union|trait|impl|module|namespace|package|record"
+    r"|protocol|object|macro|sub|proc|create table|const|let|var|val)\s+"
+    r"(?:\([^()]{0,80}\)\s*)?(?P<name>[\w$.]+)",
+    re.IGNORECASE,
+)
+_ATTACHED = re.compile(r"^\s*(?:@[\w.]|#\[|//|#(?!#* )\s?\w|\*|/\*\*)")
+_HEADING = re.compile(r"^#{1,6}\s")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s")
+_TRIPLE = re.compile(r'"""|\'\'\'')
+_OPENERS, _CLOSERS = "([{", ")]}"
+
+
+def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, int]:
+    """The lines to show around a hit.
+
+    Args:
+        lines: of the whole file.
+        hit: the index of the line that was found.
+        path: of the file; its extension tells prose from code.
+
+    Returns:
+        The index of the first line and of the one after the last; `hit` lies between them, at most `MAX_LINES_BEFORE`
+        lines after the first, and there are at most `MAX_LINES`.
+    """
+    if extension(path) in _PROSE:
+        start, end = _prose(lines, hit)
+    else:
+        start = _code_start(lines, hit)
+        end = _code_end(lines, start, hit)
+    start = max(start, hit - MAX_LINES_BEFORE)
+    end = max(min(end, start + MAX_LINES), hit + 1)
+    while start < hit and not lines[start].strip():
+        start += 1
+    while end > hit + 1 and not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
+def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
+    start = hit
+    while start > 0 and lines[start].strip() and not _begins_prose(lines[start]):
+        if not lines[start - 1].strip() or hit - start >= MAX_LINES_BEFORE:
+            break
+        start -= 1
+    if start >= 2 and not lines[start - 1].strip() and _HEADING.match(lines[start - 2]):
+        start -= 2  # the first paragraph of a section is better read with its heading
+    end = hit + 1
+    while end < len(lines) and end - start < MAX_LINES and not (_HEADING.match(lines[end]) and end > hit):
+        if not lines[end].strip() and end - start >= MAX_LINES // 2:
+            break
+        end += 1
+    if end < len(lines) and end - start >= MAX_LINES:  # rather whole paragraphs than a full page
+        last_blank = next((at for at in range(end - 1, hit, -1) if not lines[at].strip()), end)
+        end = last_blank if last_blank - start >= 3 else end
+    return start, end
+
+
+def _begins_prose(line: str) -> bool:
+    return bool(_HEADING.match(line) or _ITEM.match(line))
+
+
+def _code_start(lines: Sequence[str], hit: int) -> int:
+    if not DEFINITION.match(lines[hit]):
+        opening = _string_start(lines, hit)
+        if opening is not None:
+            return _documented(lines, opening, hit)
+        hit = _statement_start(lines, hit)
+        owner = _owner(lines, hit)
+        return _with_attached(lines, owner) if owner is not None else _block_start(lines, hit)
+    return _with_attached(lines, hit)
+
+
+def _documented(lines: Sequence[str], opening: int, hit: int) -> int:
+    """Where to begin for a hit in a string that opens at `opening`."""
+    owner = _owner(lines, opening) if opening and lines[opening - 1].strip() else None
+    start = opening if owner is None or opening - owner > 8 else owner
+    if hit - start <= MAX_LINES_BEFORE:
+        return start
+    paragraph = hit
+    while paragraph > opening and lines[paragraph - 1].strip():
+        paragraph -= 1
+    return paragraph
+
+
+def _string_start(lines: Sequence[str], hit: int) -> int | None:
+    """The line where the triple-quoted string begins in which the hit stands; `None` if it stands in none."""
+    opened: tuple[str, int] | None = None
+    for number in range(max(0, hit - _MAX_SCANNED), hit + 1):
+        if number == hit and opened is not None:
+            return opened[1]
+        for found in _TRIPLE.finditer(lines[number]):
+            if opened is None:
+                opened = (found[0], number)
+            elif opened[0] == found[0]:
+                opened = None
+        if number == hit and (opened is not None or _TRIPLE.search(lines[hit])):
+            return hit
+    return None
+
+
+def _statement_start(lines: Sequence[str], hit: int) -> int:
+    """The first line of the statement, told by the brackets that are open at the hit."""
+    depth = 0
+    for number in range(hit - 1, max(-1, hit - MAX_LINES_BEFORE - 1), -1):
+        line = lines[number]
+        if not line.strip() and depth <= 0 and _indent(lines[hit]) == 0:
+            break
+        depth += sum(line.count(sign) for sign in _OPENERS) - sum(line.count(sign) for sign in _CLOSERS)
+        if depth > 0:
+            return _statement_start(lines, number) if number < hit else number
+    return hit
+
+
+def _owner(lines: Sequence[str], at: int) -> int | None:
+    """The definition just above that the line belongs to, if it is near enough to be shown with it."""
+    inner = _indent(lines[at])
+    for number in range(at - 1, max(-1, at - MAX_LINES_BEFORE), -1):
+        line = lines[number]
+        if line.strip() and _indent(line) < inner:
+            if DEFINITION.match(line):
+                return number
+            # `) -> int:` ends the head of a definition that begins as far out
+            inner = _indent(line) + (line.lstrip()[:1] in _CLOSERS)
+    return None
+
+
+def _block_start(lines: Sequence[str], at: int) -> int:
+    """Where the lines begin that a line in the midst of a long unit is read with: what opens its block, or a few more."""
+    if _indent(lines[at]) == 0:
+        return _with_attached(lines, at)
+    start = at
+    while start > max(0, at - _NEAR_LINES) and lines[start - 1].strip():
+        start -= 1
+        if _indent(lines[start]) < _indent(lines[at]):
+            break
+    return start
+
+
+def _with_attached(lines: Sequence[str], at: int) -> int:
+    """The line, or the first of the decorators and comments directly above it."""
+    start = at
+    while start > max(0, at - _MAX_ATTACHED) and _ATTACHED.match(lines[start - 1]):
+        if _indent(lines[start - 1]) != _indent(lines[at]):
+            break
+        start -= 1
+    return start
+
+
+def _code_end(lines: Sequence[str], start: int, hit: int) -> int:
+    base = _indent(lines[start])
+    end = hit + 1
+    limit = min(len(lines), start + MAX_LINES)
+    in_string = _string_start(lines, end - 1) is not None and not _closes(lines[hit])
+    is_string_alone = _TRIPLE.match(lines[start].lstrip("rRbBfF")) is not None and base == 0
+    while end < limit:
+        line = lines[end]
+        if is_string_alone and not in_string:
+            break
+        if not in_string and line.strip() and _ends_unit(lines, end, base=base, start=start):
+            break
+        if _TRIPLE.search(line) and len(_TRIPLE.findall(line)) % 2:
+            in_string = not in_string
+        end += 1
+    if end == limit and end < len(lines):
+        breaks = [at for at in range(end - 1, hit, -1) if not lines[at].strip()]
+        if breaks and breaks[0] - start >= MAX_LINES // 2:
+            end = breaks[0]
+    return end
+
+
+def _closes(line: str) -> bool:
+    return len(_TRIPLE.findall(line)) >= 2
+
+
+def _ends_unit(lines: Sequence[str], at: int, *, base: int, start: int) -> bool:
+    """Whether another unit begins here: something as far out as the extract's first line, or further, after a gap."""
+    line, indent = lines[at], _indent(lines[at])
+    if indent < base and line.lstrip()[:1] not in _CLOSERS:
+        return True
+    if indent > base or at - start < 2:
+        return False
+    is_apart = not lines[at - 1].strip()
+    return is_apart and (bool(DEFINITION.match(line) or _ATTACHED.match(line)) or bool(DEFINITION.match(lines[start])))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
