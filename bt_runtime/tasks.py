@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 
@@ -30,6 +29,7 @@ class Tasks:
         self._halt_grace_s = halt_grace_s
         self._inbox = inbox
         self._by_request: dict[Request, asyncio.Task[Any]] = {}
+        self._ending = False
 
     def __len__(self) -> int:
         return len(self._by_request)
@@ -37,9 +37,7 @@ class Tasks:
     def start(self, requests: Iterable[Request]) -> None:
         """Start the work of the requests, in their order."""
         for request in requests:
-            task = asyncio.create_task(_work(request), name=request.key)
-            self._by_request[request] = task
-            task.add_done_callback(partial(self._done, request))
+            self._by_request[request] = asyncio.create_task(self._serve(request), name=request.key)
 
     async def settle(self, halted: Sequence[Request]) -> list[Outcome]:
         """Cancel and await the tasks of halted requests.
@@ -55,6 +53,7 @@ class Tasks:
 
     async def end(self) -> None:
         """Cancel and await whatever is left."""
+        self._ending = True
         left = list(self._by_request.values())
         for task in left:
             task.cancel()
@@ -79,22 +78,30 @@ class Tasks:
             return Outcome(request.key, "cancelled", error=describe(error), at_s=at_s)
         return Outcome(request.key, "cancelled", task.result(), at_s=at_s)
 
-    def _done(self, request: Request, task: asyncio.Task[Any]) -> None:
-        error = None if task.cancelled() else task.exception()  # asked always: asyncio warns of exceptions nobody saw
-        if request.halted:
-            return
-        self._by_request.pop(request, None)
-        at_s = self._clock.now()
-        if task.cancelled():
+    async def _serve(self, request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns
+        """Do the work, and tell the inbox how it ended; a halted one is asked by `settle` instead.
+
+        `start` runs inside the task, so what it raises is the work's failure; a task cancelled before never starts. The
+        inbox is told from within the task: a callback would come a round of the event loop later.
+        """
+        try:
+            value = await request.node.start()
+        except asyncio.CancelledError:
+            if request.halted or self._ending:
+                raise
             # Not by this run: something that the work itself awaits was cancelled.
-            outcome = Outcome(request.key, "failed", error="CancelledError: cancelled from within", at_s=at_s)
-        elif error is not None:
-            outcome = Outcome(request.key, "failed", error=describe(error), at_s=at_s)
+            self._arrive(request, error="CancelledError: cancelled from within")
+        except Exception as error:
+            if request.halted or self._ending:
+                raise
+            self._arrive(request, error=describe(error))
         else:
-            outcome = Outcome(request.key, "done", task.result(), at_s=at_s)
-        self._inbox.add(Ended(request, outcome))
+            if request.halted or self._ending:
+                return value
+            self._arrive(request, value)
+        return None
 
-
-async def _work(request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns
-    """`start` runs inside the task, so what it raises is the work's failure; a task cancelled before never starts."""
-    return await request.node.start()
+    def _arrive(self, request: Request, value: Any = None, *, error: str | None = None) -> None:  # noqa: ANN401
+        del self._by_request[request]
+        state: Literal["done", "failed"] = "done" if error is None else "failed"
+        self._inbox.add(Ended(request, Outcome(request.key, state, value, error, at_s=self._clock.now())))

@@ -72,10 +72,6 @@ class _Progress:
     usage: Usage = field(default_factory=Usage)
     ended: TurnEnded | None = None
 
-    @property
-    def is_over_budget(self) -> bool:
-        return self.characters > self.characters_allowed
-
     def hear(self, text: str) -> None:
         """A piece of text, which is what most events are."""
         self.raw.append(text)
@@ -164,7 +160,7 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
                     progress.hear(event.text)
                 else:
                     progress.take(event)
-                if progress.is_over_budget:
+                if progress.characters > progress.characters_allowed:
                     break
     except ModelError as error:
         fault = error.fault
@@ -185,7 +181,7 @@ def _outcome(
 ) -> TurnOutcome:
     ended, usage = progress.ended, progress.usage
     broken = interrupted or fault is not None
-    cut_by_budget = progress.is_over_budget and ended is None and not broken
+    cut_by_budget = progress.characters > progress.characters_allowed and ended is None and not broken
     ran_out = ended is not None and ended.stop_reason == "max_tokens"
     tokens, estimated = _count(progress, is_whole=ended is not None)
     return TurnOutcome(

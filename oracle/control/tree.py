@@ -17,6 +17,8 @@ class _NodeErrors:
     run: AgentRun
 
     def on_tick(self, record: TickRecord) -> None:
+        if not record.errors:
+            return
         known = set(self.run.node_errors)
         self.run.node_errors += [
             text for error in record.errors if (text := f"{error.path}: {error.error}") not in known

@@ -5,6 +5,7 @@ Rules:
 - It is a pure function of the request: the same messages and tools give the same turn.
 - It says what it is, claims nothing of its own, and cites every passage.
 - It searches with what is offered and not tried yet, looks closer at the best hits if they do not suffice, answers.
+- Offered nothing to search with, it asks for a search by being `stuck`, once, unless the question is about the world.
 - Its signals are meant: `context_sufficient` when passages fit, `partial_answer` when they hardly do, `stuck` when
   there are none, `need_capability` for what takes a language model or the web.
 """
@@ -21,11 +22,12 @@ from oracle.models.offline_answers import (
     nothing_found,
     passages_found,
     saved,
+    search_wanted,
     too_much,
     web_wanted,
 )
 from oracle.models.offline_extracts import Passage, best_passages, read_passages
-from oracle.models.offline_terms import key_terms, stems
+from oracle.models.offline_terms import key_terms, search_words, stems
 from oracle.models.protocol import (
     Message,
     ModelEvent,
@@ -70,6 +72,12 @@ _QUESTION_FIRST = re.compile(
     r"\s*(?:what|which|who|whose|when|where|why|how|is|are|does|do|did|has|have|was|were|any|find|show|search|list|wer"
     r"|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
     re.IGNORECASE,
+)
+_TELLS = re.compile(r"\s*(?:list|show|explain|describe|find|search|zeige?|erkl\u00e4re?|liste)\s+\S", re.IGNORECASE)
+_NAME = re.compile(r"\w*_\w*|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|\w+(?:[./]\w+)+")
+_WORLD = re.compile(  # names in the midst of a sentence, years, and what changes from day to day
+    r"(?<=[\w,] )[A-Z][a-z]{2,}\b|\b(?:19|20)\d\d\b|(?i:\b(?:weather|news|prices?|stocks?|latest|newest|today|tonight"
+    r"|tomorrow|world|population|president|best practices?|wetter|nachrichten|preise?|neuesten?)\b)"
 )
 _FILE = re.compile(r"(?<![\w./:-])\w[\w.-]*(?:/[\w.-]+)+\.[A-Za-z]{1,5}(?![\w/])")
 _CONTINUE = re.compile(r"\s*continue\.", re.IGNORECASE)
@@ -136,10 +144,6 @@ class OfflineModel:
         yield TurnEnded(cut, Usage(), ({"type": "text", "text": text},), NAME)  # type: ignore[arg-type]  # both are reasons
 
 
-def _block(call: ToolCall) -> Mapping[str, Any]:
-    return {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
-
-
 def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
     """The calls to make now; none means that it is time to answer."""
     offered = {tool.name for tool in request.tools}
@@ -161,12 +165,22 @@ def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
     searches = [name for name in _SEARCHING if name in offered and name not in tried]
     if searches:
         named = _FILE.findall(query.question)[:_MAX_READS] if "read_file" in offered and not query.tried else ()
-        searching = [call(name, query=" ".join(query.terms)) for name in searches]
-        return (*searching, *(call("read_file", path=path) for path in named))
+        reading = [call("read_file", path=path) for path in named]  # first, for what it reads is quoted first
+        return (*reading, *(call(name, query=_search_query(name, query)) for name in searches))
     if not tried.isdisjoint(reader for reader, _ in _READING.values()):
         return ()
     return tuple(
         call(name, **arguments) for name, arguments in _reads(query, _search_passages(query)) if name in offered
+    )
+
+
+def _search_query(name: str, query: _Query) -> str:
+    """The question for code, whose search reads questions; its words for notes, and where it asks on about others."""
+    own = search_words(query.question)
+    return (
+        own
+        if name == "search_code" and len(key_terms(query.question)) == len(query.terms) and own
+        else " ".join(query.terms)
     )
 
 
@@ -198,8 +212,7 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
     if not query.terms:
         return conversation()
     if not request.tools and not query.tried:
-        asks = len(query.terms) >= 2 and _ASKS.search(query.question) is not None
-        return web_wanted(query.terms) if asks else conversation()
+        return _without_tools(request, query)
     if offered & set(_WRITING) and not _asks_for_reading(query.question):
         return too_much(best)
     if not best:
@@ -207,7 +220,18 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
         failed = [item.text for item in query.tried if item.is_error]
         return nothing_found(query.terms, attempted, failed, was_stuck=query.was_stuck)
     missing = [term for term, stem in zip(query.terms, wanted, strict=True) if not _has(best, stem)]
-    return passages_found(best, missing=missing, coverage=_coverage(best, wanted))
+    return passages_found(best, missing=missing, coverage=_coverage(best, wanted), was_stuck=query.was_stuck)
+
+
+def _without_tools(request: ModelRequest, query: _Query) -> Answer:
+    """To what was taken for small talk or for a question about the world."""
+    asks = _ASKS.search(query.question) is not None or _TELLS.match(query.question) is not None
+    are_names = all(_NAME.fullmatch(term) for term in query.terms)
+    if not asks and not are_names:
+        return conversation()
+    if query.was_stuck or request.tool_choice == "none" or (_WORLD.search(query.question) and not are_names):
+        return web_wanted(query.terms)
+    return search_wanted(query.terms)
 
 
 def _read_query(messages: Sequence[Message]) -> _Query:

@@ -11,8 +11,9 @@ from oracle.models.offline_extracts import Passage, quotation
 
 _SELF = "I am the offline model: no language model, a search that quotes."
 _HOW_TO = "With `ANTHROPIC_API_KEY` set, a language model answers in my place."
-_MAX_QUOTED_CHARS = 3200
-_MAX_PASSAGE_CHARS = 900
+_MAX_QUOTED_CHARS = 4800
+_MAX_PASSAGE_CHARS = 1600
+_FAIR_COVERAGE = 0.34
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,36 @@ def web_wanted(terms: Sequence[str]) -> Answer:
     )
 
 
-def passages_found(passages: Sequence[Passage], *, missing: Sequence[str], coverage: float) -> Answer:
-    """To a question whose words were found."""
-    opening = f"{_SELF} These passages fit your question best, the best first; the words are the files' own."
-    closing = f"Nothing quoted here has: {', '.join(missing)}." if missing else ""
+def search_wanted(terms: Sequence[str]) -> Answer:
+    """To a question that was offered no tool, though it may well be about the project: being stuck brings one."""
+    told = signal(
+        "stuck",
+        0.8,
+        attempted=["answering without a search"],
+        blocker=f"no search was offered for {' '.join(terms)}",
+        suggestions=["offer the tools that read"],
+    )
+    return Answer(f"{_SELF} I was offered no search for this question, so I ask for one.", (), "", told)
+
+
+def passages_found(
+    passages: Sequence[Passage], *, missing: Sequence[str], coverage: float, was_stuck: bool = False
+) -> Answer:
+    """To a question whose words were found.
+
+    Args:
+        passages: the best first.
+        missing: the words that none of them has.
+        coverage: the share of the words that they have together, 0 to 1.
+        was_stuck: it has said in this query already what it is.
+    """
+    place, further = passages[0].place.replace("`", ""), len(passages) - 1
+    found = f"{'Best' if coverage >= _FAIR_COVERAGE else 'Nearest'} match: `{place}`"
+    opening = f"{found}." if not further else f"{found}; {further} more {'follows' if further == 1 else 'follow'}."
+    opening = opening if was_stuck else f"{_SELF} {opening}"
+    closing = f"None of these passages mentions: {', '.join(missing)}." if missing else ""
     types = sorted({passage.source_type for passage in passages})
-    if coverage < 0.34:
+    if coverage < _FAIR_COVERAGE:
         told = signal("partial_answer", 0.4, missing=f"passages about {', '.join(missing)}", caveat="weak matches only")
     else:
         confidence = round(0.4 + 0.5 * coverage, 2)
@@ -103,11 +128,12 @@ def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequen
         was_stuck: it has said so in this query before: now it lets go.
     """
     words = ", ".join(terms) or "that"
-    opening = f"{_SELF} I found nothing about {words}."
+    opening = f"I found nothing elsewhere about {words}." if was_stuck else f"{_SELF} I found nothing about {words}."
     if failed:
         opening += f" A search failed: {_one_line(failed[-1])}"
     closing = f"Other words may help, such as names from the code or the title of a note. {_HOW_TO}"
     if was_stuck or not attempted:
+        closing = "" if was_stuck and attempted else closing
         return Answer(opening, (), closing, signal("partial_answer", 0.6, missing=f"anything about {words}"))
     blocker = "the searches failed" if failed else f"nothing matches {words}"
     told = signal("stuck", 0.8, attempted=list(attempted), blocker=blocker, suggestions=["search elsewhere"])

@@ -5,17 +5,19 @@ files with their number (`> 12 | text`), a page of a file with `path, lines 3-9 
 """
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.chunks import SourceType
 from oracle.models.offline_terms import matched
 
 MAX_LINE_CHARS = 240
-_MAX_PASSAGE_LINES = 12
+_MAX_PAGE_LINES = 16
+_MAX_PER_FILE = 2
 _MAX_HEADING_CHARS = 1000
 _WORTH_QUOTING = 0.45
-"""Of the best passage's fit; what fits less is noise beside it."""
+"""Of the best passage's fit, or of the best score that the search gave; what fits less is noise beside it."""
 
 _HIT = re.compile(
     r"(?P<path>[^\s|>\[][^\n]*?)(?::(?P<line>\d{1,9}))?(?: — (?P<title>[^\n]*?))? \(score (?P<score>\d+(?:\.\d+)?)\)"
@@ -44,7 +46,8 @@ class Passage:
         line: the line to cite, from 1; `None` where the tool told none.
         title: of a note; empty if untold.
         lines: the text, line by line, with their numbers where told.
-        rank: its place among all passages as the tools ranked them, from 0.
+        rank: its place among the passages of its result, from 0.
+        score: the tool's own, comparable within its kind; `None` for a page that was read.
     """
 
     path: str
@@ -53,6 +56,7 @@ class Passage:
     title: str
     lines: tuple[tuple[int | None, str], ...]
     rank: int
+    score: float | None = None
 
     @property
     def place(self) -> str:
@@ -80,30 +84,49 @@ def read_passages(text: str, source_type: SourceType, *, first_rank: int = 0) ->
 
 
 def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: int) -> list[Passage]:
-    """The passages that fit best, best first, each cut to its best lines; none overlaps another.
+    """The passages that fit best, best first, pages cut to their best lines; none overlaps another.
+
+    What one tool has ranked stays in its order, for it knows how rare each word is and where else it stands; between
+    the tools the words decide.
 
     Args:
-        passages: from all tools of a query.
+        passages: from all tools of a query, each tool's in its order.
         wanted: the stems of the question's terms.
         limit: how many at most.
     """
-    ranked = sorted(passages, key=lambda passage: (-_fit(passage, wanted), passage.rank))
-    kept: list[Passage] = []
-    worth = _WORTH_QUOTING * _fit(ranked[0], wanted) if ranked else 0.0
-    for passage in ranked:
-        if _fit(passage, wanted) < worth:
-            break
+    queues: dict[SourceType, list[Passage]] = {}
+    for passage in passages:
         cut = _best_lines(passage, wanted)
-        if len(kept) < limit and cut.text.strip() and not any(_overlap(cut, other) for other in kept):
-            kept.append(cut)
+        if cut.text.strip():
+            queues.setdefault(passage.source_type, []).append(cut)
+    worth = _WORTH_QUOTING * max((_fit(queue[0], wanted) for queue in queues.values()), default=0.0)
+    heads = [_worth_quoting(queue, wanted) for queue in queues.values() if _fit(queue[0], wanted) >= worth]
+    kept: list[Passage] = []
+    while heads and len(kept) < limit:
+        best = max(heads, key=lambda queue: _fit(queue[0], wanted))
+        passage = best.pop(0)
+        if not best:
+            heads.remove(best)
+        of_file = sum((other.path, other.source_type) == (passage.path, passage.source_type) for other in kept)
+        if of_file < _MAX_PER_FILE and not any(_overlap(passage, other) for other in kept):
+            kept.append(passage)
     return kept
+
+
+def _worth_quoting(queue: Sequence[Passage], wanted: Sequence[str]) -> list[Passage]:
+    """Of one tool's passages those that are no noise beside its best."""
+    scores = [passage.score for passage in queue if passage.score is not None]
+    if queue[0].source_type == "code" and scores:
+        return [passage for passage in queue if passage.score is None or passage.score >= _WORTH_QUOTING * max(scores)]
+    best = max(_fit(passage, wanted) for passage in queue)
+    return [passage for passage in queue if _fit(passage, wanted) >= _WORTH_QUOTING * best]
 
 
 def quotation(passage: Passage, *, max_chars: int) -> str:
     """The passage under its place, fenced so that nothing in it is taken for anything but a quotation."""
     body: list[str] = []
     total = 0
-    for _, line in passage.lines:
+    for line in textwrap.dedent(passage.text).split("\n"):
         total += len(line) + 1
         if body and total > max_chars:
             body.append("…")
@@ -128,11 +151,7 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
     heading: re.Match[str] | None = None
     lines: list[str] = []
     for line in text.split("\n"):
-        found = (
-            None
-            if _NUMBERED.fullmatch(line)
-            else _HIT.fullmatch(line) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
-        )
+        found = None if _NUMBERED.fullmatch(line) else _heading(line)
         if found is None:
             lines.append(line)
             continue
@@ -168,6 +187,7 @@ def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceTy
         title=(told.get("title") or "").strip(),
         lines=tuple(body),
         rank=rank,
+        score=float(told["score"]) if told.get("score") else None,
     )
 
 
@@ -188,15 +208,15 @@ def _fit(passage: Passage, wanted: Sequence[str]) -> float:
 def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
     """The passage cut to the run of lines with most of the words in it, of a page that was read whole."""
     lines = passage.lines
-    if len(lines) <= _MAX_PASSAGE_LINES:
+    if passage.score is not None or len(lines) <= _MAX_PAGE_LINES:
         return passage
     fits = [matched(text, wanted) for _, text in lines]
-    starts = range(len(lines) - _MAX_PASSAGE_LINES + 1)
-    best = max(starts, key=lambda start: (_window_fit(fits[start : start + _MAX_PASSAGE_LINES]), -start))
+    starts = range(len(lines) - _MAX_PAGE_LINES + 1)
+    best = max(starts, key=lambda start: (_window_fit(fits[start : start + _MAX_PAGE_LINES]), -start))
     while best < len(lines) - 1 and not lines[best][1].strip():
         best += 1
-    cut = lines[best : best + _MAX_PASSAGE_LINES]
-    return Passage(passage.path, passage.source_type, cut[0][0] or passage.line, passage.title, cut, passage.rank)
+    cut = lines[best : best + _MAX_PAGE_LINES]
+    return replace(passage, line=cut[0][0] or passage.line, lines=cut)
 
 
 def _window_fit(fits: Sequence[frozenset[str]]) -> float:

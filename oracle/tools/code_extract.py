@@ -5,6 +5,7 @@ Rules:
 - A hit on a definition begins with what belongs to it from above (decorators, comments) and goes on into its body.
 - A hit inside a documentation string begins with the definition that it documents, if that is near, else with its own
   paragraph; a hit inside a statement of several lines begins with the statement.
+- Of data it is the record, of a line each.
 - In prose it is the paragraph, the list item or the section under the heading.
 - It ends at the end of the unit, else at the end of a paragraph, else where the room ends.
 
@@ -15,12 +16,14 @@ import re
 from collections.abc import Sequence
 
 from oracle.tools.code_files import extension
+from oracle.tools.code_kinds import kind_of
 
 MAX_LINES = 16
 MAX_LINES_BEFORE = 11
 """A reader who is sent to the hit's line sees the beginning of the extract close above."""
 _MAX_ATTACHED = 4
 _NEAR_LINES = 5
+_LINE_CHARS = 500
 _MAX_SCANNED = 2_000
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 DEFINITION = re.compile(
@@ -50,7 +53,9 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
         The index of the first line and of the one after the last; `hit` lies between them, at most `MAX_LINES_BEFORE`
         lines after the first, and there are at most `MAX_LINES`.
     """
-    if extension(path) in _PROSE:
+    if kind_of(path) == "data":
+        start, end = hit, hit + 1  # a record; those around it are others
+    elif extension(path) in _PROSE:
         start, end = _prose(lines, hit)
     else:
         start = _code_start(lines, hit)
@@ -128,15 +133,13 @@ def _string_start(lines: Sequence[str], hit: int) -> int | None:
 
 def _statement_start(lines: Sequence[str], hit: int) -> int:
     """The first line of the statement, told by the brackets that are open at the hit."""
-    depth = 0
+    start, depth, deepest = hit, 0, 0
     for number in range(hit - 1, max(-1, hit - MAX_LINES_BEFORE - 1), -1):
-        line = lines[number]
-        if not line.strip() and depth <= 0 and _indent(lines[hit]) == 0:
-            break
-        depth += sum(line.count(sign) for sign in _OPENERS) - sum(line.count(sign) for sign in _CLOSERS)
-        if depth > 0:
-            return _statement_start(lines, number) if number < hit else number
-    return hit
+        line = lines[number][:_LINE_CHARS]
+        depth += sum(map(line.count, _OPENERS)) - sum(map(line.count, _CLOSERS))
+        if depth > deepest:
+            start, deepest = number, depth
+    return start
 
 
 def _owner(lines: Sequence[str], at: int) -> int | None:
@@ -153,7 +156,7 @@ def _owner(lines: Sequence[str], at: int) -> int | None:
 
 
 def _block_start(lines: Sequence[str], at: int) -> int:
-    """Where the lines begin that a line in the midst of a long unit is read with: what opens its block, or a few more."""
+    """Where to begin for a line in the midst of a long unit: with what opens its block, or a few lines above."""
     if _indent(lines[at]) == 0:
         return _with_attached(lines, at)
     start = at

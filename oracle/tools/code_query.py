@@ -4,8 +4,8 @@ The query may be a phrase, identifiers, or look like a regular expression. It is
 would hold the interpreter for hours, and none is needed to find a file. Of `class\s+\w+Error|raise .*Error` the literal
 pieces are kept (`class` then `Error` in a line, or `raise` then `Error`).
 
-A question is no text to be found as it stands: only its words count. Paths that it names, as in a stack trace, are files
-that it means.
+A question is no text to be found as it stands: only its words count. Paths that it names, as in a stack trace, are
+files that it means.
 
 A word is looked for by its stem at the beginnings of words, where a word also begins at a hump of `camelCase` and after
 an underscore; an identifier also as a whole.
@@ -44,8 +44,8 @@ STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundr
     which who whom whose why when there here it its this that these those i we you they me us our your their my he she
     his her
     not no any all some each every please show tell find explain give list look looking search locate describe want need
-    know see happen happens happening work works working exactly actually currently let lets s t m re ve own use used using does doing
-    done whether while still just only also am
+    know see happen happens happening work works working exactly actually currently let lets s t m re ve
+    own use used using does doing done whether while still just only also am
     aber als am auch auf aus bei bin bis da das dass dem den der des die dies diese dieser doch du ein eine einem einen
     einer eines es funktioniert für gibt hat habe haben ich ihr im in ist kann können man mein mich mit nach nicht noch
     nur ob oder sich sie sind um und uns unser unsere unter vom von vor war warum wann welche welcher welches wenn wer
@@ -95,13 +95,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A file that a query names: its path in lower case with `/`, maybe of another machine, and the line if one is told."""
+    """A file that a query names: its path in lower case with `/`, maybe of another machine, and maybe a line."""
 
     path: str
     line: int | None
 
     def fit(self, path: str) -> float:
-        """How much of the mention the path of a file bears out: 1 for all of it, less where folders differ, 0 if not."""
+        """How much of the mention a file's path bears out: 1 for all of it, less where folders differ."""
         ours, theirs = path.lower().split("/"), self.path.split("/")
         same = 0
         for one, other in zip(reversed(ours), reversed(theirs), strict=False):

@@ -146,7 +146,7 @@ def _line_score(line: str, query: Query, rarity: Sequence[float]) -> tuple[float
 
 @lru_cache(maxsize=64)
 def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
-    """For each pair of the query what finds it side by side: `node kinds`, `node_kind`, `NodeKinds`, `run the tests`."""
+    """For each pair of the query what finds it side by side: `node kinds`, `NodeKind`, `run the tests`."""
     between = rf"[^\W_]{{0,12}}[\W_]{{0,3}}(?:(?:{'|'.join(sorted(ARTICLES))})\s)?"
     stems = [(query.terms[one].stem, query.terms[two].stem) for one, two in query.pairs]
     return tuple(re.compile(re.escape(one) + between + re.escape(two)) for one, two in stems)

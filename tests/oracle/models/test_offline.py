@@ -2,6 +2,7 @@
 
 import copy
 import re
+import textwrap
 from datetime import UTC, datetime
 
 import pytest
@@ -296,7 +297,7 @@ def test_a_quotation_gives_every_line_and_stays_closed(lines):
         fence = re.match("`+", quoted[1])[0]
         assert quoted[-1] == fence
         assert all(fence not in line for line in quoted[2:-1])
-        assert "\n".join(quoted[2:-1]) == passage.text
+        assert "\n".join(quoted[2:-1]) == textwrap.dedent(passage.text)
 
 
 def test_a_line_of_a_megabyte_is_read_at_once():
