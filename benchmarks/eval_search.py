@@ -1,9 +1,8 @@
 """How often a search over this repository brings a right file first, or among the first three.
 
 Run `.venv/bin/python benchmarks/eval_search.py`; `--misses` also lists the development questions that were missed.
-`asked` is the question as a model may pass it on, `offline` the words of it that the embedded model searches with.
-The labelled questions lie in `tests/data/search`; the errors of the held-out ones are not listed, so that nobody tunes
-to them.
+The search gets the question as it stands, as the embedded model passes it on. The labelled questions lie in
+`tests/data/search`; the errors of the held-out ones are not listed, so that nobody tunes to them.
 """
 
 import argparse
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from oracle.models.offline_terms import search_words
 from oracle.tools.code import CodeTools
 from oracle.tools.code_files import list_project
 from oracle.tools.code_scan import find_ripgrep
@@ -23,7 +21,6 @@ from oracle.tools.paths import Root
 REPOSITORY = Path(__file__).resolve().parent.parent
 QUESTIONS = REPOSITORY / "tests" / "data" / "search" / "questions.jsonl"
 SETS = ("dev", "heldout")
-FORMS = {"asked": lambda question: question, "offline": search_words}
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,12 @@ def copy_without_questions(folder):
             target.write_bytes((REPOSITORY / file.path).read_bytes())
 
 
-def search(rows, form, *, project):
+def search(rows, *, project):
     code = CodeTools(Root(project, label="the project"), ripgrep=find_ripgrep())
     found = []
     for row in rows:
         started = time.perf_counter()
-        result = code.search_code(query=FORMS[form](row["question"]))
+        result = code.search_code(query=row["question"])
         elapsed_ms = 1000 * (time.perf_counter() - started)
         files = tuple(dict.fromkeys(source.path for source in result.sources))
         found.append(Outcome(row["question"], files, tuple(row["acceptable"]), elapsed_ms))
@@ -66,18 +63,20 @@ def search(rows, form, *, project):
 
 
 def report(project, *, show_misses):
-    print("set       form       hit@1         hit@3         median ms  slowest ms")
+    print("set       hit@1         hit@3          median ms  slowest ms")
     for name in SETS:
-        rows = load_questions(name)
-        for form in FORMS:
-            found = search(rows, form, project=project)
-            one, three = (sum(outcome.is_hit(first) for outcome in found) for first in (1, 3))
-            times = sorted(outcome.elapsed_ms for outcome in found)
-            shares = "  ".join(f"{hits:2}/{len(rows)} = {100 * hits / len(rows):3.0f} %" for hits in (one, three))
-            print(f"{name:8}  {form:8}  {shares}  {times[len(times) // 2]:9.0f}  {times[-1]:10.0f}")
-            for outcome in found if show_misses and name == "dev" else ():
-                if not outcome.is_hit(3):
-                    print(f"    {outcome.question!r}: {', '.join(outcome.files)}")
+        found = search(load_questions(name), project=project)
+        times = sorted(outcome.elapsed_ms for outcome in found)
+        shares = "  ".join(_share(found, first) for first in (1, 3))
+        print(f"{name:8}  {shares}  {times[len(times) // 2]:9.0f}  {times[-1]:10.0f}")
+        for outcome in found if show_misses and name == "dev" else ():
+            if not outcome.is_hit(3):
+                print(f"    {outcome.question!r}: {', '.join(outcome.files)}")
+
+
+def _share(found, first):
+    hits = sum(outcome.is_hit(first) for outcome in found)
+    return f"{hits:2}/{len(found)} = {100 * hits / len(found):3.0f} %"
 
 
 def main():

@@ -188,7 +188,7 @@ def _reads(query: _Query, passages: Sequence[Passage]) -> Iterator[tuple[str, di
     """What to read of the best hits, if they do not suffice as they are."""
     wanted = stems(query.terms)
     best = best_passages(passages, wanted, limit=_MAX_READS)
-    if not best or _coverage(best, wanted) >= _ENOUGH_COVERAGE:
+    if not best or _names(query.question, best[0]) or _coverage(best, wanted) >= _ENOUGH_COVERAGE:
         return
     for passage in best:
         reader, _ = _READING[passage.source_type]
@@ -219,6 +219,8 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
         attempted = [f"{item.name}({' '.join(query.terms)})" for item in query.tried if item.name in _SEARCHING]
         failed = [item.text for item in query.tried if item.is_error]
         return nothing_found(query.terms, attempted, failed, was_stuck=query.was_stuck)
+    if _names(query.question, best[0]):  # a file or a stack trace, of which other words need not stand there
+        return passages_found(best, missing=(), coverage=_ENOUGH_COVERAGE, was_stuck=query.was_stuck)
     missing = [term for term, stem in zip(query.terms, wanted, strict=True) if not _has(best, stem)]
     return passages_found(best, missing=missing, coverage=_coverage(best, wanted), was_stuck=query.was_stuck)
 
@@ -295,6 +297,11 @@ def _read_pages(query: _Query) -> list[Passage]:
 def _coverage(passages: Sequence[Passage], wanted: Sequence[str]) -> float:
     """The share of the question's words that the passages have together."""
     return sum(_has(passages, stem) for stem in wanted) / len(wanted) if wanted else 0.0
+
+
+def _names(question: str, passage: Passage) -> bool:
+    name = passage.path.rpartition("/")[2].casefold()
+    return "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", question.casefold()) is not None
 
 
 def _has(passages: Sequence[Passage], stem: str) -> bool:

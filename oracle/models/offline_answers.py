@@ -14,6 +14,7 @@ _HOW_TO = "With `ANTHROPIC_API_KEY` set, a language model answers in my place."
 _MAX_QUOTED_CHARS = 4800
 _MAX_PASSAGE_CHARS = 1600
 _FAIR_COVERAGE = 0.34
+_MOST_MISSING = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def passages_found(
     found = f"{'Best' if coverage >= _FAIR_COVERAGE else 'Nearest'} match: `{place}`"
     opening = f"{found}." if not further else f"{found}; {further} more {'follows' if further == 1 else 'follow'}."
     opening = opening if was_stuck else f"{_SELF} {opening}"
-    closing = f"None of these passages mentions: {', '.join(missing)}." if missing else ""
+    closing = f"None of these passages mentions: {', '.join(missing)}." if 0 < len(missing) <= _MOST_MISSING else ""
     types = sorted({passage.source_type for passage in passages})
     if coverage < _FAIR_COVERAGE:
         told = signal("partial_answer", 0.4, missing=f"passages about {', '.join(missing)}", caveat="weak matches only")

@@ -16,7 +16,7 @@ _STOP_WORDS = frozenset(  # a text is easier to read and to change than two hund
     """a about according all also am an and any anything are as at be been but by can could did do does done during else
     exactly explain file files find for from get gets give go going had happen happens has have how however i if in
     into is it its just know let like list look lot make may me might much my need no not of on one only or our out
-    over please really same say see shall should show so some tell than that the their them then there these they
+    own over please really same say see shall should show so some tell than that the their them then there these they
     thing things this those through to too under up us use used using want was we were what what's whats when where
     which while who whom whose why will with without work works would you your yours aber alle als am an auch auf aus
     bei bin bis da dann das dass dem den der des die dies diese doch du ein eine einen einer es funktioniert gibt fur

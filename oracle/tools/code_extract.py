@@ -23,6 +23,9 @@ MAX_LINES_BEFORE = 11
 """A reader who is sent to the hit's line sees the beginning of the extract close above."""
 _MAX_ATTACHED = 4
 _NEAR_LINES = 5
+_NEAR_HEAD = 8
+_NEAR_ROWS = 2
+_ENOUGH_PROSE = 5
 _LINE_CHARS = 500
 _MAX_SCANNED = 2_000
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
@@ -38,6 +41,9 @@ _ATTACHED = re.compile(r"^\s*(?:@[\w.]|#\[|//|#(?!#* )\s?\w|\*|/\*\*)")
 _HEADING = re.compile(r"^#{1,6}\s")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s")
 _TRIPLE = re.compile(r'"""|\'\'\'')
+_PASSING_ON = re.compile(
+    r"\s*(?:from\s+\S+\s+import\b|import\b|export\s*(?:\*|\{)|#include\b|using\b|use\s+[\w:]|require\b|__all__\b)"
+)
 _OPENERS, _CLOSERS = "([{", ")]}"
 
 
@@ -69,7 +75,24 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
     return start, end
 
 
+def passing_mentions(lines: Sequence[str]) -> frozenset[int]:
+    """The indices of lines that only pass names on: imports, and lists of exported names."""
+    found: set[int] = set()
+    closer = ""
+    for number, line in enumerate(lines):
+        if closer:
+            found.add(number)
+            closer = "" if closer in line else closer
+        elif _PASSING_ON.match(line):
+            found.add(number)
+            head = line[:_LINE_CHARS]
+            closer = next((pair[1] for pair in ("()", "{}", "[]") if head.count(pair[0]) > head.count(pair[1])), "")
+    return frozenset(found)
+
+
 def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
+    if lines[hit].lstrip().startswith("|"):
+        return max(hit - _NEAR_ROWS, 0), min(hit + _NEAR_ROWS + 1, len(lines))  # rows of a table
     start = hit
     while start > 0 and lines[start].strip() and not _begins_prose(lines[start]):
         if not lines[start - 1].strip() or hit - start >= MAX_LINES_BEFORE:
@@ -79,7 +102,7 @@ def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
         start -= 2  # the first paragraph of a section is better read with its heading
     end = hit + 1
     while end < len(lines) and end - start < MAX_LINES and not (_HEADING.match(lines[end]) and end > hit):
-        if not lines[end].strip() and end - start >= MAX_LINES // 2:
+        if end - start >= _ENOUGH_PROSE and (not lines[end].strip() or _ITEM.match(lines[end])):
             break
         end += 1
     if end < len(lines) and end - start >= MAX_LINES:  # rather whole paragraphs than a full page
@@ -106,7 +129,7 @@ def _code_start(lines: Sequence[str], hit: int) -> int:
 def _documented(lines: Sequence[str], opening: int, hit: int) -> int:
     """Where to begin for a hit in a string that opens at `opening`."""
     owner = _owner(lines, opening) if opening and lines[opening - 1].strip() else None
-    start = opening if owner is None or opening - owner > 8 else owner
+    start = opening if owner is None or opening - owner > _NEAR_HEAD else _with_attached(lines, owner)
     if hit - start <= MAX_LINES_BEFORE:
         return start
     paragraph = hit

@@ -43,14 +43,23 @@ _TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|fixtures?|e2e)/"
     r"|(^|/)(test_[^/]*|conftest\.py|[^/]*(_test|\.test|\.spec|-test|_spec)\.\w+|[^/]*Tests?\.(java|kt|cs|swift|scala))$"
 )
+_BUILD = re.compile(r"(^|/)(makefile|justfile|rakefile|dockerfile|procfile|taskfile|cmakelists)\b[^/]*$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playground|tutorials?)/", re.IGNORECASE)
 
 _FACTORS: dict[Wish, dict[FileKind, float]] = {
-    "any": {"prose": 0.85, "settings": 0.85, "history": 0.4, "test": 0.45, "example": 0.5, "data": 0.3},
-    "place": {"prose": 0.6, "settings": 0.8, "history": 0.3, "test": 0.45, "example": 0.5, "data": 0.3},
-    "explanation": {"prose": 1.0, "settings": 0.9, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.3},
-    "usage": {"prose": 1.2, "settings": 0.9, "history": 0.4, "test": 0.35, "example": 0.6, "data": 0.3},
-    "tests": {"implementation": 0.7, "prose": 0.7, "settings": 0.7, "history": 0.3, "example": 0.6, "data": 0.3},
+    "any": {"prose": 0.85, "settings": 0.85, "history": 0.4, "test": 0.45, "example": 0.5, "data": 0.2},
+    "place": {"prose": 0.6, "settings": 0.8, "history": 0.3, "test": 0.45, "example": 0.5, "data": 0.2},
+    "explanation": {"prose": 1.0, "settings": 0.9, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.2},
+    "usage": {
+        "implementation": 0.8,
+        "prose": 1.1,
+        "settings": 1.0,
+        "history": 0.4,
+        "test": 0.35,
+        "example": 0.6,
+        "data": 0.2,
+    },
+    "tests": {"implementation": 0.7, "prose": 0.7, "settings": 0.7, "history": 0.3, "example": 0.6, "data": 0.2},
 }
 
 _ABOUT_TESTS = re.compile(
@@ -77,18 +86,18 @@ _NAME_ALONE = re.compile(r"[\w.:()/-]+$")
 
 def kind_of(path: str) -> FileKind:
     """The kind that the path's folders, name and extension tell."""
+    suffix = extension(path)
+    if suffix in _DATA or _GENERATED.search(path):
+        return "data"
     if _TEST.search(path):
         return "test"
     if _HISTORY.search(path):
         return "history"
-    suffix = extension(path)
-    if suffix in _DATA or _GENERATED.search(path):
-        return "data"
     if _EXAMPLE.search(path):
         return "example"
     if suffix in _PROSE:
         return "prose"
-    return "settings" if suffix in _SETTINGS else "implementation"
+    return "settings" if suffix in _SETTINGS or _BUILD.search(path) else "implementation"
 
 
 def wish_of(text: str) -> Wish:

@@ -121,6 +121,7 @@ class Query:
         mentions: the files that it names, the likeliest to matter first.
         wish: what it asks for.
         pairs: indices of terms that stand side by side in it, as in "node kinds" or "run the tests".
+        question: the query in lower case, if it is a question: a line that only repeats it is no answer.
     """
 
     phrases: tuple[tuple[str, ...], ...]
@@ -128,6 +129,7 @@ class Query:
     mentions: tuple[Mention, ...] = ()
     wish: Wish = "any"
     pairs: tuple[tuple[int, int], ...] = ()
+    question: str = ""
 
     @property
     def needles(self) -> tuple[str, ...]:
@@ -143,7 +145,7 @@ def parse_query(text: str) -> Query:
     wish = wish_of(plain)
     if plain == text and _QUESTION.match(plain):
         terms = _terms(plain)
-        return Query((), terms, mentions, wish, _pairs(plain, terms))
+        return Query((), terms, mentions, wish, _pairs(plain, terms), plain.lower().rstrip("?. "))
     if not _LOOKS_LIKE_REGEX.search(plain):
         terms = _terms(plain)
         return Query(((plain.lower(),),) if len(plain) >= 2 else (), terms, mentions, wish, _pairs(plain, terms))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from oracle.tools.code_extract import DEFINITION
+from oracle.tools.code_extract import DEFINITION, passing_mentions
 from oracle.tools.code_files import ProjectFile
 from oracle.tools.code_kinds import kind_factor
 from oracle.tools.code_query import ARTICLES, Query, Term, lower, occurrences
@@ -25,11 +25,16 @@ _PATH_WEIGHT = 1.8
 _HEAD_WEIGHT = 0.8
 _MENTION_WEIGHT = 4.0
 _PAIR_BONUS = 0.5
+_PASSING_SHARE = 0.3
+_PRIVATE_SHARE = 0.7
+_SUMMARY_SHARE = 0.6
+"""Of a one-line summary at the top of a file: it is counted for the file already, and says little when it is quoted."""
 _NEAR_LINES = 6
 _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
 _LINE_CHARS = 500
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
+_ONE_LINE_SUMMARY = re.compile(r'r?"""[^"]{1,200}"""\s*$')
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
 
@@ -92,12 +97,15 @@ def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity
     rarity = _without_mentions(ranked, query, rarity)
     own: dict[int, tuple[float, frozenset[int]]] = {}
     needle = re.compile("|".join(re.escape(text) for text in query.needles))  # one look at each of very many lines
+    passing = passing_mentions(lines)
     for number, line in enumerate(lines):
-        if not needle.search(line[:_LINE_CHARS].lower()):
+        lowered = line[:_LINE_CHARS].lower()
+        if not needle.search(lowered) or _repeats(query, lowered):
             continue
         scored = _line_score(line[:_LINE_CHARS], query, rarity)
         if scored is not None and scored[0] > 0:
-            own[number] = scored
+            share = _PASSING_SHARE if number in passing else _SUMMARY_SHARE if _ONE_LINE_SUMMARY.match(line) else 1.0
+            own[number] = (share * scored[0], scored[1])
     if not own:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         return [Hit(ranked.file.path, first + 1, ranked.score, lines[first] if lines else "")]
@@ -112,6 +120,11 @@ def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity
             score = share * (ranked.score + factor * scores[number])
             hits.append(Hit(ranked.file.path, number + 1, score, lines[number]))
     return hits
+
+
+def _repeats(query: Query, lowered: str) -> bool:
+    """Whether a line has the question word for word, and is not the heading of its answer."""
+    return bool(query.question) and query.question in lowered and not _HEADING.match(lowered)
 
 
 def _without_mentions(ranked: RankedFile, query: Query, rarity: Sequence[float]) -> Sequence[float]:
@@ -161,6 +174,8 @@ def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float])
     if found is None:
         return 0.0
     name = found["name"]
+    if name.startswith("_"):
+        factor *= _PRIVATE_SHARE
     original, lowered = lower(name)
     bonus = 0.0
     total = sum(rarity) or 1.0

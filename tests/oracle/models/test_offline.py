@@ -190,6 +190,29 @@ async def test_a_question_for_the_web_asks_for_the_capability(query):
     assert (answer.signal.type, answer.signal.capability) == ("need_capability", "web_search")
 
 
+@pytest.mark.parametrize("question", ["what is a charge?", "check_token", "explain the middleware"])
+async def test_offered_no_search_it_asks_for_one_and_then_answers(query, registry, question):
+    asked = query("conversational")
+    assert (await asked.ask(question)).signal.type == "stuck"
+    answer = await asked.go_on(all_reading(registry))
+    assert "search_code" in {call.name for call in asked.calls}
+    assert answer.signal.type in {"context_sufficient", "partial_answer", "stuck"}
+
+
+async def test_offered_no_search_twice_it_does_not_ask_again(query):
+    asked = query("conversational")
+    await asked.ask("what is a charge?")
+    assert (await asked.go_on(())).signal.type == "need_capability"
+
+
+async def test_what_a_search_ranked_stays_in_its_order(query, registry):
+    asked = query("code")
+    answer = await asked.ask("How are tokens verified when a customer is charged?")
+    result = await registry.call("search_code", asked.calls[0].arguments)
+    quoted = re.findall(r"\*\*`([^`]+)`", answer.text)
+    assert quoted == [f"{source.path}:{source.line}" for source in result.sources][: len(quoted)]
+
+
 @pytest.mark.parametrize(
     ("question", "content"),
     [

@@ -83,6 +83,10 @@ SEARCHES = [
     pytest.param(r"raise \w+Error\(", "service/auth/middleware.py:8", id="a regular expression"),
     pytest.param(r"def backoff.*attempts|class Nothing", "service/http/retry.py:1", id="alternatives"),
     pytest.param("dockerfile", "Dockerfile:1", id="the path alone"),
+    pytest.param("explain service/http/retry.py", "service/http/retry.py:1", id="a file that is named"),
+    pytest.param(
+        'File "/srv/x/service/tree/reader.py", line 2, in read', "service/tree/reader.py:2", id="a stack trace's line"
+    ),
     pytest.param("test check token", "tests/test_middleware.py:1", id="a test, when tests are asked for"),
 ]
 

@@ -1,0 +1,107 @@
+"""What is shown around a hit: whole units, bounded, for text of any shape."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracle.tools.code_extract import MAX_LINES, MAX_LINES_BEFORE, extract_range, passing_mentions
+
+CODE = '''"""The module.
+
+It says much.
+"""
+
+from a import (
+    b,
+)
+
+LIMITS = {
+    "one": 1,
+    "two": 2,
+}
+
+
+@decorated
+def first(x):
+    """Does it.
+
+    Args:
+        x: a number.
+    """
+    y = x
+    return y
+
+
+def second():
+    pass
+'''
+PROSE = """# Title
+
+First paragraph
+goes on.
+
+## Part
+
+Lead of the part.
+
+- one thing
+  that is long
+- another
+
+| a | b |
+|---|---|
+| 1 | 2 |
+| 3 | 4 |
+"""
+
+
+def shown(text, needle, path):
+    lines = text.split("\n")
+    hit = next(number for number, line in enumerate(lines) if needle in line)
+    start, end = extract_range(lines, hit, path=path)
+    return lines[start:end]
+
+
+@pytest.mark.parametrize(
+    ("needle", "first", "last"),
+    [
+        pytest.param("def first", "@decorated", "    return y", id="a definition with its decorator and body"),
+        pytest.param("x: a number", "@decorated", "    return y", id="a documentation string with its definition"),
+        pytest.param("y = x", "@decorated", "    return y", id="a statement with its definition"),
+        pytest.param('"two"', "LIMITS = {", "}", id="a line within brackets with its statement"),
+        pytest.param("It says much", '"""The module.', '"""', id="the module's own words without its imports"),
+    ],
+)
+def test_a_hit_in_code_is_shown_with_what_it_belongs_to(needle, first, last):
+    lines = shown(CODE, needle, "a.py")
+    assert (lines[0], lines[-1]) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("needle", "first"),
+    [
+        pytest.param("goes on", "# Title", id="the first paragraph with its heading"),
+        pytest.param("that is long", "- one thing", id="a list item from its beginning"),
+        pytest.param("## Part", "## Part", id="a heading"),
+    ],
+)
+def test_a_hit_in_prose_begins_with_its_paragraph(needle, first):
+    assert shown(PROSE, needle, "a.md")[0] == first
+
+
+def test_a_record_of_data_is_shown_alone():
+    assert shown('{"a": 1}\n{"b": 2}\n{"c": 3}\n', '"b"', "a.jsonl") == ['{"b": 2}']
+
+
+def test_imports_and_exports_pass_names_on():
+    assert passing_mentions(CODE.split("\n")) == {5, 6, 7}
+
+
+@given(st.lists(st.text(alphabet="ab \"'()[]{}#|-@:\t", max_size=12), min_size=1, max_size=60), st.data())
+def test_any_hit_lies_in_a_bounded_extract(lines, data):
+    hit = data.draw(st.integers(0, len(lines) - 1))
+    for path in ("a.py", "a.md", "a.json", "a"):
+        start, end = extract_range(lines, hit, path=path)
+        assert 0 <= start <= hit < end <= len(lines)
+        assert hit - start <= MAX_LINES_BEFORE
+        assert end - start <= MAX_LINES
