@@ -82,9 +82,10 @@ def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, t
     """
     left = state.tokens_left
     max_tokens = max(1, min(max_output_tokens, left))
-    is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, input_tokens)
+    # The first turn is an ordinary one: it always runs, and before it the cost of a turn is a guess from characters.
+    is_last_paid = state.turn_limit > 1 and state.turn > 0 and _budget_pays_for_one_turn_only(left, input_tokens)
     wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)
-    thinking = thinking_tokens if left >= LEAST_FOR_THINKING and max_tokens > thinking_tokens else 0
+    thinking = min(thinking_tokens, max_tokens // 2) if left >= LEAST_FOR_THINKING else 0  # half is for the answer
     return TurnPlan(
         max_tokens=max_tokens,
         capped_by_budget=left < max_output_tokens,

@@ -1,13 +1,8 @@
 """The `classify_query` kind."""
 
-import structlog
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.agent.steps import classify
 from oracle.nodes.base import AgentNode
-
-log = structlog.get_logger(__name__)
 
 
 @node("classify_query", category="action")

@@ -1,9 +1,8 @@
 """The `classify_response` kind."""
 
 import structlog
-from py_trees.common import Status
 
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.classify import HeuristicIntentClassifier
 from oracle.nodes.base import AgentNode
 

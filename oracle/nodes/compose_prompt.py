@@ -1,8 +1,6 @@
 """The `compose_prompt` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.agent.steps import compose
 from oracle.nodes.base import AgentNode
 

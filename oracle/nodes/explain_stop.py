@@ -1,8 +1,6 @@
 """The `explain_stop` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.agent.closing import explain_stop
 from oracle.nodes.base import AgentNode
 

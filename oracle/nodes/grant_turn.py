@@ -1,8 +1,6 @@
 """The `grant_turn` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NodeSettings, node
+from bt_runtime import NodeSettings, Status, node
 from oracle.nodes.base import AgentNode
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from py_trees.common import Status
 from pydantic import Field
 
-from bt_runtime import KeyUse, NodeSettings, Use, node
+from bt_runtime import KeyUse, NodeSettings, Status, Use, node
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse
 from oracle.agent.turn import TurnOptions, run_turn

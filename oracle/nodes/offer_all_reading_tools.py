@@ -1,8 +1,6 @@
 """The `offer_all_reading_tools` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
 

@@ -1,8 +1,6 @@
 """The `refuse_tools` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NodeSettings, node
+from bt_runtime import NodeSettings, Status, node
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import refuse
 from oracle.nodes.base import AgentNode

@@ -3,9 +3,7 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse, run_tool_calls
 from oracle.nodes.base import AgentAction

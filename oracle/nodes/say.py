@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from py_trees.common import Status
 from pydantic import Field
 
-from bt_runtime import KeyUse, NodeSettings, Use, node
+from bt_runtime import KeyUse, NodeSettings, Status, Use, node
 from oracle.agent.notices import quoted
 from oracle.nodes.base import AgentNode
 

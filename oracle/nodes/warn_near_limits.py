@@ -1,8 +1,6 @@
 """The `warn_near_limits` kind."""
 
-from py_trees.common import Status
-
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, node
 from oracle.nodes.base import AgentNode
 
 

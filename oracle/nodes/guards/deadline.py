@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from py_trees.common import Status
 from pydantic import Field
 
-from bt_runtime import NodeSettings, node
+from bt_runtime import NodeSettings, Status, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 

@@ -25,7 +25,7 @@ def test_decision_06_max_tokens_is_at_most_what_is_left_and_at_least_1(used: int
     assert (planned.max_tokens, planned.capped_by_budget) == (asked, capped)
 
 
-@pytest.mark.parametrize(("left", "thinking"), [(10_000, 4_000), (4_001, 4_000), (4_000, 0), (2_047, 0)])
+@pytest.mark.parametrize(("left", "thinking"), [(10_000, 4_000), (4_001, 2_000), (2_048, 1_024), (2_047, 0)])
 def test_decision_06_thinking_is_off_when_there_is_no_room_for_it(left: int, thinking: int) -> None:
     assert plan(replace(STATE, tokens_used=10_000 - left)).thinking_tokens == thinking
 
@@ -44,8 +44,12 @@ def test_decision_13_the_last_turn_of_two_or_more_wraps_up(turn: int, limit: int
     ("input_tokens", "last_paid"), [(100, False), (4_499, False), (4_501, True), (10_000, True), (10_001, False)]
 )
 def test_decision_13_so_does_the_last_turn_that_the_budget_pays_for(input_tokens: int, last_paid: bool) -> None:
-    planned = plan(STATE, input_tokens=input_tokens)
+    planned = plan(replace(STATE, turn=1), input_tokens=input_tokens)
     assert (planned.is_last_paid, planned.wrap_up) == (last_paid, last_paid)
+
+
+def test_decision_13_the_first_turn_is_an_ordinary_one_whatever_its_estimate() -> None:
+    assert plan(STATE, input_tokens=4_501).tool_choice == "auto"
 
 
 def test_decision_13_with_a_limit_of_1_tools_are_offered_whatever_the_budget() -> None:
