@@ -37,7 +37,7 @@ def configure_logging(level: str = "warning") -> None:
         level: `debug`, `info`, `warning`, `error` or `critical`.
     """
     is_terminal = is_interactive(sys.stderr)
-    renderers: list[Any] = (
+    renderers: list[structlog.typing.Processor] = (
         [structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback)]
         if is_terminal
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]

@@ -1,6 +1,5 @@
 """The `notify` kind."""
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -9,10 +8,8 @@ from pydantic import Field
 from bt_runtime.kind import KeyUse, NodeSettings, Use
 from bt_runtime.node import Node
 from bt_runtime.registration import node
-from bt_runtime.scope import lookup_in_scope
 from bt_runtime.status import SUCCESS, Status
-
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+from bt_runtime.templates import filled, keys_in
 
 
 class NotifySettings(NodeSettings):
@@ -30,7 +27,7 @@ class NotifySettings(NodeSettings):
 
     def uses(self) -> Iterator[Use]:
         """The keys in the message."""
-        for key in _PLACEHOLDER.findall(self.message):
+        for key in keys_in(self.message):
             yield KeyUse(("message",), key, "read")
 
 
@@ -47,10 +44,8 @@ class Notify(Node[NotifySettings]):
 
     def update(self) -> Status:
         """Fill in the values and tell."""
-        lookup = lookup_in_scope(self)
-        values = {key: lookup[key] for key in _PLACEHOLDER.findall(self.settings.message)}
-        message = _PLACEHOLDER.sub(lambda match: str(values[match[1]]), self.settings.message)
-        self.run.host.notify(
-            topic=self.settings.topic, message=message, severity=self.settings.severity, metadata=values
-        )
+        settings, board = self.settings, self.run.blackboard
+        values = {key: board[key] for key in keys_in(settings.message)}
+        message = filled(settings.message, values)
+        self.run.host.notify(topic=settings.topic, message=message, severity=settings.severity, metadata=values)
         return SUCCESS

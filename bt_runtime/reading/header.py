@@ -128,7 +128,7 @@ class _HeaderReader:
         if isinstance(name, str) and TREE_NAME.fullmatch(name):
             return name
         hint = "use at most 60 lower-case letters, digits, '-' and '_', beginning with a letter"
-        self._tell(entry.node.place, f"{brief(_plain(entry.node))} cannot name a tree", hint)
+        self._tell(entry.node.place, f"{brief(entry.node.plain())} cannot name a tree", hint)
         return ""
 
     def _description(self, entry: Entry | None) -> str:
@@ -139,7 +139,7 @@ class _HeaderReader:
     def _text(self, node: YamlNode, what: str) -> str:
         if isinstance(node.data, str):
             return node.data
-        self._tell(node.place, f"{what!r} must be text, not {brief(_plain(node))}", "put quotes around it")
+        self._tell(node.place, f"{what!r} must be text, not {brief(node.plain())}", "put quotes around it")
         return ""
 
     def _entries(self, entry: Entry | None, example: str) -> dict[str, Entry]:
@@ -217,7 +217,7 @@ class _HeaderReader:
         for key_type in KEY_TYPES:
             if node.data == key_type:
                 return key_type
-        value = _plain(node)
+        value = node.plain()
         hint = did_you_mean(value, KEY_TYPES) or f"types: {listing(KEY_TYPES)}"
         self._tell(node.place, f"{brief(value)} is no type", hint)
         return None
@@ -227,7 +227,3 @@ def _shape(node: YamlNode) -> str:
     if isinstance(node.data, dict):
         return "a mapping"
     return "a list" if isinstance(node.data, tuple) else brief(node.data)
-
-
-def _plain(node: YamlNode) -> Value:
-    return node.plain()

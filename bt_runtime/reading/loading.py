@@ -8,7 +8,7 @@ from bt_runtime.definition import NodeDefinition, Place, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Key
 from bt_runtime.mistakes import Mistake
-from bt_runtime.reading.header import Header, Parameter, read_header
+from bt_runtime.reading.header import Header, read_header
 from bt_runtime.reading.nodes import Budget, Inclusion, NodeReader
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.reading.yaml_reader import Entry, read_yaml
@@ -215,8 +215,4 @@ def _samples(header: Header) -> dict[str, Value]:
 
 
 def _required(header: Header) -> frozenset[str]:
-    return frozenset(name for name, parameter in header.parameters.items() if _is_required(parameter))
-
-
-def _is_required(parameter: Parameter) -> bool:
-    return parameter.required
+    return frozenset(name for name, parameter in header.parameters.items() if parameter.required)

@@ -8,15 +8,14 @@ weights; the last sentence, where conclusions stand, counts for itself once more
 import re
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol, get_args
+from typing import Protocol, get_args
 
 from oracle.classify.tokens import bounded, fold, word_set
 from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities, worth
+from signals import SignalType
 
-SignalType = Literal[
-    "need_turn", "context_sufficient", "stuck", "need_capability", "partial_answer", "delegation_recommended"
-]
 SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
+"""The labels of the weights, in their order."""
 MAX_CUES = 6
 MAX_SENTENCES = 30
 MAX_SENTENCE_WORDS = 80
@@ -32,7 +31,7 @@ _COURTESY = re.compile(
     r"|prefer)|shall i|do you want me|would you like"
     r"|hope (?:this|that) helps|anything else|any (?:other|further) questions|just (?:say|ask)|tell me if)\b"
 )
-"""Offers to the user; they say nothing about the state of the work (guideline B)."""
+"""Offers to the user; they say nothing about the state of the work."""
 _NEGATION = word_set(
     """
     not no never cannot nothing none neither nor without nobody nowhere nicht kein keine keinen nie nichts ne pas

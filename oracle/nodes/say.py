@@ -1,15 +1,13 @@
 """The `say` kind."""
 
-import re
 from collections.abc import Iterator
 
 from pydantic import Field
 
 from bt_runtime import KeyUse, NodeSettings, Status, Use, node
+from bt_runtime.templates import filled, keys_in
 from oracle.agent.notices import quoted
 from oracle.nodes.base import AgentNode
-
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 class SaySettings(NodeSettings):
@@ -23,7 +21,7 @@ class SaySettings(NodeSettings):
 
     def uses(self) -> Iterator[Use]:
         """The keys in the text."""
-        for key in _PLACEHOLDER.findall(self.text):
+        for key in keys_in(self.text):
             yield KeyUse(("text",), key, "read")
 
 
@@ -40,6 +38,6 @@ class Say(AgentNode[SaySettings]):
 
     def update(self) -> Status:
         """Say it."""
-        text = _PLACEHOLDER.sub(lambda match: quoted(str(self.board[match[1]])), self.settings.text)
+        text = filled(self.settings.text, self.board, show=lambda value: quoted(str(value)))
         self.agent.output.say_sentence(text)
         return Status.SUCCESS

@@ -121,7 +121,7 @@ async def test_decision_06_input_alone_never_closes_a_stream(control: ControlNam
     assert answered.reason == "completed"
 
 
-@pytest.mark.parametrize(("budget", "thinking"), [(2_047, 0), (2_048, 1_500), (9_000, 1_500)])
+@pytest.mark.parametrize(("budget", "thinking"), [(2_047, 0), (2_048, 1_024), (9_000, 1_500)])
 async def test_decision_06_thinking_is_off_when_less_than_2048_is_left(
     control: ControlName, budget: int, thinking: int
 ) -> None:
