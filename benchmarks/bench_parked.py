@@ -7,19 +7,12 @@ import asyncio
 import gc
 import tracemalloc
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from itertools import count
 from typing import Any
 
-from bt_runtime import SystemClock, TreeLibrary
-from oracle.agent.run import Equipment
-from oracle.answering import Ask, Oracle
-from oracle.classify import HeuristicIntentClassifier
-from oracle.conversations import MemoryConversations
+from benchmarks.parts import oracle_over
+from oracle.answering import Ask
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
-from oracle.nodes import REGISTRY
 from oracle.tools import ToolRegistry
-from prompts import load_segments
-from trees import FOLDER
 
 RUNS = 300
 AIM_KB = 60
@@ -62,21 +55,8 @@ async def kilobytes_each(start: Callable[[], Coroutine[Any, Any, None]], parked:
 
 
 async def measure() -> None:
-    model, ids = PatientModel(), count()
-    equipment = Equipment(
-        model=model,
-        tools=ToolRegistry([]),
-        segments=load_segments(),
-        intents=HeuristicIntentClassifier(),
-        clock=SystemClock(),
-        timestamp=lambda: "2026-01-01T00:00:00Z",
-    )
-    oracle = Oracle(
-        equipment=equipment,
-        trees=TreeLibrary([FOLDER], registry=REGISTRY),
-        conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
-        new_id=lambda: f"r{next(ids)}",
-    )
+    model = PatientModel()
+    oracle = oracle_over(model, ToolRegistry([]))
 
     async def query() -> None:
         active = await oracle.open(Ask("How does the auth middleware work?"), emit=lambda _chunk: None)

@@ -10,16 +10,12 @@ import gc
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from itertools import count
 
 import structlog
 
-from bt_runtime import SystemClock, TreeLibrary
-from oracle.agent.run import Equipment
-from oracle.answering import Ask, Oracle
+from benchmarks.parts import oracle_over
+from oracle.answering import Ask
 from oracle.chunks import Chunk, Content, ToolCalled, ToolReturned
-from oracle.classify import HeuristicIntentClassifier
-from oracle.conversations import MemoryConversations
 from oracle.models.protocol import (
     ModelEvent,
     ModelRequest,
@@ -29,10 +25,7 @@ from oracle.models.protocol import (
     TurnEnded,
     Usage,
 )
-from oracle.nodes import REGISTRY
 from oracle.tools import Tool, ToolRegistry, ToolResult
-from prompts import load_segments
-from trees import FOLDER
 
 TURNS = 15
 DELTAS = 50
@@ -103,22 +96,7 @@ async def bare_query() -> None:
 
 def oracle_queries(control: str) -> Callable[[], Awaitable[None]]:
     """The whole path under a control."""
-    ids, model = count(), InstantModel()
-    equipment = Equipment(
-        model=model,
-        tools=TOOLS,
-        segments=load_segments(),
-        intents=HeuristicIntentClassifier(),
-        clock=SystemClock(),
-        timestamp=lambda: "2026-01-01T00:00:00Z",
-    )
-    oracle = Oracle(
-        equipment=equipment,
-        trees=TreeLibrary([FOLDER], registry=REGISTRY),
-        conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
-        new_id=lambda: f"r{next(ids)}",
-        control=control,
-    )
+    oracle = oracle_over(InstantModel(), TOOLS, control=control)
     ask = Ask("How does the auth middleware work?", limits={"max_iterations": 20})
 
     async def query() -> None:

@@ -17,11 +17,10 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, fi
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from oracle.decision import AgentConfig, bounds
+from oracle.models.anthropic_request import DEFAULT_MODEL
+from oracle.models.thinking import MIN_THINKING_TOKENS
 
 PREFIX = "ORACLE_"
-SHIPPED_MODEL = "claude-sonnet-5-5"
-LEAST_THINKING_TOKENS = 1024
-"""The provider's least budget; a smaller one would silently be none."""
 
 _LONGEST_QUOTE = 120
 
@@ -71,7 +70,7 @@ class Settings(BaseSettings):
         description="Who answers: `anthropic`, `offline` (embedded, no key, no network), or `auto`: `anthropic` if "
         "there is a key, else `offline`.",
     )
-    model: str = Field(default=SHIPPED_MODEL, description="The provider's model that answers.")
+    model: str = Field(default=DEFAULT_MODEL, description="The provider's model that answers.")
     models: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Further models that a request may name, separated by commas; empty: any."
     )
@@ -127,9 +126,9 @@ class Settings(BaseSettings):
     def _thinking_has_room(self) -> "Settings":
         if "thinking_tokens" not in self.model_fields_set or self.thinking_tokens == 0:
             return self
-        if self.thinking_tokens < LEAST_THINKING_TOKENS:
+        if self.thinking_tokens < MIN_THINKING_TOKENS:  # which would silently be none
             raise ValueError(
-                f"{PREFIX}THINKING_TOKENS must be 0 or at least {LEAST_THINKING_TOKENS:,}, not {self.thinking_tokens!r}"
+                f"{PREFIX}THINKING_TOKENS must be 0 or at least {MIN_THINKING_TOKENS:,}, not {self.thinking_tokens!r}"
             )
         if self.thinking_tokens >= self.max_output_tokens:
             raise ValueError(

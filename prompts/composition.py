@@ -70,6 +70,10 @@ class ComposedPrompt:
         """The ids of the segments in the prompt, in their order."""
         return tuple(use.id for use in self.segments if use.included)
 
+    def __str__(self) -> str:
+        """The prompt itself."""
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:

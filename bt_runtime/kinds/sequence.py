@@ -1,24 +1,12 @@
 """The `sequence` kind."""
 
-from bt_runtime.kind import NodeSettings
-from bt_runtime.node import Node
+from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.registration import CHILDREN, node
-from bt_runtime.status import SUCCESS, Status
+from bt_runtime.status import SUCCESS
 
 
-class SequenceSettings(NodeSettings):
-    """Settings of `sequence`.
-
-    Args:
-        memory: after RUNNING, go on with the child that was running. Without memory the sequence is reactive: it starts
-            from the first child at every tick.
-    """
-
-    memory: bool = True
-
-
-@node("sequence", category="composite", settings=SequenceSettings, slots=CHILDREN, shorthand="children")
-class Sequence(Node[SequenceSettings]):
+@node("sequence", category="composite", settings=InOrderSettings, slots=CHILDREN, shorthand="children")
+class Sequence(InOrder):
     """Ticks its children in order, as long as they succeed.
 
     SUCCESS when the last child has succeeded; FAILURE as soon as one fails; RUNNING while one is running.
@@ -32,19 +20,4 @@ class Sequence(Node[SequenceSettings]):
     ```
     """
 
-    _next = 0
-
-    def initialise(self) -> None:
-        """Start a new round."""
-        self._next = 0
-
-    def update(self) -> Status:
-        """Tick the children from where the round stands; those behind the last one have no part in the round yet."""
-        children = self.children
-        for position in range(self._next if self.settings.memory else 0, len(children)):
-            status = children[position].step()
-            if status is not SUCCESS:
-                self._next = position
-                self.reset_children(position + 1)
-                return status
-        return SUCCESS
+    passes_on = SUCCESS

@@ -12,6 +12,7 @@ Values are built from the parser's events, one by one, so that bounds hold befor
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -110,14 +111,13 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
         return Document(file, text.encode(errors="replace").decode(), None, tuple(forbidden))
     builder = _Builder(file)
     root = None
-    try:
-        for event in yaml.parse(text, Loader=_LOADER):
-            builder.feed(event)
-        root = builder.finish()
-    except yaml.YAMLError as error:
-        builder.mistakes.append(_syntax_mistake(error, text, file))
-    except _Stop:
-        pass
+    with suppress(_Stop):  # its mistake has been told
+        try:
+            for event in yaml.parse(text, Loader=_LOADER):
+                builder.feed(event)
+            root = builder.finish()
+        except yaml.YAMLError as error:
+            builder.mistakes.append(_syntax_mistake(error, text, file))
     return Document(file, text, root, tuple(builder.mistakes))
 
 

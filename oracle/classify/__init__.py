@@ -11,7 +11,6 @@ from oracle.classify.response import (
     HeuristicIntentClassifier,
     IntentClassifier,
     ResponseIntent,
-    SignalType,
     classify_response,
 )
 from oracle.classify.types import QueryClassification, QueryType
@@ -22,7 +21,6 @@ __all__ = [
     "QueryClassification",
     "QueryType",
     "ResponseIntent",
-    "SignalType",
     "classify_query",
     "classify_response",
 ]

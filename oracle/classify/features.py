@@ -1,8 +1,8 @@
 """The evidence that a message gives about its type: a small set of named features, each present or not.
 
 Names tell what they see: `tag:meeting` a word of that tag, `ask:why` a question that begins so, `do:change` a
-command, `own+why` both at once. The weights in `query_weights.json` say what each is worth for each type; a feature without
-a weight is worth nothing.
+command, `tag:own+ask:why` both at once. The weights in `query_weights.json` say what each is worth for each type; a
+feature without a weight is worth nothing.
 """
 
 from collections.abc import Iterator

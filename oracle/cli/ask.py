@@ -17,7 +17,7 @@ from oracle.cli.help import CommandWithSettings
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
-from oracle.cli.streams import Output, abandon_standard_output
+from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, Outcome, PlainView, View
 from oracle.decision import AgentConfig, ConfigError
@@ -113,7 +113,7 @@ class _Stage:
 
     def __init__(self, *, as_json: bool) -> None:
         self._cancel: Callable[[], None] = lambda: None
-        self._out = Output(sys.stdout, on_failure=self._stop)
+        self._out = SafeStream(sys.stdout, on_failure=self._stop)
         self._trouble: Exception | None = None
         self._outcome = Outcome()
         self.view = _choose_view(self._out, as_json=as_json)
@@ -153,11 +153,11 @@ class _Stage:
         self._cancel()
 
 
-def _choose_view(out: Output, *, as_json: bool) -> View:
+def _choose_view(out: SafeStream, *, as_json: bool) -> View:
     if as_json:
         return JsonView(out)
     if not is_interactive(sys.stdout):
-        return PlainView(out, Output(sys.stderr, on_failure=lambda: None))
+        return PlainView(out, SafeStream(sys.stderr, on_failure=lambda: None))
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, no_color=not wants_colour())
     return TerminalView(console, out, redirects_errors=is_interactive(sys.stderr))
 

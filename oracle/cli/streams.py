@@ -31,7 +31,7 @@ def abandon_standard_output() -> None:
     os.close(nowhere)
 
 
-class Output:
+class SafeStream:
     """A text stream that is written to until it fails; then `on_failure` is called once, and the rest is dropped.
 
     Args:

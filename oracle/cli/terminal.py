@@ -27,7 +27,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.cli.streams import Output
+from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
 from oracle.cli.views import Clock, ending, finished_call, source_labels
 
@@ -48,7 +48,7 @@ class TerminalView:
     """
 
     def __init__(
-        self, console: Console, out: Output, *, redirects_errors: bool = False, now: Clock = time.monotonic
+        self, console: Console, out: SafeStream, *, redirects_errors: bool = False, now: Clock = time.monotonic
     ) -> None:
         self._console = console
         self._out = out

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from oracle.chunks import Chunk, Content, Done, Failed, Source, SourceFound, SystemNotice, ToolCalled, ToolReturned
-from oracle.cli.streams import Output
+from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line, source_label
 
 Clock = Callable[[], float]
@@ -37,7 +37,7 @@ class View(Protocol):
 class JsonView:
     """A JSON object a line, in UTF-8, and nothing else (the `data:` objects of the HTTP contract)."""
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: SafeStream) -> None:
         self._out = out
 
     def show(self, chunk: Chunk) -> None:
@@ -63,7 +63,7 @@ class PlainView:
         now: seconds, monotonic.
     """
 
-    def __init__(self, out: Output, aside: Output, *, now: Clock = time.monotonic) -> None:
+    def __init__(self, out: SafeStream, aside: SafeStream, *, now: Clock = time.monotonic) -> None:
         self._out = out
         self._aside = aside
         self._now = now

@@ -31,8 +31,10 @@ class DefaultDecisionTree:
         return rules.mark_warnings(state)
 
     def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
-        """Add the action to the history that the rules look at."""
-        return state.after_tool_result(as_action(result), error=str(result.get("text", "")), source=result.get("group"))
+        """Add the action to the history that the rules look at; without a digest, the text stands for the result."""
+        text = result.get("text")
+        action = as_action(result if text is None else {"result_digest": text, **result})
+        return state.after_tool_result(action, error=str(text or ""), source=result.get("group"))
 
     def get_config(self) -> AgentConfig:
         """The limits in force."""

@@ -29,6 +29,7 @@ WINDOW = TIMES * LONGEST_PERIOD
 MAX_SIGNATURE_CHARS = 500
 _MAX_EXACT_INTEGER = 2**53
 _MAX_FALLBACK_TOKENS = 200_000
+_SIGNATURE = re.compile(r"(?P<tool>[^(\s]+)\((?P<arguments>.*)\)", re.DOTALL)
 _MAYBE_FLOAT = re.compile(r"\d(?:\.\d|[eE])")
 
 
@@ -89,17 +90,20 @@ class Repetition:
         return f"{self.action.tool} failed {self.times} times with the same error"
 
 
-def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any]]") -> bool:
+def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any] | str]") -> bool:
     """Whether the latest actions, oldest first, are the same over and over.
 
     Args:
         actions: `Action`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object or
-            its JSON text. Fields may be missing. Only the last nine are looked at.
+            its JSON text. Fields may be missing. Text is a signature, `tool({...})`. Only the last nine are looked at.
+
+    Raises:
+        TypeError: one is none of these.
     """
     return find_repetition(actions) is not None
 
 
-def find_repetition(actions: "Sequence[Action | Mapping[str, Any]]") -> Repetition | None:
+def find_repetition(actions: "Sequence[Action | Mapping[str, Any] | str]") -> Repetition | None:
     """How the latest actions repeat themselves; `None` if they do not. Arguments as for `detect_no_progress`."""
     if len(actions) < TIMES:
         return None
@@ -109,10 +113,21 @@ def find_repetition(actions: "Sequence[Action | Mapping[str, Any]]") -> Repetiti
     return _same_action(latest) or _cycle(latest) or _same_error(latest)
 
 
-def as_action(action: "Action | Mapping[str, Any]") -> Action:
-    """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown."""
+def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
+    """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown.
+
+    Text is a signature, as 012's data model keeps actions: a call whose result is unknown.
+
+    Raises:
+        TypeError: it is none of these.
+    """
     if isinstance(action, Action):
         return action
+    if isinstance(action, str):
+        call = _SIGNATURE.fullmatch(action)
+        return Action.from_call(call["tool"], call["arguments"]) if call else Action(action, "{}")
+    if not isinstance(action, Mapping):
+        raise TypeError(f"an action must be an Action or a mapping {{tool, arguments, …}}, not {action!r}")
     tool, digest = action.get("tool"), action.get("result_digest")
     return Action(
         tool=tool if isinstance(tool, str) else "",

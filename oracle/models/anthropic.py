@@ -13,7 +13,7 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import anthropic
 import httpx2
@@ -27,11 +27,9 @@ from oracle.models.anthropic_faults import (
     unreachable_fault,
     unreadable_fault,
 )
-from oracle.models.anthropic_request import request_body, without_thinking
+from oracle.models.anthropic_request import DEFAULT_MODEL, request_body, without_thinking
 from oracle.models.protocol import ModelError, ModelEvent, ModelFault, ModelRequest, TurnEnded, Usage, UsageReported
 from oracle.models.thinking import ThinkingSettings, thinking_settings
-
-DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 
 MAX_PAUSES = 8
 """How often one turn may be paused by the provider and gone on with."""

@@ -137,17 +137,13 @@ class MessageReader:
     def _start(self, index: int, block: Mapping[str, Any]) -> Sequence[ModelEvent]:
         if not isinstance(index, int):
             raise TypeError("an index is a number")
-        opened = _OpenBlock(dict(block))
-        self._open[index] = opened
-        self.has_content = True
         kind = block["type"]
-        if kind == "text" and block.get("text"):
-            opened.pieces.append(block["text"])
-            return (TextDelta(block["text"]),)
-        if kind == "thinking" and block.get("thinking"):
-            opened.pieces.append(block["thinking"])
-            return (ThinkingDelta(block["thinking"]),)
-        return _NOTHING
+        begun = _text(block.get(kind) or "") if kind in {"text", "thinking"} else ""
+        self._open[index] = _OpenBlock(dict(block), [begun] if begun else [])
+        self.has_content = True
+        if not begun:
+            return _NOTHING
+        return (TextDelta(begun) if kind == "text" else ThinkingDelta(begun),)
 
     def _stop(self, index: int) -> Sequence[ModelEvent]:
         opened = self._open.pop(index)

@@ -6,10 +6,13 @@ of the first and of the second part, so a hint never spoils what the next reques
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from oracle.models.protocol import ModelRequest
 from oracle.models.thinking import ThinkingSettings
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+"""The model where nobody names one. It stands here because settings need it, and must not load the SDK for it."""
 
 WEB_SEARCH_TYPE = "web_search_20250305"
 """The plain web search: every model and platform has it. The later types run code on the results, in containers."""

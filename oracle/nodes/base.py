@@ -1,5 +1,6 @@
 """How the agent's nodes reach the query that they work on."""
 
+from abc import abstractmethod
 from typing import TypeVar
 
 from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings
@@ -46,9 +47,9 @@ class AgentGuard(AgentNode[SettingsT], Guard[SettingsT]):
 
     reason: TerminationReason
 
+    @abstractmethod
     def holds(self, state: AgentState) -> bool:
         """The rule: whether the query must stop."""
-        raise NotImplementedError
 
     def trips(self) -> str | None:
         """The reason, if the rule holds."""

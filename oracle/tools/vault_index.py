@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from oracle.tools.errors import ToolError, ToolSetupError
-from oracle.tools.notes import is_note, is_thread, read_entries, read_note
+from oracle.tools.notes import Note, is_note, is_thread, read_entries, read_note
 from oracle.tools.paths import Root
 from oracle.tools.text import decode
 from oracle.tools.vault_query import VaultQuery, best_line, parse_vault_query
@@ -164,7 +164,7 @@ class VaultIndex:
         kind: Kind = "thread" if is_thread(path) else "vault"
         note = read_note(lines, path=path)
         self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?)", (path, kind, note.title, stamp))
-        for document in _documents(lines, path=path, kind=kind):
+        for document in _documents(lines, note, kind=kind):
             values = (path, kind, document.line, document.title)
             cursor = self._database.execute(
                 "INSERT INTO documents (path, kind, line, title) VALUES (?, ?, ?, ?)", values
@@ -179,8 +179,7 @@ class VaultIndex:
         self._database.execute("DELETE FROM files WHERE path = ?", (path,))
 
 
-def _documents(lines: Sequence[str], *, path: str, kind: Kind) -> list[_Document]:
-    note = read_note(lines, path=path)
+def _documents(lines: Sequence[str], note: Note, *, kind: Kind) -> list[_Document]:
     tags = " ".join(note.tags)
     entries = read_entries(lines) if kind == "thread" else []
     before_entries = lines[note.text_line - 1 : entries[0].line - 1 if entries else None]

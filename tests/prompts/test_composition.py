@@ -309,3 +309,8 @@ def test_prompts_of_all_query_types_begin_with_the_same_text_for_the_providers_c
     library = load_segments()
     start = "\n\n".join(segment.text for segment in library if segment.id in ("base", "signals"))
     assert all(text.startswith(start) for text in texts)
+
+
+def test_a_composed_prompt_prints_as_its_text():
+    prompt = compose(query_type="code")
+    assert str(prompt) == prompt.text

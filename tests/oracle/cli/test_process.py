@@ -24,9 +24,7 @@ async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, pro
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
         process = await start("ask", "Hello", "--json")
-        said = b""
-        while b"good." not in said:
-            said += await process.stdout.readline()
+        await process.stdout.readuntil(b"good.")
         process.send_signal(number)
         rest = await process.stdout.read()
         assert await process.wait() == 128 + number

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from oracle.chunks import Content, Done, Failed, Source, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
-from oracle.cli.streams import Output
+from oracle.cli.streams import SafeStream
 from oracle.cli.terminal import TerminalView
 
 DONE = Done("completed", 1234, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=3)
@@ -32,7 +32,7 @@ def raw(*chunks, no_color=False):
         _environ={"TERM": "xterm-256color"},
     )
     times = iter([0.0, 1.2])
-    view = TerminalView(console, Output(file, on_failure=pytest.fail), now=lambda: next(times))
+    view = TerminalView(console, SafeStream(file, on_failure=pytest.fail), now=lambda: next(times))
     view.start()
     for chunk in chunks:
         view.show(chunk)

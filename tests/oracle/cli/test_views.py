@@ -4,7 +4,7 @@ import json
 import pytest
 
 from oracle.chunks import Content, Done, Failed, Source, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
-from oracle.cli.streams import Output
+from oracle.cli.streams import SafeStream
 from oracle.cli.views import JsonView, Outcome, PlainView, ending
 
 DONE = Done("completed", 1234, tokens_estimated=True, model_used="m", context_id="c", run_id="r", turns=3)
@@ -24,7 +24,7 @@ class Terminated(io.StringIO):
 def json_lines(*chunks):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    view = JsonView(Output(stream, on_failure=pytest.fail))
+    view = JsonView(SafeStream(stream, on_failure=pytest.fail))
     for chunk in chunks:
         view.show(chunk)
     return raw.getvalue()
@@ -34,7 +34,7 @@ def plain(*chunks):
     out, aside = io.StringIO(), io.StringIO()
     times = iter([10.0, 11.25])
     view = PlainView(
-        Output(out, on_failure=pytest.fail), Output(aside, on_failure=pytest.fail), now=lambda: next(times)
+        SafeStream(out, on_failure=pytest.fail), SafeStream(aside, on_failure=pytest.fail), now=lambda: next(times)
     )
     for chunk in chunks:
         view.show(chunk)
@@ -122,7 +122,7 @@ def test_the_outcome_is_an_answer_if_the_model_produced_text_and_nothing_failed(
 
 def test_a_reader_that_goes_away_is_told_of_once_and_never_raises():
     told = []
-    out = Output(Terminated(), on_failure=lambda: told.append(True))
+    out = SafeStream(Terminated(), on_failure=lambda: told.append(True))
     out.write("a")
     out.write("b")
     out.write_utf8("c")

@@ -45,3 +45,25 @@ def test_012_fr_012_get_config_gives_the_limits_in_force(tree: DecisionTree) -> 
 
 def test_a_result_with_missing_fields_is_taken_as_it_is(tree: DecisionTree) -> None:
     assert tree.on_tool_result(STATE, {}).recent_actions[0].tool == ""
+
+
+def test_without_a_digest_the_text_stands_for_the_result(tree: DecisionTree) -> None:
+    def after(texts: str) -> tuple[bool, str]:
+        state = STATE
+        for text in texts:
+            state = tree.on_tool_result(state, {"tool": "poll", "arguments": {}, "is_error": False, "text": text})
+        return tree.should_continue(state)
+
+    assert after("abc") == (True, "")
+    assert after("aaa") == (False, "no_progress")
+
+
+def test_actions_kept_as_signatures_are_understood(tree: DecisionTree) -> None:
+    actions = ('search({"q": "a", "n": 1})', 'search({"n":1,"q":"a"})', 'search({"q": "a", "n": 1})')
+    assert tree.should_continue(replace(STATE, recent_actions=actions)) == (False, "no_progress")
+    assert tree.should_continue(replace(STATE, recent_actions=("a", "b", "a"))) == (True, "")
+
+
+def test_what_is_no_action_is_told(tree: DecisionTree) -> None:
+    with pytest.raises(TypeError, match=r"must be an Action or a mapping .* not 1"):
+        tree.should_continue(replace(STATE, recent_actions=(1, 2, 3)))

@@ -1,0 +1,35 @@
+"""An `Oracle` over a model of the benchmark's own, with nothing else in it that costs or waits."""
+
+from itertools import count
+from typing import Literal
+
+from bt_runtime import SystemClock, TreeLibrary
+from oracle.agent.run import Equipment
+from oracle.answering import Oracle
+from oracle.classify import HeuristicIntentClassifier
+from oracle.conversations import MemoryConversations
+from oracle.models import Model
+from oracle.nodes import REGISTRY
+from oracle.tools import ToolRegistry
+from prompts import load_segments
+from trees import FOLDER
+
+
+def oracle_over(model: Model, tools: ToolRegistry, *, control: Literal["tree", "loop"] = "tree") -> Oracle:
+    """The shipped trees and prompts over a model and tools."""
+    ids = count()
+    equipment = Equipment(
+        model=model,
+        tools=tools,
+        segments=load_segments(),
+        intents=HeuristicIntentClassifier(),
+        clock=SystemClock(),
+        timestamp=lambda: "2026-01-01T00:00:00Z",
+    )
+    return Oracle(
+        equipment=equipment,
+        trees=TreeLibrary([FOLDER], registry=REGISTRY),
+        conversations=MemoryConversations(new_id=lambda: f"c{next(ids)}"),
+        new_id=lambda: f"r{next(ids)}",
+        control=control,
+    )

@@ -1,0 +1,66 @@
+"""The tools over a vault as a set: notes and threads share the folder, the search index and the threads they run in."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from oracle.tools.paths import Root
+from oracle.tools.protocol import Tool
+from oracle.tools.schema import tool
+from oracle.tools.threads import ThreadTools
+from oracle.tools.vault import VaultTools
+from oracle.tools.vault_index import VaultIndex
+from oracle.tools.workers import Workers
+
+
+def vault_tools(root: Path, *, now: Callable[[], datetime], cache: Path | None = None) -> tuple[Tool, ...]:
+    """The tools over a vault and its threads.
+
+    Args:
+        root: its folder; one that does not exist is an empty vault, and is made by the first write.
+        now: the time for entries of threads.
+        cache: a file to keep the search index in, texts included; `None` keeps it in memory.
+
+    Raises:
+        ToolSetupError: the folder is a file or cannot be read, or the index cannot be made.
+    """
+    folder = Root(root, label="the vault")
+    if folder.path.exists():
+        folder.require(setting="--vault or ORACLE_VAULT_DIR")
+    index = VaultIndex(folder, cache=cache)
+    vault = VaultTools(folder, index)
+    threads = ThreadTools(folder, index, now=now)
+    make = partial(tool, workers=Workers())
+    return (
+        make(
+            group="vault",
+            when_to_use="First for decisions, plans, meetings, conventions and anything else that was written down.",
+        )(vault.vault_search),
+        make(
+            group="vault",
+            when_to_use="To see a whole note when the lines of a search hit do not answer.",
+        )(vault.vault_read),
+        make(
+            group="vault",
+            when_to_use="To see which notes there are, all or in one folder.",
+        )(vault.vault_list),
+        make(
+            group="thread",
+            when_to_use="To see a whole thread, when its name is known or a search hit does not answer.",
+        )(threads.thread_read),
+        make(
+            group="thread",
+            when_to_use="For what was discussed or logged over time; with vault_search, the first place for past talk.",
+        )(threads.thread_seek),
+        make(
+            group="vault",
+            when_to_use="When the user asks for a note to be written or replaced; read it first if it exists.",
+            writes=True,
+        )(vault.vault_write),
+        make(
+            group="thread",
+            when_to_use="When the user asks to log, remember or add something to a thread.",
+            writes=True,
+        )(threads.thread_push),
+    )
