@@ -1,5 +1,7 @@
 """The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
 
+from functools import lru_cache
+
 import structlog
 
 from oracle.agent.planning import estimate_tokens, message_characters
@@ -10,6 +12,8 @@ from prompts import ToolEntry
 from prompts import compose as compose_segments
 
 log = structlog.get_logger(__name__)
+
+_composed = lru_cache(maxsize=128)(compose_segments)  # a pure function, and its result the larger part of a waiting run
 
 SURE = 0.6
 """Below this confidence the two likeliest types count (decision 23)."""
@@ -35,10 +39,10 @@ def compose(run: AgentRun) -> None:
     """Compose the system prompt, once per query (decision 25)."""
     found = run.classification or classify(run)
     first, *second = query_types(found)
-    run.prompt = compose_segments(
+    run.prompt = _composed(
         query_type=first,
         second_query_type=second[0] if second else None,
-        tools=[tool_entry(tool) for name in run.offered if (tool := run.equipment.tools.get(name))],
+        tools=tuple(tool_entry(tool) for name in run.offered if (tool := run.equipment.tools.get(name))),
         history_tokens=estimate_tokens(message_characters(run.query.history)),
         previous_errors=run.query.previous_errors,
         segments=run.equipment.segments,
