@@ -4,7 +4,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.models.anthropic_events import MessageReader, decode_event
@@ -57,6 +57,8 @@ EVENT = st.fixed_dictionaries(
 
 
 @given(st.lists(EVENT, max_size=12))
+@example([{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": [None]}}])
+@example([{"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": {"a": 1}}}])
 def test_whatever_the_provider_sends_is_read_or_a_value_error(events):
     reader = MessageReader(model="m")
     for event in events:
