@@ -1,7 +1,7 @@
 """An event-driven behavior-tree runtime on py_trees: trees are YAML files, runs are recorded tick by tick.
 
-    definition = bt_runtime.load("trees/demo.yaml", registry=registry)
-    tree = bt_runtime.build(definition, registry=registry)
+    definition = bt_runtime.load("trees/demo.yaml")
+    tree = bt_runtime.build(definition)
     result = await bt_runtime.run(tree)
 
 It knows no model, no HTTP and no prompt. Node kinds and blackboard keys come from a `Registry`; `BUILTIN_KINDS` are the
@@ -27,7 +27,7 @@ from bt_runtime.errors import (
 )
 from bt_runtime.kind import ExpressionUse, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
-from bt_runtime.library import TreeLibrary, load
+from bt_runtime.library import TreeLibrary
 from bt_runtime.mistakes import Mistake, format_mistakes
 from bt_runtime.node import Action, Condition, Decorator, Guard, Node
 from bt_runtime.recording import NodeError, Observer, Outcome, Recording, TickRecord
@@ -38,12 +38,14 @@ from bt_runtime.rendering import render
 from bt_runtime.replay import Replay, replay
 from bt_runtime.run_loop import RunLoop, RunResult, run
 from bt_runtime.schema import tree_schema
+from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.suggestions import closest
 
 __all__ = [
     "BUILTIN_KEYS",
     "BUILTIN_KINDS",
+    "STANDARD",
     "Action",
     "BTError",
     "Blackboard",

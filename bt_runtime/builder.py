@@ -10,6 +10,7 @@ from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import KindError
 from bt_runtime.node import Children, Node
 from bt_runtime.registry import Registry
+from bt_runtime.standard import STANDARD
 from bt_runtime.status import INVALID, RUNNING
 
 NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
@@ -52,7 +53,7 @@ class LiveTree:
 def build(
     definition: TreeDefinition,
     *,
-    registry: Registry,
+    registry: Registry = STANDARD,
     host: Any = None,  # noqa: ANN401  the host's own type
     values: Mapping[str, Any] | None = None,
     substitutes: Mapping[str, NodeFactory] | None = None,

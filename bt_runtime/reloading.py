@@ -50,9 +50,8 @@ class ReloadingTrees:
         """
         loaded = self._loaded.get(name)
         if loaded is None:
-            definition = self.library.load(name)
-            self._loaded[name] = _Loaded(definition, self._fingerprint(definition))
-            return definition
+            loaded = self._loaded[name] = _Loaded(*self._read(name))
+            return loaded.definition
         files = self._fingerprint(loaded.definition)
         if files not in (loaded.files, loaded.rejected):
             self._reload(name, loaded, files)
@@ -60,13 +59,18 @@ class ReloadingTrees:
 
     def _reload(self, name: str, loaded: _Loaded, files: _Fingerprint) -> None:
         try:
-            loaded.definition = self.library.load(name)
+            loaded.definition, loaded.files = self._read(name)
         except TreeError as error:
             loaded.rejected = files
             log.warning("tree.rejected", tree=name, serving=loaded.definition.sha, mistakes=str(error))
         else:
-            loaded.files, loaded.rejected = self._fingerprint(loaded.definition), None
+            loaded.rejected = None
             log.info("tree.reloaded", tree=name, sha=loaded.definition.sha)
+
+    def _read(self, name: str) -> tuple[TreeDefinition, _Fingerprint]:
+        """The tree, with the state of its files before they were read: a change meanwhile is seen the next time."""
+        files = self._fingerprint(self.library.load(name))
+        return self.library.load(name), files
 
     def _fingerprint(self, definition: TreeDefinition) -> _Fingerprint:
         return tuple(self._state(name) for name in (definition.name, *definition.subtrees))

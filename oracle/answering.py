@@ -4,6 +4,7 @@ The way of one query, from here down: `Oracle.open` checks and prepares; `Active
 control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
 """
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -102,7 +103,9 @@ class ActiveQuery:
         await self.closing.finish(self.agent, asked_at=self.asked_at)
 
     def _fail(self, fault: ModelFault, error: Exception) -> None:
-        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, exc_info=error)
+        # Formatted here: a renderer of the host's choice might print local variables, and with them prompts.
+        where = "".join(traceback.format_exception(error))
+        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, traceback=where)
         self.agent.fault = fault
         self.agent.stop("error")
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from bt_runtime.definition import Place
 from bt_runtime.kind import Key, KeyType
@@ -161,12 +162,19 @@ class _HeaderReader:
             known = self._registry.keys.get(name)
             if known is None:
                 keys[name] = key
+                self._suspect(name, item)
             elif known.type != key.type:
                 message = f"{name!r} is declared as {key.type}, but the host declares it as {known.type}"
                 self._tell(item.node.place, message, "a tree can change the default of a host's key, not its type")
             else:
                 keys[name] = replace(known, default=key.default, description=key.description or known.description)
         return keys
+
+    def _suspect(self, name: str, item: Entry) -> None:
+        """A key that nothing in the file uses and that looks like one of the host's is a slip: its default is lost."""
+        near = get_close_matches(name, self._registry.keys, n=1, cutoff=0.85)
+        if near and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
+            self._tell(item.place, f"{name!r} is declared, but nothing here uses it", f"did you mean {near[0]!r}?")
 
     def _parameters(self, entry: Entry | None, keys: Mapping[str, Key]) -> dict[str, Parameter]:
         parameters: dict[str, Parameter] = {}

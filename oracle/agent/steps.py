@@ -15,30 +15,20 @@ log = structlog.get_logger(__name__)
 
 _composed = lru_cache(maxsize=128)(compose_segments)  # a pure function, and its result the larger part of a waiting run
 
-SURE = 0.6
-"""Below this confidence the two likeliest types count (decision 23)."""
-
 
 def classify(run: AgentRun) -> QueryClassification:
     """Classify the question afresh, and offer the tools of its type (020 FR-015, FR-016; decision 23)."""
     found = classify_query(run.query.question, previous=run.query.previous)
     run.classification = found
-    run.offered = tools_for(query_types(found), run.equipment.tools)
+    run.offered = tools_for(found.types, run.equipment.tools)
     log.debug("query.classified", query_type=found.query_type, confidence=found.confidence, tools=run.offered)
     return found
-
-
-def query_types(classification: QueryClassification) -> tuple[str, ...]:
-    """The type, and the runner-up where the classification is not sure."""
-    if classification.confidence >= SURE or classification.second_type is None:
-        return (classification.query_type,)
-    return (classification.query_type, classification.second_type)
 
 
 def compose(run: AgentRun) -> None:
     """Compose the system prompt, once per query (decision 25)."""
     found = run.classification or classify(run)
-    first, *second = query_types(found)
+    first, *second = found.types
     run.prompt = _composed(
         query_type=first,
         second_query_type=second[0] if second else None,

@@ -11,6 +11,7 @@ from oracle.decision import Action
 from oracle.models.protocol import ToolCall
 from oracle.tools import ToolResult
 
+NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 

@@ -227,10 +227,16 @@ def _fault_of(progress: _Progress) -> ModelFault | None:
     match progress.ended.stop_reason:
         case "refusal":
             why = f": {quoted(detail)}" if (detail := progress.ended.stop_detail) else ""
-            return ModelFault("provider_refused", f"the model declined to answer this{why}")
+            return ModelFault(
+                "provider_refused",
+                f"The model declined to answer this{why}. Put the question in other words, or choose another model.",
+            )
         case "model_context_window_exceeded":
-            return ModelFault("context_too_large", "the conversation is longer than the model can read")
+            return ModelFault(
+                "context_too_large",
+                "The conversation is longer than the model can read. Begin a new one, or ask for less.",
+            )
         case "broken":
-            return ModelFault("provider_failed", "the model's answer broke off before its end")
+            return ModelFault("provider_failed", "The model's answer broke off before its end. Please ask again.")
         case _:
             return None

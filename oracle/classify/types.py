@@ -32,6 +32,13 @@ class QueryClassification:
     keywords_matched: tuple[str, ...] = ()
     second_type: QueryType | None = None
 
+    @property
+    def types(self) -> tuple[QueryType, ...]:
+        """The type, and the runner-up where the classification is not sure (decision 23)."""
+        if self.confidence >= CONFIDENT or self.second_type is None:
+            return (self.query_type,)
+        return (self.query_type, self.second_type)
+
     @classmethod
     def of(
         cls,

@@ -12,7 +12,7 @@ from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
 from oracle.answering import Ask, AskError, Oracle
 from oracle.chunks import Chunk
-from oracle.cli.errors import FAILED, INTERRUPTED, CommandError, CommandFailedError
+from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
 from oracle.cli.help import CommandWithSettings
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
@@ -64,8 +64,8 @@ def ask(
     \b
     Exit codes:
       0    the model produced text, and the query did not end with an error
-      1    it did not
-      2    the question, an option or a setting is wrong; nothing was asked
+      1    it did not, or could not be asked: a limit, a setting, the tree or a folder is wrong
+      2    an option is unknown or has no value
       130  interrupted with Ctrl-C (143: by SIGTERM); what was said until then is shown
       141  the reader of standard output went away
     """  # noqa: D301  click's mark for lines that stay as they are
@@ -144,7 +144,7 @@ class _Stage:
             return _BROKEN_PIPE
         if failure is not None:
             abandon_standard_output()
-            raise CommandFailedError(f"the answer could not be written: {failure.strerror}")
+            raise CommandError(f"the answer could not be written: {failure.strerror}")
         if self._trouble is not None:
             raise self._trouble
         return 0 if self._outcome.is_answer else FAILED

@@ -7,20 +7,19 @@ import click
 from oracle.cli.text import clean
 
 FAILED: Final = 1
-MISUSED: Final = 2
 INTERRUPTED: Final = 128
 """Plus the number of the signal, as shells count: 130 for Ctrl-C, 143 for SIGTERM, 141 for a reader that went away."""
 
 
 class CommandError(click.ClickException):
-    """The command was called wrongly or is set up wrongly; the message says what would be right.
+    """What the command was to do cannot be done; the message says what would be right.
 
     Args:
         message: one or more lines; control characters in it are shown as escapes.
         prefix: goes before it; none for text that begins with a place in a file.
     """
 
-    exit_code = MISUSED
+    exit_code = FAILED
 
     def __init__(self, message: str, *, prefix: str = "Error: ") -> None:
         super().__init__(message)
@@ -29,9 +28,3 @@ class CommandError(click.ClickException):
     def show(self, file: IO[Any] | None = None) -> None:
         """Write it to standard error."""
         click.echo(self._prefix + clean(self.message), file=file, err=file is None)
-
-
-class CommandFailedError(CommandError):
-    """The command was called rightly, and what it was to do could not be done."""
-
-    exit_code = FAILED

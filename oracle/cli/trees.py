@@ -17,7 +17,7 @@ from bt_runtime import (
     tree_schema,
 )
 from bt_runtime.rendering import FORMATS, Format
-from oracle.cli.errors import FAILED, CommandError, CommandFailedError
+from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
 from oracle.nodes import REGISTRY
 from oracle.settings import SettingsError
@@ -83,22 +83,22 @@ def _named(library: TreeLibrary, name: str) -> TreeDefinition:
     """The tree of that name or, where it looks like one, of that path.
 
     Raises:
-        CommandFailedError: there is none, or it has mistakes.
+        CommandError: there is none, or it has mistakes.
     """
     try:
         if os.sep not in name and not name.endswith(_ENDINGS):
             return library.preview(name)
     except TreeNotFoundError as error:
-        raise CommandFailedError(str(error)) from None
+        raise CommandError(str(error)) from None
     except TreeFileError as error:
-        raise CommandFailedError(str(error), prefix="") from None
+        raise CommandError(str(error), prefix="") from None
     path = Path(name)
     if path.is_dir():
-        raise CommandFailedError(f"{name!r} is a folder; name a tree, or one tree file")
+        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
     report = library.check([path])
     tree = report.files[0].tree
     if tree is None or not report.ok:
-        raise CommandFailedError(format_mistakes(report.mistakes, report.sources), prefix="")
+        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
     return tree
 
 

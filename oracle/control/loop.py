@@ -14,14 +14,12 @@ from typing import Any, TypeVar, cast, get_args
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
-from oracle.agent.tool_calls import CANCELLED, refuse, run_tool_calls
+from oracle.agent.tool_calls import CANCELLED, NO_TURN_LEFT, refuse, run_tool_calls
 from oracle.agent.turn import run_turn
 from oracle.chunks import TerminationReason
 from oracle.decision import AgentState, DecisionTree, DecisionTreeError, rules
 
 T = TypeVar("T")
-
-_REFUSED = "Not run: the limits leave no turn to read the result."
 
 
 class LoopControl:
@@ -57,7 +55,7 @@ class LoopControl:
         if run.fault is not None:
             run.stop("error")
         if not self._goes_on():
-            run.apply_tools(ToolsOutcome(refuse(run, turn.calls, CANCELLED if self._cancelled else _REFUSED)))
+            run.apply_tools(ToolsOutcome(refuse(run, turn.calls, CANCELLED if self._cancelled else NO_TURN_LEFT)))
         elif turn.calls:
             cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
             tools = await self._while_allowed(run_tool_calls(run, turn.calls), otherwise=cancelled)

@@ -16,6 +16,7 @@ from oracle.nodes.guards.token_budget import TokenBudget
 from oracle.nodes.guards.turn_budget import TurnBudget
 from oracle.nodes.host import AgentHost
 from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.notify import AGENT_NOTIFY
 from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
 from oracle.nodes.refuse_tools import RefuseTools
 from oracle.nodes.run_tools import RunTools
@@ -45,6 +46,8 @@ AGENT_KINDS: tuple[Kind, ...] = (
     Finish.kind,
 )
 
-REGISTRY = Registry((*BUILTIN_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS))
+_SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
+
+REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS))
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "first_values"]

@@ -2,7 +2,7 @@
 
 from bt_runtime import NodeSettings, Status, node
 from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.tool_calls import refuse
+from oracle.agent.tool_calls import NO_TURN_LEFT, refuse
 from oracle.nodes.base import AgentNode
 from oracle.nodes.board import publish_tools
 
@@ -14,7 +14,7 @@ class RefuseToolsSettings(NodeSettings):
         why: what the model and the user are told.
     """
 
-    why: str = "Not run: the limits leave no turn to read the result."
+    why: str = NO_TURN_LEFT
 
 
 @node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why", acts=True)

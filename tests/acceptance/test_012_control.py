@@ -290,7 +290,7 @@ async def test_decision_10_a_tree_that_only_finishes_explains_why_it_stopped_all
 @pytest.mark.parametrize(
     ("steps", "problem"),
     [
-        (("llm_turn", "notify: {topic: nowhere, message: Hi.}"), "there is no topic 'nowhere'"),
+        (("llm_turn", "action: {call: nowhere}"), "There is no tool 'nowhere'"),
         (("llm_turn", 'set: {hint: "question[100000]"}'), "ExpressionError"),
         (("llm_turn", "loop: {child: {set: {hint: \"'again'\"}}}"), "without waiting for anything"),
         (("loop: {child: {set: {hint: \"'again'\"}}}",), "without waiting for anything"),

@@ -7,8 +7,10 @@ import sys
 from dataclasses import dataclass
 
 import pytest
+import structlog
 
 from oracle.cli import main
+from oracle.logs import configure_logging
 from oracle.testing import StandInProvider
 
 
@@ -31,6 +33,14 @@ def own_environment(monkeypatch, tmp_path):
     yield
     for name in set(os.environ) - set(before):
         del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def own_logging():
+    """Logs go where the command sends them, in whatever order the tests run."""
+    configure_logging()
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

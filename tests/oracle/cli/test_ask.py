@@ -64,7 +64,7 @@ def test_the_question_may_come_from_standard_input(oracle, monkeypatch, argument
 def test_a_question_that_cannot_be_asked_is_refused(oracle, monkeypatch, data, message):
     stdin(monkeypatch, data)
     ran = oracle("ask")
-    assert ran.code == 2
+    assert ran.code == 1
     assert ran.err.startswith("Error: ")
     assert message in ran.err
     assert ran.out == ""
@@ -72,7 +72,7 @@ def test_a_question_that_cannot_be_asked_is_refused(oracle, monkeypatch, data, m
 
 def test_an_argument_that_is_no_utf_8_is_refused(oracle):
     ran = oracle("ask", os.fsdecode(b"caf\xe9?"))
-    assert ran.code == 2
+    assert ran.code == 1
     assert "the question is not UTF-8 text: byte 0xe9 at position 4" in ran.err
 
 
@@ -94,37 +94,44 @@ def test_an_argument_that_is_no_utf_8_is_refused(oracle):
         (["--project", "a-file"], "--project or ORACLE_PROJECT_DIR"),
         (["--model", "claude-haiku-5-5"], "needs the provider, but the embedded model answers"),
         (["--model", ""], "--model takes a model's name"),
-        (["--nonsense"], "--nonsense"),
-        (["two", "questions"], "unexpected extra arguments"),
     ],
 )
 def test_wrong_input_is_told_with_what_would_be_right_and_asks_nothing(oracle, tmp_path, options, message):
     (tmp_path / "a-file").write_text("no folder")
     ran = oracle("ask", "Hello", *options)
-    assert ran.code == 2
+    assert ran.code == 1
     assert message in ran.err
     assert len(ran.err) < 1_000
     assert "Traceback" not in ran.err
     assert ran.out == ""
 
 
+@pytest.mark.parametrize(
+    ("options", "message"), [(["--nonsense"], "--nonsense"), (["two", "questions"], "unexpected extra arguments")]
+)
+def test_a_command_line_that_cannot_be_read_has_an_exit_code_of_its_own(oracle, options, message):
+    ran = oracle("ask", "Hello", *options)
+    assert ran.code == 2
+    assert message in ran.err
+
+
 def test_all_wrong_limits_are_told_at_once(oracle):
     ran = oracle("ask", "Hello", "--limit", "token_budget=x", "--limit", "max_iterations=0")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "token_budget must be" in ran.err
     assert "max_iterations must be" in ran.err
 
 
 def test_control_characters_of_the_command_line_are_not_obeyed(oracle):
     ran = oracle("ask", "Hello", "--tree", "\x1b[31mred")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "\x1b" not in ran.err
 
 
 def test_a_wrong_setting_is_told_with_its_variable(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_CONTROL", "shadow")
     ran = oracle("ask", "Hello")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "ORACLE_CONTROL must be 'tree' or 'loop' ('shadow' is not there yet), not 'shadow'" in ran.err
 
 
@@ -139,7 +146,7 @@ def test_a_misspelt_setting_is_noted(oracle, monkeypatch):
 def test_settings_may_stand_in_a_file(oracle, tmp_path):
     (tmp_path / ".env").write_text("ORACLE_LLM=nobody\n")
     ran = oracle("ask", "Hello")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "ORACLE_LLM must be 'auto', 'anthropic' or 'offline', not 'nobody'" in ran.err
 
 
@@ -157,7 +164,7 @@ def test_a_tree_with_mistakes_is_told_like_a_compiler_would(oracle, monkeypatch,
     (folder / "mine.yaml").write_text("tree: mine\nroot:\n  sequence:\n    - llm_turn: {timeout: 120}\n    - finsh\n")
     monkeypatch.setenv("ORACLE_TREES_DIR", str(folder))
     ran = oracle("ask", "Hello", "--tree", "mine")
-    assert ran.code == 2
+    assert ran.code == 1
     assert ran.err.startswith(f"{folder / 'mine.yaml'}:4:")
     assert "hint: did you mean 'timeout_s'?" in ran.err
     assert "hint: did you mean 'finish'?" in ran.err

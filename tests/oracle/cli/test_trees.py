@@ -73,7 +73,7 @@ def test_a_subtree_of_the_operator_that_does_not_fit_the_shipped_trees_is_told(o
 def test_a_trees_folder_that_is_none_is_told(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "none")
     ran = oracle("trees", "check")
-    assert ran.code == 2
+    assert ran.code == 1
     assert "ORACLE_TREES_DIR is 'none'" in ran.err
 
 

@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from bt_runtime import TreeFileError
+from bt_runtime.parser import read_tree
 from bt_runtime.status import Status
 from bt_runtime.testing import FakeClock
 from oracle.models.protocol import ModelFault
+from oracle.nodes import REGISTRY
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CHAT, answers, calls, harness, says, signal_xml, text_of
 from tests.oracle.nodes.running import errors, run_nodes, statuses, tree_of, written
@@ -222,10 +224,9 @@ async def test_say_and_notify_see_the_parameters_of_their_subtree() -> None:
     assert answered.messages == ["Greeted Ada."]
 
 
-async def test_notify_with_a_topic_that_clients_do_not_know_fails_and_says_which_there_are() -> None:
-    answered = await run_nodes("- notify: {message: Hi., topic: gossip}")
-    assert answered.reason == "error"
-    assert "there is no topic 'gossip'; topics are limit_warning" in answered.failures[0].error
+async def test_notify_with_a_topic_that_clients_do_not_know_is_told_before_anything_runs() -> None:
+    with pytest.raises(TreeFileError, match=r"'topic' must be .*'fallback', not 'gossip'"):
+        await run_nodes("- notify: {message: Hi., topic: gossip}")
 
 
 async def test_notify_may_show_keys_whose_names_mean_something_to_the_log() -> None:
@@ -319,3 +320,16 @@ async def test_a_wrong_node_is_refused_with_its_place(node: str, told: str) -> N
             await it.ask(tree="sample")
     assert told in str(caught.value)
     assert "sample.yaml:11:" in str(caught.value)
+
+
+def test_a_misspelt_key_of_the_host_is_told_because_its_default_would_be_lost() -> None:
+    text = "tree: sample\nblackboard:\n  max_turn: {type: int, default: 1}\nroot: finish\n"
+    with pytest.raises(TreeFileError) as told:
+        read_tree(text, file="sample.yaml", registry=REGISTRY)
+    assert str(told.value).startswith("sample.yaml:3:3: 'max_turn' is declared, but nothing here uses it")
+    assert "did you mean 'max_turns'?" in str(told.value)
+
+
+def test_a_key_of_the_author_may_look_like_one_of_the_host_if_it_is_used() -> None:
+    text = "tree: sample\nblackboard: {max_turn: int}\nroot: {sequence: [{set: {max_turn: 1}}, finish]}\n"
+    assert "max_turn" in read_tree(text, file="sample.yaml", registry=REGISTRY).keys

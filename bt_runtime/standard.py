@@ -1,0 +1,30 @@
+"""The registry of a host that adds nothing of its own, and the shortest way from a file to a definition."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from bt_runtime import library
+from bt_runtime.definition import TreeDefinition
+from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.registry import Registry
+from bt_runtime.values import Value
+
+STANDARD: Final = Registry(BUILTIN_KINDS, BUILTIN_KEYS)
+"""The built-in kinds and keys; `STANDARD.extended(kinds=…, keys=…)` adds a host's own."""
+
+
+def load(
+    path: str | Path, *, registry: Registry = STANDARD, arguments: Mapping[str, Value] | None = None
+) -> TreeDefinition:
+    """The tree of a file, with the subtrees that lie beside it.
+
+    Args:
+        path: of the file; it is called as its tree.
+        registry: the kinds and keys that there are.
+        arguments: values for its parameters, if it has any.
+
+    Raises:
+        TreeFileError: the file, or one that it includes, cannot be read, has mistakes, or needs arguments.
+    """
+    return library.load(path, registry=registry, arguments=arguments)
