@@ -4,6 +4,7 @@ The way of one query, from here down: `Oracle.open` checks and prepares; `Active
 control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
 """
 
+import asyncio
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -92,9 +93,17 @@ class ActiveQuery:
         self.control.cancel()
 
     async def run(self) -> None:
-        """See the query to its `Done`, whatever happens on the way."""
+        """See the query to its `Done`, whatever happens on the way.
+
+        A cancel of the task that runs this is taken as a wish to stop: what was said is kept, `Done` is sent, and the
+        cancel goes on. `cancel` is the better way, for then the tree decides.
+        """
         try:
             await self.control.drive()
+        except asyncio.CancelledError:
+            self.agent.stop("user_cancelled")
+            await self.closing.finish(self.agent, asked_at=self.asked_at)
+            raise
         except DecisionTreeError as error:
             problem = f"the control of the query ({self.agent.query.tree}) failed: {error}"
             self._fail(ModelFault("tree_failed", problem), error)

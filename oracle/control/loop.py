@@ -9,6 +9,7 @@ The user's limits and a cancel hold whatever the decision tree answers (012 SC-0
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -50,16 +51,17 @@ class LoopControl:
     async def _turn(self) -> None:
         run = self._run
         run.send_warnings(self._decided(self._decisions.on_turn_start, run.state))
-        turn = await self._while_allowed(run_turn(run), otherwise=lambda: TurnOutcome(interrupted=True))
-        run.apply_turn(turn)
+        turn = await self._while_allowed(
+            run_turn(run), apply=run.apply_turn, otherwise=lambda: TurnOutcome(interrupted=True)
+        )
         if run.fault is not None:
             run.stop("error")
         if not self._goes_on():
             run.apply_tools(ToolsOutcome(refuse(run, turn.calls, CANCELLED if self._cancelled else NO_TURN_LEFT)))
         elif turn.calls:
             cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
-            tools = await self._while_allowed(run_tool_calls(run, turn.calls), otherwise=cancelled)
-            run.apply_tools(tools, judge=self._judge)
+            apply = partial(run.apply_tools, judge=self._judge)
+            await self._while_allowed(run_tool_calls(run, turn.calls), apply=apply, otherwise=cancelled)
         else:
             run.ask_again()
 
@@ -105,11 +107,14 @@ class LoopControl:
             raise DecisionTreeError(f"{hook.__name__} answered {state!r}; it must be the next AgentState")
         return state
 
-    async def _while_allowed(self, step: Coroutine[Any, Any, T], *, otherwise: Callable[[], T]) -> T:
+    async def _while_allowed(
+        self, step: Coroutine[Any, Any, T], *, apply: Callable[[T], None], otherwise: Callable[[], T]
+    ) -> T:
         """Run a step until it ends, the deadline comes, or somebody cancels; its outcome holds what there is.
 
         Args:
             step: returns what it has when it is cancelled.
+            apply: takes the outcome over, also when this task itself is cancelled.
             otherwise: its outcome, if it was cancelled before it had begun.
         """
         clock, state = self._run.equipment.clock, self._run.state
@@ -124,7 +129,9 @@ class LoopControl:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task})
-        return otherwise() if task.cancelled() else task.result()
+            outcome = otherwise() if task.cancelled() else task.result()
+            apply(outcome)
+        return outcome
 
 
 def _answer_of(hook: Callable[..., Any], *told: Any) -> Any:  # noqa: ANN401  a skill's own code

@@ -304,3 +304,16 @@ async def test_012_edge_connection_drops_during_a_limit_notification_what_was_sa
         answered = await query.result()
     assert answered.kept == "Step 1.\n\nStep 2.\n\nStopped: iteration limit reached (2/2)."
     assert sum(isinstance(chunk, ToolCalled) for chunk in answered.chunks) == 2
+
+
+async def test_decision_09_a_cancelled_task_ends_with_done_and_keeps_what_was_said(control: ControlName) -> None:
+    async with harness([hangs(says("Half of the"))], control=control) as it:
+        query = await it.start()
+        await query.until_content("Half of the")
+        query._task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await query._task
+        await it.wire.wait_disconnected()
+        answered = query._collect().check()
+    assert (answered.reason, answered.answer, answered.kept) == ("user_cancelled", "Half of the", "Half of the")
+    assert answered.done.tokens_used > 0
