@@ -9,7 +9,7 @@ import tracemalloc
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
-from benchmarks.parts import oracle_over
+from benchmarks.parts import oracle_over, quiet
 from oracle.answering import Ask
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
 from oracle.tools import ToolRegistry
@@ -84,6 +84,7 @@ async def measure() -> None:
 
 
 def main() -> None:
+    quiet()
     asyncio.run(measure())
 
 

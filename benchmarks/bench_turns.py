@@ -7,13 +7,10 @@ over it per turn.
 
 import asyncio
 import gc
-import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-import structlog
-
-from benchmarks.parts import oracle_over
+from benchmarks.parts import oracle_over, quiet
 from oracle.answering import Ask
 from oracle.chunks import Chunk, Content, ToolCalled, ToolReturned
 from oracle.models.protocol import (
@@ -148,8 +145,7 @@ async def measure() -> None:
 
 
 def main() -> None:
-    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
-    structlog.configure(wrapper_class=quiet, cache_logger_on_first_use=True)
+    quiet()
     asyncio.run(measure())
 
 

@@ -1,7 +1,10 @@
 """An `Oracle` over a model of the benchmark's own, with nothing else in it that costs or waits."""
 
+import logging
 from itertools import count
 from typing import Literal
+
+import structlog
 
 from bt_runtime import SystemClock, TreeLibrary
 from oracle.agent.run import Equipment
@@ -13,6 +16,12 @@ from oracle.nodes import REGISTRY
 from oracle.tools import ToolRegistry
 from prompts import load_segments
 from trees import FOLDER
+
+
+def quiet() -> None:
+    """Keep the log to warnings, as an operator would."""
+    wrapper = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=wrapper, cache_logger_on_first_use=True)
 
 
 def oracle_over(model: Model, tools: ToolRegistry, *, control: Literal["tree", "loop"] = "tree") -> Oracle:

@@ -72,9 +72,11 @@ class Blackboard(Mapping[str, Any]):
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
         """
+        before = self._values.get(name, self)  # a blackboard is no value of its own, so an unknown key goes on
+        if before is value:
+            return  # most writes repeat what is there, and that was checked when it came
         self.check(name, value)
-        before = self._values[name]
-        if before is value or (type(value) in _SCALARS and type(before) is type(value) and before == value):
+        if type(value) in _SCALARS and type(before) is type(value) and before == value:
             return
         self._values[name] = value
         self.writes.append((name, value))
