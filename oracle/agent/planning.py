@@ -82,8 +82,7 @@ def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, t
     """
     left = state.tokens_left
     max_tokens = max(1, min(max_output_tokens, left))
-    # The first turn is an ordinary one: it always runs, and before it the cost of a turn is a guess from characters.
-    is_last_paid = state.turn_limit > 1 and state.turn > 0 and _budget_pays_for_one_turn_only(left, input_tokens)
+    is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, input_tokens)
     wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)
     thinking = min(thinking_tokens, max_tokens // 2) if left >= LEAST_FOR_THINKING else 0  # half is for the answer
     return TurnPlan(

@@ -27,7 +27,7 @@ def read(pieces):
     return parsed
 
 
-def same(one, other):
+def assert_same(one, other):
     assert one.text == other.text
     assert one.warnings == other.warnings
     assert [r.raw_xml for r in one.readings] == [r.raw_xml for r in other.readings]
@@ -36,8 +36,8 @@ def same(one, other):
 @given(ANY, st.randoms(use_true_random=False))
 def test_020_FR_002_any_chunking_gives_the_same_text_and_signal(text, rng):
     whole = signals.parse(text)
-    same(whole, read(nasty.split(text, rng)))
-    same(whole, read(text))
+    assert_same(whole, read(nasty.split(text, rng)))
+    assert_same(whole, read(text))
 
 
 @given(ANY)
@@ -95,22 +95,22 @@ def check_against_reference(text):
     assert (parsed.signal is None) == (not any(reading.signal for reading in parsed.readings))
 
 
-def fuzz(seed, count):
+def assert_fuzz_agrees(seed, count):
     for number in range(count):
         rng = random.Random(f"{seed}/{number}")
         text = nasty.response(rng)
         check_against_reference(text)
-        same(signals.parse(text), read(nasty.split(text, rng)))
+        assert_same(signals.parse(text), read(nasty.split(text, rng)))
 
 
 def test_nasty_responses_are_read_as_the_reference_reads_them():
-    fuzz("short", 1_500)
+    assert_fuzz_agrees("short", 1_500)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(10))
 def test_a_hundred_thousand_nasty_responses_are_read_as_the_reference_reads_them(part):
-    fuzz(f"soak {part}", SOAK_INPUTS // 10)
+    assert_fuzz_agrees(f"soak {part}", SOAK_INPUTS // 10)
 
 
 class CountingStream(signals.SignalStream):
@@ -137,5 +137,5 @@ def test_any_chunking_gives_the_same_where_windows_end(monkeypatch):
     for number in range(1_500):
         rng = random.Random(f"windows/{number}")
         text = nasty.response(rng) + nasty.response(rng)
-        same(signals.parse(text), read(nasty.split(text, rng)))
-        same(signals.parse(text), read(text))
+        assert_same(signals.parse(text), read(nasty.split(text, rng)))
+        assert_same(signals.parse(text), read(text))

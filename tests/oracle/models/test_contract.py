@@ -84,7 +84,10 @@ async def test_closing_early_is_clean(model, ask):
 
 
 async def test_a_stream_that_is_never_read_costs_nothing(model, ask):
-    await model.stream(ask()).aclose()
+    events = model.stream(ask())
+    await events.aclose()
+    with pytest.raises(StopAsyncIteration):
+        await anext(events)
 
 
 async def test_two_turns_at_once_do_not_mix(model, ask, read, end):
