@@ -30,7 +30,7 @@ from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.mistakes import Mistake, format_mistakes
 from bt_runtime.node import Action, Condition, Decorator, Guard, Node
-from bt_runtime.recording import NodeError, Observer, Outcome, Recording, TickRecord
+from bt_runtime.recording import Journal, NodeError, Observer, Outcome, Recording, TickRecord
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees
@@ -58,6 +58,7 @@ __all__ = [
     "Guard",
     "Host",
     "HotLoopError",
+    "Journal",
     "Key",
     "KeyUse",
     "Kind",

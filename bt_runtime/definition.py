@@ -73,6 +73,7 @@ class TreeDefinition:
             version that a run records.
         file: where it was read from.
         subtrees: the names of the trees it includes, directly or not.
+        sources: the texts of this tree and of those that it includes, by name.
     """
 
     name: str
@@ -83,6 +84,7 @@ class TreeDefinition:
     sha: str
     file: str
     subtrees: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees in place; a node's index here is its index in tick records."""

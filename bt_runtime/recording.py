@@ -5,7 +5,7 @@ visited, statuses, writes, errors), so a run can be looked at, and run again, fr
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -77,6 +77,17 @@ class Observer(Protocol):
 
     def on_tick(self, record: TickRecord) -> None:
         """Called after each tick, before anything that the tick asked for is started."""
+        ...
+
+
+class Journal(Protocol):
+    """Keeps what requests brought before the tree is told of it, so that nothing has to be done twice after a crash."""
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> None:
+        """Make the outcomes durable; the tree sees them when this has returned.
+
+        What it raises ends the run.
+        """
         ...
 
 

@@ -3,10 +3,11 @@
 What can happen: a request has ended, a deadline has come, somebody delivered a value (a cancel is one), or a node
 asked to be ticked again because it can make progress without waiting. Between ticks the loop sleeps.
 
-After each tick, in this order:
+Before a tick the journal, if there is one, keeps the outcomes that the tick is told of. After each tick, in this order:
 
 1. observers get the tick record;
-2. requests of halted nodes are cancelled and awaited, and what they kept is handed to their nodes;
+2. requests of halted nodes are cancelled and awaited, and what they kept is handed to their nodes, by way of the
+   journal;
 3. requests that the tick posted are started, in the order in which they were posted;
 4. the loop waits for the next thing to happen.
 
@@ -18,7 +19,7 @@ looks late.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -29,7 +30,7 @@ from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
 from bt_runtime.inbox import Delivery, Ended, Inbox
-from bt_runtime.recording import CauseKind, NodeError, Observer, Outcome, TickRecord
+from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.tasks import Tasks
 from bt_runtime.ticker import Ticker, TickInput
@@ -69,6 +70,7 @@ class RunLoop:
         tree: built, not yet run.
         clock: the time of the run.
         observers: get every tick record; one that raises is dropped.
+        journal: keeps outcomes before the tree is told of them.
         max_ticks_without_event: bound on ticks in a row for which there was nothing to wait for.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
@@ -79,6 +81,7 @@ class RunLoop:
         *,
         clock: Clock | None = None,
         observers: Iterable[Observer] = (),
+        journal: Journal | None = None,
         max_ticks_without_event: int = MAX_TICKS_WITHOUT_EVENT,
         halt_grace_s: float = HALT_GRACE_S,
     ) -> None:
@@ -87,6 +90,7 @@ class RunLoop:
         self._ticker = Ticker(tree)
         self._clock = clock or SystemClock()
         self._observers = list(observers)
+        self._journal = journal
         self._max_ticks_without_event = max_ticks_without_event
         self._ticks_without_event = 0
         self._inbox = Inbox()
@@ -127,6 +131,7 @@ class RunLoop:
                 await self._settle_halted()
                 self._tasks.start(self._context.take_posted())
                 told = await self._wait()
+                await self._keep([outcome for outcome in told.outcomes if outcome.state != "cancelled"])
         except BTError as gave_up:
             error = gave_up.with_traceback(None)  # whose frames would keep the whole run alive
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
@@ -151,12 +156,17 @@ class RunLoop:
     async def _settle_halted(self) -> None:
         """Await what halted nodes had under way, and hand it to them."""
         while halted := tuple(self._context.halting):
-            outcomes = await self._tasks.settle(halted)
+            settled = await self._tasks.settle(halted)
             del self._context.halting[: len(halted)]
-            for request, kept in zip(halted, outcomes, strict=True):
-                outcome = self._inbox.withdraw(request) or kept
+            outcomes = [self._inbox.withdraw(request) or kept for request, kept in zip(halted, settled, strict=True)]
+            await self._keep(outcomes)
+            for request, outcome in zip(halted, outcomes, strict=True):
                 self._interrupted.append(outcome)
                 self._context.give_back(request, outcome)
+
+    async def _keep(self, outcomes: Sequence[Outcome]) -> None:
+        if self._journal is not None and outcomes:
+            await self._journal.keep(outcomes)
 
     async def _wait(self) -> TickInput:
         """Sleep until there is a reason for a tick."""
@@ -226,8 +236,10 @@ class RunLoop:
         """Leave nothing behind, and write down what that brought."""
         self._tree.halt()
         self._context.posted.clear()
-        await self._settle_halted()
-        await self._tasks.end()
+        try:
+            await self._settle_halted()
+        finally:
+            await self._tasks.end()
         record = self._ticker.close(self._told("end", (), self._clock.now()))
         if record is not None:
             self._observe(record)

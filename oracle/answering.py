@@ -7,13 +7,14 @@ control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`)
 import asyncio
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import structlog
 
 from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
 from oracle.agent.closing import Closing
+from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun, Equipment
@@ -30,6 +31,7 @@ from oracle.decision import (
     make_decision_tree,
 )
 from oracle.models.protocol import ModelFault
+from oracle.tools import ToolRegistry
 
 log = structlog.get_logger(__name__)
 
@@ -56,6 +58,8 @@ class Ask:
         model: the provider's model; `None` means the configured one.
         tree: the control: a YAML tree, or a registered decision tree.
         limits: `AgentConfig` fields for this query only.
+        config: the user's own limits; `None` means the default ones.
+        run_id: the name of the run; `None` makes one.
     """
 
     question: str
@@ -65,6 +69,23 @@ class Ask:
     model: str | None = None
     tree: str = DEFAULT_TREE
     limits: Mapping[str, Any] = field(default_factory=dict)
+    config: AgentConfig | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A question that may be asked.
+
+    Args:
+        question: as it will be asked.
+        config: the limits that will hold.
+        control: the tree, or the decision tree in Python.
+    """
+
+    question: str
+    config: AgentConfig
+    control: TreeDefinition | DecisionTree
 
 
 class Control(Protocol):
@@ -81,15 +102,31 @@ class Control(Protocol):
 
 @dataclass(slots=True)
 class ActiveQuery:
-    """A query that has been opened; `run` it once."""
+    """A query that has been opened; `run` it once.
+
+    Args:
+        agent: the query under way.
+        control: what drives it.
+        closing: ends it.
+        asked_at: when the question came, ISO 8601 in UTC.
+        tree: the version of the tree that drives it; `None` if a decision tree in Python does.
+    """
 
     agent: AgentRun
     control: Control
     closing: Closing
     asked_at: str
+    tree: TreeDefinition | None = None
 
     def cancel(self) -> None:
         """The user wants it to stop; what was said is kept, and `Done` comes."""
+        self.control.cancel()
+
+    def abort(self, fault: ModelFault) -> None:
+        """The query cannot go on, through no wish of the user's: it ends as `error`, and what was said is kept."""
+        if self.agent.state.termination_reason is None:
+            self.agent.stop("error")
+            self.agent.fault = fault
         self.control.cancel()
 
     async def run(self) -> None:
@@ -128,6 +165,8 @@ class Oracle:
         conversations: where what was said is kept.
         new_id: makes names for runs.
         config: the limits of users who have set none.
+        cap: lowers a query's limits to what the operator allows.
+        tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
         control: `loop` has the default decision tree answer in the place of the tree `oracle`.
     """
 
@@ -139,6 +178,8 @@ class Oracle:
         conversations: Conversations,
         new_id: Callable[[], str],
         config: AgentConfig | None = None,
+        cap: Callable[[AgentConfig], AgentConfig] | None = None,
+        tools_of: Callable[[str], ToolRegistry] | None = None,
         control: Literal["tree", "loop"] = "tree",
     ) -> None:
         self._equipment = equipment
@@ -146,15 +187,38 @@ class Oracle:
         self._conversations = conversations
         self._new_id = new_id
         self._config = config or AgentConfig()
+        self._cap = cap or (lambda wanted: wanted)
+        self._tools_of = tools_of
         self._control = control
 
-    async def open(self, ask: Ask, *, emit: Callable[[Chunk], None], observers: Iterable[Observer] = ()) -> ActiveQuery:
+    def check(self, ask: Ask) -> Checked:
+        """Check a question without opening it.
+
+        Raises:
+            QuestionError: it is empty, too long, or not text.
+            ConfigError: a limit is unknown or out of bounds.
+            AskError: there is no such tree.
+            TreeFileError: the tree has mistakes.
+        """
+        question = checked_question(ask.question)
+        config = self._cap((ask.config or self._config).with_limits(ask.limits))
+        return Checked(question, config, self._choose(ask.tree, config))
+
+    async def open(
+        self,
+        ask: Ask,
+        *,
+        emit: Callable[[Chunk], None],
+        observers: Iterable[Observer] = (),
+        journal: Journal | None = None,
+    ) -> ActiveQuery:
         """Check a question and prepare its run; nothing is said yet.
 
         Args:
             ask: the question.
             emit: gets every chunk at once, in order; must not wait.
             observers: get the tick records, where a tree drives.
+            journal: keeps outcomes and signals.
 
         Raises:
             QuestionError: it is empty, too long, or not text.
@@ -162,16 +226,14 @@ class Oracle:
             AskError: there is no such tree or conversation.
             TreeFileError: the tree has mistakes.
         """
-        question = checked_question(ask.question)
-        config = self._config.with_limits(ask.limits)
-        chosen = self._choose(ask.tree, config)
+        checked = self.check(ask)
         conversation = await self._conversation(ask)
         query = Query(
-            run_id=self._new_id(),
-            question=question,
+            run_id=ask.run_id or self._new_id(),
+            question=checked.question,
             user_id=ask.user_id,
             context_id=conversation.context_id,
-            config=config,
+            config=checked.config,
             tree=ask.tree,
             project_id=conversation.project_id,
             model=ask.model,
@@ -179,7 +241,8 @@ class Oracle:
             previous=conversation.classification,
             previous_errors=conversation.had_tool_errors,
         )
-        agent = self._prepare(query, chosen, emit)
+        chosen = checked.control
+        agent = self._prepare(query, chosen, emit, journal or NoJournal())
         closing = Closing(self._conversations)
         asked_at = self._equipment.timestamp()
         control: Control = (
@@ -187,7 +250,7 @@ class Oracle:
             if isinstance(chosen, TreeDefinition)
             else LoopControl(agent, chosen)
         )
-        return ActiveQuery(agent, control, closing, asked_at)
+        return ActiveQuery(agent, control, closing, asked_at, chosen if isinstance(chosen, TreeDefinition) else None)
 
     def _choose(self, name: str, config: AgentConfig) -> TreeDefinition | DecisionTree:
         """A registered decision tree goes before a YAML tree of the same name."""
@@ -211,19 +274,25 @@ class Oracle:
             raise UnknownConversationError(f"there is no conversation {ask.context_id!r}; leave it out to begin one")
         return found
 
-    def _prepare(self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None]) -> AgentRun:
+    def _prepare(
+        self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None], journal: Journal
+    ) -> AgentRun:
+        equipment = self._equipment
+        if self._tools_of is not None:
+            equipment = replace(equipment, tools=self._tools_of(query.user_id))
         state = AgentState(
             user_id=query.user_id,
             project_id=query.project_id,
             config=query.config if isinstance(chosen, TreeDefinition) else chosen.get_config(),
             max_turns=_own_limit(chosen) if isinstance(chosen, TreeDefinition) else None,
-            start_time=self._equipment.clock.now(),
+            start_time=equipment.clock.now(),
         )
         return AgentRun(
             query=query,
-            equipment=self._equipment,
-            output=Output(emit=emit, timestamp=self._equipment.timestamp),
+            equipment=equipment,
+            output=Output(emit=emit, timestamp=equipment.timestamp),
             state=state,
+            journal=journal,
             transcript=Transcript.of(query.history, query.question),
         )
 

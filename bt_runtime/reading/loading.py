@@ -93,6 +93,7 @@ class Loading:
             sha=self._sha.hexdigest(),
             file=source.file,
             subtrees=tuple(name for name in self._headers if name != header.name),
+            sources={name: read.document.text for name, read in self._headers.items() if read is not None},
         )
 
     def _header(self, source: Source) -> Header:

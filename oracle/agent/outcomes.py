@@ -29,6 +29,7 @@ class TurnOutcome:
         is_last_paid: the token budget does not pay for a turn after this one.
         interrupted: the turn was cancelled in mid-stream.
         fault: what went wrong at the provider.
+        duration_ms: from the request to the end.
     """
 
     parsed: ParsedResponse | None = None
@@ -46,6 +47,7 @@ class TurnOutcome:
     is_last_paid: bool = False
     interrupted: bool = False
     fault: ModelFault | None = None
+    duration_ms: int = 0
 
     @property
     def text(self) -> str:

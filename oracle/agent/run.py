@@ -13,6 +13,7 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.agent import notices, planning
+from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.query import Query
@@ -102,6 +103,7 @@ class AgentRun:
         output: where it speaks.
         state: what the control knows.
         transcript: what goes to the provider.
+        journal: where outcomes and signals are kept.
         audit: every signal of the query (020 FR-009).
         signal: what the model says about itself.
         classification: of the question, once it is made.
@@ -122,6 +124,7 @@ class AgentRun:
     output: Output
     state: AgentState
     transcript: Transcript
+    journal: Journal = field(default_factory=NoJournal)
     audit: SignalAudit = field(default_factory=SignalAudit)
     signal: SignalTrack = field(default_factory=SignalTrack)
     classification: QueryClassification | None = None
@@ -199,10 +202,10 @@ class AgentRun:
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
-            self.fault = outcome.fault
+            self._take_fault(outcome.fault)
             self._audit_beside(outcome, action="error" if outcome.fault else "interrupted")
             return
-        self.fault = None
+        self._take_fault(None)
         self._answered_by = outcome.model
         self._unaudited = outcome
         self._sent_messages, self._input_tokens = len(self.transcript), outcome.input_tokens
@@ -220,9 +223,14 @@ class AgentRun:
             tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]
             self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])
 
+    def _take_fault(self, fault: ModelFault | None) -> None:
+        """What the last turn says of the provider; the fault that has ended the query stays."""
+        if self.state.termination_reason != "error":
+            self.fault = fault
+
     def apply_side_turn(self, outcome: TurnOutcome) -> None:
         """A turn beside the answer has ended: it counts, and leaves no trace in transcript and signals."""
-        self.fault = outcome.fault
+        self._take_fault(outcome.fault)
         self._audit_beside(outcome, action="beside_the_answer")
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
@@ -275,6 +283,7 @@ class AgentRun:
 
     def _record(self, parsed: ParsedResponse, *, turn: int, action: str) -> None:
         for record in self.audit.append_response(parsed, turn=turn, action=action):
+            self.journal.signal(record)
             log.info(
                 "signal.recorded",
                 run_id=self.query.run_id,

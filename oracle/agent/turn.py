@@ -10,7 +10,7 @@ Rules (decisions 6-8, 13-18):
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -153,6 +153,7 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     output.new_paragraph()
     fault: ModelFault | None = None
     interrupted = False
+    started_s = run.equipment.clock.now()
     try:
         async with aclosing(run.equipment.model.stream(build_request(run, plan, options))) as events:
             async for event in events:
@@ -169,7 +170,8 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     parsed = progress.read_to_end()
     for warning in parsed.warnings:
         log.warning("signal.doubtful", problem=str(warning), turn=run.state.turn + 1)
-    return _outcome(progress, parsed, plan=plan, fault=fault or _fault_of(progress), interrupted=interrupted)
+    outcome = _outcome(progress, parsed, plan=plan, fault=fault or _fault_of(progress), interrupted=interrupted)
+    return replace(outcome, duration_ms=round((run.equipment.clock.now() - started_s) * 1000))
 
 
 def _drop(_chunk: object) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
+from bt_runtime import Outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
@@ -31,6 +32,7 @@ class LoopControl:
         self._decisions = decisions
         self._wake = asyncio.Event()
         self._cancelled = False
+        self._steps = 0
 
     def cancel(self) -> None:
         """Stop now; what is under way is cancelled and awaited."""
@@ -52,7 +54,7 @@ class LoopControl:
         run = self._run
         run.send_warnings(self._decided(self._decisions.on_turn_start, run.state))
         turn = await self._while_allowed(
-            run_turn(run), apply=run.apply_turn, otherwise=lambda: TurnOutcome(interrupted=True)
+            run_turn(run), key="llm_turn", apply=run.apply_turn, otherwise=lambda: TurnOutcome(interrupted=True)
         )
         if run.fault is not None:
             run.stop("error")
@@ -61,7 +63,9 @@ class LoopControl:
         elif turn.calls:
             cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
             apply = partial(run.apply_tools, judge=self._judge)
-            await self._while_allowed(run_tool_calls(run, turn.calls), apply=apply, otherwise=cancelled)
+            await self._while_allowed(
+                run_tool_calls(run, turn.calls), key="run_tools", apply=apply, otherwise=cancelled
+            )
         else:
             run.ask_again()
 
@@ -108,12 +112,13 @@ class LoopControl:
         return state
 
     async def _while_allowed(
-        self, step: Coroutine[Any, Any, T], *, apply: Callable[[T], None], otherwise: Callable[[], T]
+        self, step: Coroutine[Any, Any, T], *, key: str, apply: Callable[[T], None], otherwise: Callable[[], T]
     ) -> T:
         """Run a step until it ends, the deadline comes, or somebody cancels; its outcome holds what there is.
 
         Args:
             step: returns what it has when it is cancelled.
+            key: names it in the journal.
             apply: takes the outcome over, also when this task itself is cancelled.
             otherwise: its outcome, if it was cancelled before it had begun.
         """
@@ -130,8 +135,17 @@ class LoopControl:
                 task.cancel()
                 await asyncio.wait({task})
             outcome = otherwise() if task.cancelled() else task.result()
-            apply(outcome)
+            try:
+                await self._keep(key, outcome)
+            finally:
+                apply(outcome)
         return outcome
+
+    async def _keep(self, key: str, value: object) -> None:
+        """Write the outcome down before anything follows from it, as the run loop of a tree does."""
+        self._steps += 1
+        outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
+        await self._run.journal.keep([outcome])
 
 
 def _answer_of(hook: Callable[..., Any], *told: Any) -> Any:  # noqa: ANN401  a skill's own code

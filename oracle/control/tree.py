@@ -47,7 +47,9 @@ class TreeControl:
     ) -> None:
         host = AgentHost(run, closing, asked_at, count(1))
         self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=first_values(run))
-        self._loop = RunLoop(self.tree, clock=run.equipment.clock, observers=[_NodeErrors(run), *observers])
+        self._loop = RunLoop(
+            self.tree, clock=run.equipment.clock, observers=[_NodeErrors(run), *observers], journal=run.journal
+        )
         self._run = run
 
     def cancel(self) -> None:

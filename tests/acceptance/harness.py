@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar
 import trees
 from bt_runtime import Recording, TreeLibrary
 from bt_runtime.testing import FakeClock
+from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun, Equipment
 from oracle.answering import ActiveQuery, Ask, Oracle
 from oracle.chunks import Chunk, Content, Done, Failed, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
@@ -275,7 +276,7 @@ class Harness:
         assert len(found) == 1, f"{node!r} stands {len(found)} times in the tree {name}"
         self.write_tree(name, "".join(line for line in lines if line is not found[0]))
 
-    async def start(self, question: str = CODE_QUESTION, **ask: Any) -> Underway:
+    async def start(self, question: str = CODE_QUESTION, *, journal: Journal | None = None, **ask: Any) -> Underway:
         """Ask, and come back while the query is under way; `ask` are the fields of `Ask`."""
         chunks: list[Chunk] = []
         arrived = asyncio.Condition()
@@ -296,7 +297,7 @@ class Harness:
 
         user_id = ask.get("user_id", "local")
         recording = Recording()
-        query = await self.oracle.open(Ask(question, **ask), emit=emit, observers=[recording])
+        query = await self.oracle.open(Ask(question, **ask), emit=emit, observers=[recording], journal=journal)
         if hasattr(query.control, "tree"):
             recording.paths = query.control.tree.paths
         bodies_before = len(self.provider.requests) if self.provider else 0

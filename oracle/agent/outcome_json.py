@@ -1,0 +1,57 @@
+"""Outcomes as JSON and back, so that a run can be repeated from what was kept of it."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from bt_runtime import Outcome
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.encoding import from_json, to_json
+
+OutcomeKind = Literal["turn_end", "tool_end"]
+
+_VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
+    "turn_end": TypeAdapter(TurnOutcome),
+    "tool_end": TypeAdapter(ToolsOutcome),
+}
+
+
+def outcome_kind(outcome: Outcome) -> OutcomeKind | None:
+    """What brought the outcome: a turn, tool calls, or (`None`) something whose value is JSON data itself."""
+    if isinstance(outcome.value, TurnOutcome):
+        return "turn_end"
+    return "tool_end" if isinstance(outcome.value, ToolsOutcome) else None
+
+
+def encode_outcome(outcome: Outcome) -> bytes:
+    """The outcome as a JSON object: `{kind, key, state, value, error, at_s}`.
+
+    Raises:
+        TypeError: its value is no JSON data.
+    """
+    kind = outcome_kind(outcome)
+    value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
+    return to_json(
+        {
+            "kind": kind,
+            "key": outcome.key,
+            "state": outcome.state,
+            "value": value,
+            "error": outcome.error,
+            "at_s": outcome.at_s,
+        }
+    )
+
+
+def decode_outcome(data: bytes | str) -> Outcome:
+    """The outcome behind `encode_outcome`'s JSON.
+
+    Raises:
+        ValueError: it is none.
+    """
+    fields = from_json(data)
+    kind = fields.pop("kind")
+    if kind is not None:
+        fields["value"] = _VALUES[kind].validate_json(to_json(fields["value"]))
+    return Outcome(**fields)

@@ -1,0 +1,128 @@
+"""What the store takes and gives: plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+EventKind = Literal["chunk", "turn_end", "tool_end", "turn_restart", "tick", "signal", "final"]
+RunStatus = Literal["running", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An entry of the log.
+
+    Args:
+        run_id: of which run.
+        seq: 1, 2, 3, … of everything in the run.
+        kind: what it is.
+        data: JSON.
+        at: seconds since the epoch.
+        chunk_n: the chunk's number; `None` for what is no chunk.
+        step_key: the request whose outcome this is.
+    """
+
+    run_id: str
+    seq: int
+    kind: EventKind
+    data: bytes
+    at: float
+    chunk_n: int | None = None
+    step_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A committed chunk: its number, and its JSON object as it goes out."""
+
+    n: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to be begun.
+
+    Args:
+        id: its name.
+        user_id: whose it is.
+        context_id: its conversation.
+        tree: the control's name.
+        input: the request as it was accepted.
+        limits: the `AgentConfig` in force.
+        timeout_s: its deadline, from now.
+        begins_conversation: the conversation is new and is made with the run.
+        project_id: label of a new conversation.
+        tree_sha: the version of the tree, if it is one.
+    """
+
+    id: str
+    user_id: str
+    context_id: str
+    tree: str
+    input: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    timeout_s: float
+    begins_conversation: bool = True
+    project_id: str | None = None
+    tree_sha: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended.
+
+    Args:
+        termination_reason: of its `done`.
+        answer: the content chunks joined.
+        turns: finished LLM turns.
+        tokens_used: as the budget counts them.
+        tokens_estimated: some of them are estimates.
+        model_used: the model that answered.
+        error: the last error chunk's `{error, error_type}`; `None` if there was none.
+    """
+
+    termination_reason: str
+    answer: str
+    turns: int
+    tokens_used: int
+    tokens_estimated: bool
+    model_used: str
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as it is kept. Times are seconds since the epoch, UTC; fields of the end are `None` before it."""
+
+    id: str
+    user_id: str
+    context_id: str
+    worker: str
+    heartbeat_at: float
+    epoch: int
+    tree: str
+    tree_sha: str | None
+    input: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    status: RunStatus
+    created_at: float
+    deadline_at: float
+    finished_at: float | None = None
+    forgotten_at: float | None = None
+    termination_reason: str | None = None
+    answer: str | None = None
+    error: Mapping[str, Any] | None = None
+    turns: int | None = None
+    tokens_used: int | None = None
+    tokens_estimated: bool | None = None
+    model_used: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that a run's worker is asked to do, maybe by another worker."""
+
+    run_id: str
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)

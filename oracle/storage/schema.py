@@ -1,0 +1,136 @@
+"""The tables: one append-only log of events, and small tables for what is looked up by name.
+
+Rules:
+
+- Texts of users, models and tools are kept as JSON text (`oracle.encoding`), so that no database is troubled by NUL.
+- Times are seconds since the epoch, UTC.
+- A change here needs a migration in `migrations/versions`; a test compares the two.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+_RUNNING = text("status = 'running'")
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("user_id", String(255), nullable=False),
+    Column("context_id", String(64), nullable=False),
+    Column("worker", String(64), nullable=False),  # who answers it, or was the last to
+    Column("heartbeat_at", Double, nullable=False),
+    Column("epoch", Integer, nullable=False),  # +1 with each worker; writes of an older one are refused
+    Column("tree", String(255), nullable=False),
+    Column("tree_sha", String(64)),  # names a row of tree_version; none under the plain loop
+    Column("input", Text, nullable=False),  # JSON: the request as it was accepted
+    Column("limits", Text, nullable=False),  # JSON: AgentConfig in force
+    Column("status", String(16), nullable=False),  # running | finished
+    Column("termination_reason", String(32)),
+    Column("answer", Text),  # JSON string
+    Column("error", Text),  # JSON: {error, error_type} of the last error chunk
+    Column("turns", Integer),
+    Column("tokens_used", BigInteger),
+    Column("tokens_estimated", Boolean),
+    Column("model_used", String(255)),
+    Column("created_at", Double, nullable=False),
+    Column("deadline_at", Double, nullable=False),
+    Column("finished_at", Double),
+    Column("forgotten_at", Double),  # its texts were deleted then, by the user or by age
+    Index("run_of_user", "user_id", "created_at"),
+    Index("run_of_conversation", "context_id"),
+    Index(
+        "one_run_of_a_conversation_at_a_time",
+        "context_id",
+        unique=True,
+        sqlite_where=_RUNNING,
+        postgresql_where=_RUNNING,
+    ),
+    Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("seq", Integer, primary_key=True),  # 1, 2, 3, … of everything
+    Column("kind", String(16), nullable=False),  # chunk | turn_end | tool_end | turn_restart | tick | signal | final
+    Column("chunk_n", Integer),  # 1, 2, 3, … of the chunks: the id of the SSE event
+    Column("step_key", String(512)),  # the request whose outcome this is
+    Column("data", Text, nullable=False),  # JSON
+    Column("at", Double, nullable=False),
+    Index(
+        "chunk_of_run",
+        "run_id",
+        "chunk_n",
+        unique=True,
+        sqlite_where=text("chunk_n IS NOT NULL"),
+        postgresql_where=text("chunk_n IS NOT NULL"),
+    ),
+)
+
+command = Table(
+    "command",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("run_id", String(64), nullable=False, index=True),
+    Column("kind", String(32), nullable=False),  # cancel | reader_joined | reader_left | …
+    Column("data", Text, nullable=False),  # JSON
+    Column("at", Double, nullable=False),
+)
+
+tree_version = Table(
+    "tree_version",
+    metadata,
+    Column("sha", String(64), primary_key=True),
+    Column("name", String(255), nullable=False),
+    Column("nodes", Text, nullable=False),  # JSON: paths of the nodes, by the index that tick records use
+    Column("source", Text, nullable=False),  # JSON: the text of the tree's files, by name
+    Column("at", Double, nullable=False),
+)
+
+conversation = Table(
+    "conversation",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("user_id", String(255), nullable=False),
+    Column("project_id", Text),  # JSON string
+    Column("state", Text, nullable=False),  # JSON: what the next query inherits (classification, had_tool_errors)
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("conversation_of_user", "user_id", "updated_at"),
+)
+
+message = Table(
+    "message",
+    metadata,
+    Column("conversation_id", String(64), primary_key=True),
+    Column("n", Integer, primary_key=True),  # 1, 2, 3, …
+    Column("role", String(16), nullable=False),
+    Column("content", Text, nullable=False),  # JSON string
+    Column("metadata", Text, nullable=False),  # JSON
+    Column("run_id", String(64), nullable=False),
+    Column("at", String(40), nullable=False),  # ISO 8601, as clients get it
+)
+
+user_settings = Table(
+    "user_settings",
+    metadata,
+    Column("user_id", String(255), primary_key=True),
+    Column("data", Text, nullable=False),  # JSON: the fields that the user has set
+    Column("revision", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)

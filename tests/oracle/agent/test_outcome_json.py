@@ -1,0 +1,55 @@
+"""Outcomes survive the way into a log and back."""
+
+import pytest
+
+from bt_runtime import Outcome
+from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.decision import Action
+from oracle.models.protocol import ModelFault, ToolCall
+from signals import parse
+
+CALL = ToolCall("call_1", "search_code", {"query": "auth", "limit": 5})
+RESULT = CallResult(
+    CALL, "src/auth.py:1", False, True, False, "code", Action.from_call("search_code", {"query": "auth"})
+)
+TURN = TurnOutcome(
+    parsed=parse('Hello.\n<signal type="need_turn"><reason>more</reason><confidence>0.9</confidence></signal>'),
+    content=({"type": "thinking", "thinking": "…", "signature": "s"}, {"type": "text", "text": "Hello."}),
+    calls=(CALL,),
+    stop_reason="tool_use",
+    tokens=120,
+    model="m",
+    duration_ms=7,
+)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind"),
+    [
+        pytest.param(Outcome("loop/llm_turn@1", "done", TURN, at_s=1.5), "turn_end", id="a turn"),
+        pytest.param(Outcome("a@1", "done", TurnOutcome()), "turn_end", id="an empty turn"),
+        pytest.param(
+            Outcome("a@1", "cancelled", TurnOutcome(parsed=parse("x <signal type='no'></signal>"), interrupted=True)),
+            "turn_end",
+            id="an interrupted turn with a malformed signal",
+        ),
+        pytest.param(
+            Outcome("a@1", "done", TurnOutcome(fault=ModelFault("provider_failed", "broke", {"status": 500}))),
+            "turn_end",
+            id="a failed turn",
+        ),
+        pytest.param(Outcome("loop/run_tools@1", "done", ToolsOutcome((RESULT,)), at_s=2.0), "tool_end", id="tools"),
+        pytest.param(Outcome("a@1", "done", ToolsOutcome()), "tool_end", id="no tools"),
+        pytest.param(Outcome("a@1", "failed", error="ValueError: no"), None, id="a failure"),
+        pytest.param(Outcome("a@1", "done", {"text": "x", "n": [1, 2.5, None]}), None, id="plain data"),
+    ],
+)
+def test_an_outcome_is_the_same_after_the_way_into_json_and_back(outcome, kind):
+    assert outcome_kind(outcome) == kind
+    assert decode_outcome(encode_outcome(outcome)) == outcome
+
+
+def test_a_lone_surrogate_in_what_a_model_said_does_not_stop_the_log():
+    outcome = Outcome("a@1", "done", TurnOutcome(content=({"type": "text", "text": "a\ud800b"},)))
+    assert decode_outcome(encode_outcome(outcome)).value.content == ({"type": "text", "text": "a\ufffdb"},)
