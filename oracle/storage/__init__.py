@@ -1,0 +1,68 @@
+"""What is kept: one append-only event log, runs, conversations, settings; on SQLite or PostgreSQL.
+
+`open_store` opens it. One thread writes, in order and in groups; nobody hears of anything before its commit.
+"""
+
+from oracle.storage.commands import Commands
+from oracle.storage.conversations import StoredConversations
+from oracle.storage.database import Database
+from oracle.storage.errors import (
+    ConversationBusyError,
+    RunLostError,
+    StorageError,
+    StoreSetupError,
+    StoreUnavailableError,
+    TooManyRunsError,
+    UnknownConversationError,
+)
+from oracle.storage.log import EventLog
+from oracle.storage.records import (
+    Command,
+    Event,
+    EventKind,
+    NewRun,
+    RunEnd,
+    RunRecord,
+    RunStatus,
+    StoredChunk,
+)
+from oracle.storage.retention import Pruned, Retention
+from oracle.storage.run_log import RunLog
+from oracle.storage.runs import RunTable
+from oracle.storage.store import Store, open_store
+from oracle.storage.tree_versions import TreeVersion, TreeVersions
+from oracle.storage.user_settings import UserSettings
+from oracle.storage.writer import CommitFigures, StoreHealth
+
+__all__ = [
+    "Command",
+    "Commands",
+    "CommitFigures",
+    "ConversationBusyError",
+    "Database",
+    "Event",
+    "EventKind",
+    "EventLog",
+    "NewRun",
+    "Pruned",
+    "Retention",
+    "RunEnd",
+    "RunLog",
+    "RunLostError",
+    "RunRecord",
+    "RunStatus",
+    "RunTable",
+    "StorageError",
+    "Store",
+    "StoreHealth",
+    "StoreSetupError",
+    "StoreUnavailableError",
+    "StoredChunk",
+    "StoredConversations",
+    "TooManyRunsError",
+    "TreeVersion",
+    "TreeVersions",
+    "UnknownConversationError",
+    "UserSettings",
+    "open_store",
+]

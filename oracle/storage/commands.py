@@ -1,0 +1,108 @@
+"""What the worker of a run is asked to do, maybe by another worker: a row, a wake-up, and the row is gone."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import structlog
+from sqlalchemy import Connection, delete, insert, select, text
+
+from oracle.encoding import from_json, to_json
+from oracle.storage import schema
+from oracle.storage.database import Database
+from oracle.storage.errors import StorageError
+from oracle.storage.records import Command
+from oracle.storage.writer import Writer
+
+log = structlog.get_logger(__name__)
+
+COMMANDS_CHANNEL = "oracle_commands"
+
+_command, _run = schema.command, schema.run
+
+
+class Commands:
+    """The commands of all workers.
+
+    Args:
+        database: where they are.
+        writer: of the store.
+        worker: the name of this one.
+        now: seconds since the epoch.
+    """
+
+    def __init__(
+        self, database: Database, *, writer: Writer, worker: str, now: Callable[[], float] = time.time
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._worker = worker
+        self._now = now
+        self._on_command: Callable[[Command], None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._look_again = False
+
+    async def send(self, command: Command) -> None:
+        """Have the run's worker do something; nobody does if the run has ended.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        row = {"run_id": command.run_id, "kind": command.kind, "data": to_json(dict(command.data)).decode()}
+        at = self._now()
+
+        def work(connection: Connection) -> str | None:
+            query = select(_run.c.worker).where((_run.c.id == command.run_id) & (_run.c.status == "running"))
+            worker: str | None = connection.execute(query).scalar()
+            if worker is not None:
+                connection.execute(insert(_command), {**row, "at": at})
+                if not self._database.is_sqlite:
+                    notice = {"channel": COMMANDS_CHANNEL, "payload": worker}
+                    connection.execute(text("SELECT pg_notify(:channel, :payload)"), notice)
+            return worker
+
+        if await self._writer.write(work) == self._worker:
+            self.look()
+
+    def subscribe(self, on_command: Callable[[Command], None]) -> None:
+        """Have the commands for runs of this worker, in the event loop; those that wait come soon."""
+        self._on_command = on_command
+        self.look()
+
+    def look(self) -> None:
+        """There may be commands for this worker."""
+        if self._on_command is None:
+            return
+        if self._looking is not None and not self._looking.done():
+            self._look_again = True
+            return
+        self._looking = asyncio.get_running_loop().create_task(self._look(), name="store-commands")
+
+    async def aclose(self) -> None:
+        """Look no more."""
+        self._on_command = None
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+
+    async def _look(self) -> None:
+        while True:
+            self._look_again = False
+            try:
+                commands = await self._writer.write(self._take)
+            except StorageError as error:
+                log.warning("commands.not_read", problem=str(error))
+                return
+            for command in commands:
+                if self._on_command is not None:
+                    self._on_command(command)
+            if not self._look_again:
+                return
+
+    def _take(self, connection: Connection) -> list[Command]:
+        mine = select(_run.c.id).where((_run.c.worker == self._worker) & (_run.c.status == "running"))
+        query = select(_command).where(_command.c.run_id.in_(mine)).order_by(_command.c.id)
+        rows = connection.execute(query).all()
+        if rows:
+            connection.execute(delete(_command).where(_command.c.id.in_([row.id for row in rows])))
+        return [Command(row.run_id, row.kind, from_json(row.data)) for row in rows]

@@ -1,0 +1,222 @@
+"""Conversations in the database."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+from uuid import uuid4
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+
+from oracle.classify import QueryClassification
+from oracle.conversations import Conversation, ConversationMessage, Exchange
+from oracle.encoding import from_json, to_json
+from oracle.storage.database import Database
+from oracle.storage.erasing import delete_events, mark_forgotten
+from oracle.storage.schema import conversation, message, run
+from oracle.storage.writer import Writer
+
+_CLASSIFICATION = TypeAdapter(QueryClassification)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """A conversation in a list. Times are seconds since the epoch, UTC."""
+
+    context_id: str
+    project_id: str | None
+    created_at: float
+    updated_at: float
+
+
+class StoredConversations:
+    """Keeps conversations in the database. A user never learns whether another user's conversation exists.
+
+    Args:
+        database: where they are read.
+        writer: what writes them.
+        new_id: makes a name for a new conversation.
+    """
+
+    def __init__(
+        self, database: Database, *, writer: Writer, new_id: Callable[[], str] = lambda: uuid4().hex
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._new_id = new_id
+
+    async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
+        """Begin a conversation."""
+        made = Conversation(self._new_id(), user_id, project_id)
+
+        def work(connection: Connection) -> None:
+            at = self._database.clock(connection)
+            row = {"id": made.context_id, "user_id": user_id, "project_id": _text(project_id), "state": _state(made)}
+            connection.execute(insert(conversation).values(row | {"created_at": at, "updated_at": at}))
+
+        await self._writer.write(work)
+        return made
+
+    async def load(self, user_id: str, context_id: str) -> Conversation | None:
+        """The user's conversation of that name, or `None`."""
+        return await self._database.read(lambda connection: _load(connection, user_id, context_id))
+
+    async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
+        """Add a query and its answer; nothing if the query's are there already.
+
+        Raises:
+            KeyError: the user has no such conversation.
+        """
+
+        def work(connection: Connection) -> None:
+            _append(connection, user_id, context_id, exchange, at=self._database.clock(connection))
+
+        await self._writer.write(work)
+
+    async def forget(self, user_id: str, context_id: str) -> bool:
+        """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.
+
+        A query that is still under way is ended as cancelled: its worker can write nothing more of it.
+
+        Returns:
+            Whether the user had a conversation of that name.
+        """
+        run_ids = await self._writer.write(lambda connection: self._forget(connection, user_id, context_id))
+        if run_ids is None:
+            return False
+        await delete_events(self._writer, run_ids)
+        return True
+
+    def _forget(self, connection: Connection, user_id: str, context_id: str) -> Sequence[str] | None:
+        if _locked_state(connection, user_id, context_id) is None:
+            return None
+        at = self._database.clock(connection)
+        runs = run.c.context_id == context_id
+        connection.execute(delete(message).where(message.c.conversation_id == context_id))
+        connection.execute(delete(conversation).where(conversation.c.id == context_id))
+        connection.execute(
+            update(run)
+            .where(runs, run.c.status == "running")
+            .values(status="finished", epoch=run.c.epoch + 1, termination_reason="user_cancelled", finished_at=at)
+        )
+        run_ids = list(connection.scalars(select(run.c.id).where(runs)))
+        mark_forgotten(connection, run_ids, at=at)
+        return run_ids
+
+    async def list(
+        self, user_id: str, *, project_id: str | None = None, limit: int = 50, before: str | None = None
+    ) -> list[ConversationSummary]:
+        """The user's conversations, the one that was used last first.
+
+        Args:
+            user_id: whose.
+            project_id: only those with this label; `None` means all.
+            limit: at most so many.
+            before: the name of a conversation; only those that follow it in the list. None follow one that is not there.
+        """
+        table = conversation.c
+        query = (
+            select(table.id, table.project_id, table.created_at, table.updated_at)
+            .where(table.user_id == user_id)
+            .order_by(table.updated_at.desc(), table.id.desc())
+            .limit(limit)
+        )
+        if project_id is not None:
+            query = query.where(table.project_id == _text(project_id))
+        if before is not None:
+            mark = select(table.updated_at).where(table.id == before, table.user_id == user_id).scalar_subquery()
+            query = query.where(or_(table.updated_at < mark, and_(table.updated_at == mark, table.id < before)))
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return [ConversationSummary(each.id, _value(each.project_id), each.created_at, each.updated_at) for each in rows]
+
+
+def _load(connection: Connection, user_id: str, context_id: str) -> Conversation | None:
+    row = connection.execute(
+        select(conversation.c.project_id, conversation.c.state).where(
+            conversation.c.id == context_id, conversation.c.user_id == user_id
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    said = connection.execute(
+        select(message.c.role, message.c.content, message.c.at, message.c.metadata)
+        .where(message.c.conversation_id == context_id)
+        .order_by(message.c.n)
+    )
+    state = from_json(row.state)
+    return Conversation(
+        context_id=context_id,
+        user_id=user_id,
+        project_id=_value(row.project_id),
+        messages=tuple(_message(role, content, at, metadata) for role, content, at, metadata in said),
+        classification=_classification(state.get("classification")),
+        had_tool_errors=bool(state.get("had_tool_errors", False)),
+    )
+
+
+def _append(connection: Connection, user_id: str, context_id: str, exchange: Exchange, *, at: float) -> None:
+    state = _locked_state(connection, user_id, context_id)
+    if state is None:
+        raise KeyError(context_id)
+    of_conversation = message.c.conversation_id == context_id
+    is_there = select(message.c.n).where(of_conversation, message.c.run_id == exchange.run_id).limit(1)
+    if connection.execute(is_there).first() is not None:
+        return
+    last = connection.scalar(select(func.max(message.c.n)).where(of_conversation)) or 0
+    rows = [
+        {
+            "conversation_id": context_id,
+            "n": n,
+            "role": each.role,
+            "content": _text(each.content),
+            "metadata": to_json(each.metadata).decode(),
+            "run_id": exchange.run_id,
+            "at": each.at,
+        }
+        for n, each in enumerate(exchange.messages(), start=last + 1)
+    ]
+    connection.execute(insert(message), rows)
+    if exchange.classification is not None:
+        state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
+    state["had_tool_errors"] = exchange.had_tool_errors
+    connection.execute(
+        update(conversation).where(conversation.c.id == context_id).values(state=to_json(state).decode(), updated_at=at)
+    )
+
+
+def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
+    """The state of the user's conversation, which no other worker changes until the end of this transaction."""
+    state = connection.scalar(
+        select(conversation.c.state)
+        .where(conversation.c.id == context_id, conversation.c.user_id == user_id)
+        .with_for_update()
+    )
+    return None if state is None else from_json(state)
+
+
+def _state(made: Conversation) -> str:
+    return to_json({"classification": None, "had_tool_errors": made.had_tool_errors}).decode()
+
+
+def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:
+    """What was kept; `None` for one that this version does not know, for a guess is no reason to lose a conversation."""
+    if kept is None:
+        return None
+    try:
+        return _CLASSIFICATION.validate_python(kept)
+    except ValidationError:
+        return None
+
+
+def _message(role: str, content: str, at: str, metadata: str) -> ConversationMessage:
+    return ConversationMessage(
+        cast("Literal['user', 'assistant', 'system']", role), from_json(content), at, from_json(metadata)
+    )
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else to_json(value).decode()
+
+
+def _value(kept: str | None) -> str | None:
+    return None if kept is None else cast("str", from_json(kept))

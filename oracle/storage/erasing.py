@@ -1,0 +1,70 @@
+"""Erasing the texts of runs: their rows keep figures, everything that was said is gone.
+
+Rules:
+
+- A run is first marked as forgotten, in one small write; from then on nobody is shown anything of it.
+- Its events go after that, a portion at a time, so that live commits are not held up behind a long deletion.
+- If the process dies between the two, `forgotten_with_events` finds what is left; retention ends the work.
+"""
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from oracle.storage.database import Database
+from oracle.storage.schema import event, run
+from oracle.storage.writer import Writer
+
+PORTION = 1000
+"""Events deleted in one write."""
+
+
+def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
+    """Delete the texts that stand in the rows of these runs; what is forgotten already keeps its time."""
+    connection.execute(
+        update(run)
+        .where(run.c.id.in_(run_ids))
+        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input="{}", answer=None, error=None)
+    )
+
+
+def forgotten_with_events(connection: Connection) -> list[str]:
+    """Forgotten runs that still have events."""
+    has_events = select(event.c.seq).where(event.c.run_id == run.c.id).exists()
+    return list(connection.scalars(select(run.c.id).where(run.c.forgotten_at.is_not(None), has_events)))
+
+
+async def delete_events(writer: Writer, run_ids: Sequence[str]) -> None:
+    """Delete all events of these runs.
+
+    Raises:
+        StoreUnavailableError: the database cannot be written for now.
+    """
+    left = run_ids
+    while left:
+        current = left
+        left = await writer.write(lambda connection: _delete_portion(connection, current))
+
+
+def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[str]:
+    """Delete a portion; gives the runs that may have more."""
+    room = PORTION
+    for at, run_id in enumerate(run_ids):
+        first = connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))
+        while first is not None:
+            if room <= 0:
+                return run_ids[at:]
+            gone = connection.execute(delete(event).where(event.c.run_id == run_id, event.c.seq < first + room))
+            room -= gone.rowcount
+            first = connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))
+    return ()
+
+
+async def erase(database: Database, writer: Writer, run_ids: Sequence[str]) -> None:
+    """Forget these runs, and delete their events.
+
+    Raises:
+        StoreUnavailableError: the database cannot be written for now.
+    """
+    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=database.clock(connection)))
+    await delete_events(writer, run_ids)

@@ -1,0 +1,152 @@
+"""How long runs are kept: by age, and by the room they take.
+
+What goes are events and texts of finished runs, oldest first; their rows keep figures, and conversations stay until
+they are forgotten by name. With them go what is of no use any more: versions of trees, and commands to ended runs.
+
+Size means what is in use. SQLite and PostgreSQL both use freed space again before they take more, and neither gives it
+back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); the file may stay larger than the limit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, LargeBinary, cast, delete, func, select, text
+
+from oracle.storage.database import Database
+from oracle.storage.erasing import delete_events, erase, forgotten_with_events
+from oracle.storage.schema import command, event, run
+from oracle.storage.tree_versions import delete_unused
+from oracle.storage.writer import Writer
+
+BATCH = 100
+"""Runs that are marked in one write; their events go in portions of their own."""
+EVENT_BYTES = 200
+"""What an event takes beside its text, in the table and its indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was deleted.
+
+    Args:
+        runs: how many lost their texts.
+        bytes: about how much their events took.
+    """
+
+    runs: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """A finished run that may go, and what its events take."""
+
+    run_id: str
+    bytes: int
+
+
+class Retention:
+    """Deletes what is too old or too much.
+
+    Args:
+        database: where it looks.
+        writer: what deletes.
+    """
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
+
+    async def prune(self, *, older_than_s: float | None, most_bytes: int | None) -> Pruned:
+        """Delete events and texts of finished runs; those that are running are never touched.
+
+        Args:
+            older_than_s: of runs that ended longer ago than this; `None` means no age is too old.
+            most_bytes: of the oldest runs until no more than this is in use; `None` means any size will do.
+
+        Raises:
+            StoreUnavailableError: the database cannot be used for now; what was deleted stays deleted.
+        """
+        # Left by a process that died while it was erasing.
+        await delete_events(self._writer, await self._database.read(forgotten_with_events))
+        pruned = Pruned()
+        if older_than_s is not None:
+            pruned = await self._prune_older(older_than_s)
+        if most_bytes is not None:
+            by_size = await self._prune_larger(most_bytes)
+            pruned = Pruned(pruned.runs + by_size.runs, pruned.bytes + by_size.bytes)
+        await self._writer.write(self._delete_leftovers)
+        return pruned
+
+    async def _prune_older(self, older_than_s: float) -> Pruned:
+        before = await self._database.read(self._database.clock) - older_than_s
+        pruned = Pruned()
+        while batch := await self._oldest(before=before):
+            pruned = await self._erase(batch, pruned)
+        return pruned
+
+    async def _prune_larger(self, most_bytes: int) -> Pruned:
+        over = await self._database.read(lambda connection: _used_bytes(connection, most_bytes)) - most_bytes
+        pruned = Pruned()
+        while over > pruned.bytes and (batch := await self._oldest()):
+            pruned = await self._erase(_as_many_as_needed(batch, over - pruned.bytes), pruned)
+        return pruned
+
+    async def _oldest(self, *, before: float | None = None) -> Sequence[_Old]:
+        return await self._database.read(lambda connection: _oldest(connection, before=before))
+
+    async def _erase(self, batch: Sequence[_Old], pruned: Pruned) -> Pruned:
+        await erase(self._database, self._writer, [each.run_id for each in batch])
+        return Pruned(pruned.runs + len(batch), pruned.bytes + sum(each.bytes for each in batch))
+
+    def _delete_leftovers(self, connection: Connection) -> None:
+        is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
+        connection.execute(delete(command).where(~is_running))
+        delete_unused(connection, at=self._database.clock(connection))
+
+
+def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:
+    oldest = (
+        select(run.c.id)
+        .where(run.c.status == "finished", run.c.forgotten_at.is_(None))
+        .order_by(run.c.finished_at, run.c.id)
+        .limit(BATCH)
+    )
+    if before is not None:
+        oldest = oldest.where(run.c.finished_at < before)
+    run_ids = list(connection.scalars(oldest))
+    sizes = select(event.c.run_id, _bytes_of_events(connection)).where(event.c.run_id.in_(run_ids))
+    found: dict[str, int] = {run_id: size for run_id, size in connection.execute(sizes.group_by(event.c.run_id))}
+    return [_Old(run_id, found.get(run_id, 0)) for run_id in run_ids]
+
+
+def _as_many_as_needed(batch: Sequence[_Old], over: int) -> Sequence[_Old]:
+    taken: list[_Old] = []
+    for each in batch:
+        if over <= 0:
+            break
+        taken.append(each)
+        over -= each.bytes
+    return taken
+
+
+def _used_bytes(connection: Connection, most_bytes: int) -> int:
+    """What is in use; looks closely only where the file is larger than `most_bytes`."""
+    if connection.dialect.name == "sqlite":
+        pages, free, page_bytes = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * page_bytes)
+    # The size of the table does not fall when rows are deleted: taken alone, it would have everything deleted.
+    whole = connection.execute(text("SELECT pg_total_relation_size('event')")).scalar_one()
+    if whole <= most_bytes:
+        return int(whole)
+    return min(int(whole), connection.scalar(select(_bytes_of_events(connection))) or 0)
+
+
+def _bytes_of_events(connection: Connection) -> ColumnElement[Any]:
+    data: ColumnElement[Any] = event.c.data
+    size = func.length(cast(data, LargeBinary)) if connection.dialect.name == "sqlite" else func.pg_column_size(data)
+    return cast(func.coalesce(func.sum(size + EVENT_BYTES), 0), BigInteger)

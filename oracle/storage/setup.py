@@ -1,0 +1,101 @@
+"""Makes a database ready: the folder, the lock that keeps a second server out, the tables of this version."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from oracle.storage.database import Database, in_words
+from oracle.storage.errors import StoreSetupError
+
+log = structlog.get_logger(__name__)
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK_KEY = 0x6F7261636C65  # PostgreSQL's advisory lock: one migrates, the others wait
+_NO_PASSWORD = ("password", "authentication", "role ")
+
+
+def prepare(database: Database) -> Callable[[], None]:
+    """Lock and migrate the database.
+
+    Returns:
+        What gives the lock back.
+
+    Raises:
+        StoreSetupError: it cannot be used; the message says what to do.
+    """
+    unlock = _lock(database.file) if database.file is not None else _nothing
+    try:
+        with database.write_engine.connect() as connection, connection.begin():
+            _migrate(connection, database)
+    except DBAPIError as error:
+        unlock()
+        raise StoreSetupError(_advice(database, in_words(error))) from None
+    except BaseException:
+        unlock()
+        raise
+    return unlock
+
+
+def _nothing() -> None:
+    """There is no lock to give back."""
+
+
+def _lock(file: Path) -> Callable[[], None]:
+    lock = FileLock(file.with_name(f"{file.name}.lock"))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise StoreSetupError(
+            f"the database {str(file)!r} is in use by another 'oracle serve'; stop that one, choose another folder "
+            "with --data-dir, or set ORACLE_DATABASE_URL to a PostgreSQL server, which several may share"
+        ) from None
+    except OSError as error:
+        raise StoreSetupError(
+            f"the folder {str(file.parent)!r} cannot be written ({error.strerror}); "
+            "choose another one with --data-dir or ORACLE_DATA_DIR"
+        ) from None
+    return lock.release
+
+
+def _migrate(connection: Connection, database: Database) -> None:
+    if not database.is_sqlite:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    script = ScriptDirectory.from_config(config)
+    current, newest = MigrationContext.configure(connection).get_current_revision(), script.get_current_head()
+    if current == newest:
+        return
+    if current is not None and current not in {revision.revision for revision in script.walk_revisions()}:
+        raise StoreSetupError(
+            f"the database {database.name!r} was written by a newer version of Oracle (its schema is {current!r}, "
+            f"this one knows {newest!r}); install that version, or choose another database"
+        )
+    command.upgrade(config, "head")
+    log.info("store.migrated", before=current, after=newest)
+
+
+def _advice(database: Database, problem: str) -> str:
+    if database.is_sqlite:
+        return (
+            f"the database {database.name!r} cannot be opened ({problem}); move the file away to begin a new one, "
+            "or choose another folder with --data-dir"
+        )
+    if any(word in problem for word in _NO_PASSWORD):
+        return (
+            f"the database server refused {database.name} ({problem}); check user and password in ORACLE_DATABASE_URL"
+        )
+    return (
+        f"the database {database.name} cannot be reached ({problem}); "
+        "is the server up, and is ORACLE_DATABASE_URL right?"
+    )

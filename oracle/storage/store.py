@@ -1,0 +1,126 @@
+"""The store as a whole, and how it is opened."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection, text
+
+from oracle.storage.commands import Commands
+from oracle.storage.conversations import StoredConversations
+from oracle.storage.database import Database, read_url
+from oracle.storage.listener import Listener
+from oracle.storage.log import EventLog
+from oracle.storage.retention import Retention
+from oracle.storage.runs import RunTable
+from oracle.storage.setup import prepare
+from oracle.storage.tails import Tails
+from oracle.storage.tree_versions import TreeVersions
+from oracle.storage.user_settings import UserSettings
+from oracle.storage.writer import CommitFigures, StoreHealth, Writer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Everything that is kept; made by `open_store`.
+
+    Args:
+        worker: the name of this worker.
+        database: where it is.
+        writer: what writes it.
+        log: what runs said and did.
+        runs: their rows.
+        conversations: what was said in each.
+        settings: what users have set.
+        trees: the versions of trees that runs have had.
+        commands: to the workers of runs.
+        retention: takes away what is old.
+    """
+
+    worker: str
+    database: Database
+    writer: Writer
+    log: EventLog
+    runs: RunTable
+    conversations: StoredConversations
+    settings: UserSettings
+    trees: TreeVersions
+    commands: Commands
+    retention: Retention
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other workers may be there."""
+        return not self.database.is_sqlite
+
+    @property
+    def health(self) -> StoreHealth:
+        """Whether it can be written."""
+        return self.writer.health
+
+    async def ping(self) -> None:
+        """Read something.
+
+        Raises:
+            StoreUnavailableError: it cannot be read for now.
+        """
+        await self.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run a small transaction in the writer's thread, after all that was appended before.
+
+        Raises:
+            StoreUnavailableError: it could not be written for longer than the patience, and will not be.
+            Exception: what the work raises; nothing of it is kept then.
+        """
+        return await self.writer.write(work)
+
+
+@asynccontextmanager
+async def open_store(
+    url: str,
+    *,
+    worker: str,
+    observe: Callable[[CommitFigures], None] | None = None,
+    now: Callable[[], float] = time.time,
+) -> AsyncIterator[Store]:
+    """Open the store; on SQLite for this process alone, on PostgreSQL for as many as like.
+
+    Args:
+        url: `sqlite:////path/oracle.db` or `postgresql://…`.
+        worker: names this process among the others.
+        observe: told of every commit.
+        now: seconds since the epoch.
+
+    Raises:
+        StoreSetupError: it cannot be opened as configured; the message says what to do.
+    """
+    async with AsyncExitStack() as stack:
+        database = Database(read_url(url), now=now)
+        stack.callback(database.close)
+        lock = await asyncio.get_running_loop().run_in_executor(None, prepare, database)
+        stack.callback(lock)
+        writer, tails = Writer(database, observe=observe), Tails()
+        stack.push_async_callback(writer.aclose)
+        commands = Commands(database, writer=writer, worker=worker, now=now)
+        stack.push_async_callback(commands.aclose)
+        if not database.is_sqlite:
+            listener = Listener(database.url, tails=tails, commands=commands, worker=worker)
+            stack.push_async_callback(listener.aclose)
+        yield Store(
+            worker=worker,
+            database=database,
+            writer=writer,
+            log=EventLog(database, writer=writer, tails=tails, now=now),
+            runs=RunTable(database, writer=writer, worker=worker, now=now),
+            conversations=StoredConversations(database, writer, now=now),
+            settings=UserSettings(database, writer, now=now),
+            trees=TreeVersions(database, writer, now=now),
+            commands=commands,
+            retention=Retention(database, writer, now=now),
+        )

@@ -1,0 +1,122 @@
+"""The latest committed chunks of the runs that are being written or followed, and who waits for more of them."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from oracle.storage.records import StoredChunk
+
+MOST_BYTES = 256 * 1024
+"""Of one run in memory; what is older is read from the database."""
+
+
+class Tail:
+    """The end of one run's stream of chunks.
+
+    Args:
+        run_id: whose.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        self.last_n = 0
+        """The last chunk that is known to be committed."""
+        self.is_ended = False
+        """`last_n` is the run's last chunk."""
+        self.is_written_here = False
+        """This process has the run, so that every chunk of it passes by here."""
+        self.users = 0
+        self._chunks: deque[StoredChunk] = deque()
+        self._bytes = 0
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    def publish(self, chunks: Sequence[StoredChunk]) -> None:
+        """These are committed, in order, right behind what was."""
+        self._chunks.extend(chunks)
+        self._bytes += sum(len(chunk.data) for chunk in chunks)
+        while self._bytes > MOST_BYTES and len(self._chunks) > 1:
+            self._bytes -= len(self._chunks.popleft().data)
+        self.last_n = max(self.last_n, chunks[-1].n)
+        self.wake()
+
+    def begin(self, last_n: int) -> None:
+        """This process writes the run from now on, behind chunk `last_n`."""
+        self.is_written_here, self.last_n = True, last_n
+
+    def lose(self) -> None:
+        """Another worker has the run."""
+        self.is_written_here = False
+        self._chunks.clear()
+        self._bytes = 0
+        self.wake()
+
+    def end(self) -> None:
+        """The last chunk was published."""
+        self.is_ended = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Have everybody who waits look again."""
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()
+
+    def after(self, n: int, *, limit: int) -> list[StoredChunk] | None:
+        """The chunks behind number `n`; `None` if the database must be asked."""
+        knows_all = self.is_written_here or self.is_ended
+        if knows_all and n >= self.last_n:
+            return []
+        if not knows_all or not self._chunks or self._chunks[0].n > n + 1:
+            return None
+        start = n + 1 - self._chunks[0].n
+        return list(islice(self._chunks, start, start + limit))
+
+    def news(self) -> "asyncio.Future[None]":
+        """Done at the next change; give it back to `ignore`."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        return future
+
+    def ignore(self, news: "asyncio.Future[None]") -> None:
+        """Nobody waits for it any more."""
+        self._waiting.discard(news)
+
+
+class Tails:
+    """The tails in use."""
+
+    def __init__(self) -> None:
+        self._by_run: dict[str, Tail] = {}
+
+    def __iter__(self) -> Iterator[Tail]:
+        return iter(tuple(self._by_run.values()))
+
+    def get(self, run_id: str) -> Tail | None:
+        """The tail, if anybody uses it."""
+        return self._by_run.get(run_id)
+
+    @contextmanager
+    def using(self, run_id: str) -> Iterator[Tail]:
+        """The tail, kept for as long as this is entered."""
+        tail = self.take(run_id)
+        try:
+            yield tail
+        finally:
+            self.release(tail)
+
+    def take(self, run_id: str) -> Tail:
+        """Use the tail until `release`."""
+        tail = self._by_run.get(run_id)
+        if tail is None:
+            tail = self._by_run[run_id] = Tail(run_id)
+        tail.users += 1
+        return tail
+
+    def release(self, tail: Tail) -> None:
+        """It is not used any more by one of its users."""
+        tail.users -= 1
+        if tail.users == 0 and self._by_run.get(tail.run_id) is tail:
+            del self._by_run[tail.run_id]

@@ -1,0 +1,96 @@
+"""The versions of trees that runs were driven by, so that a record can be read after its tree has changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from oracle.encoding import from_json, to_json
+from oracle.storage.database import Database
+from oracle.storage.schema import run, tree_version
+from oracle.storage.writer import Writer
+
+UNUSED_S = 24 * 3600.0
+"""A version that no readable run names is deleted when nobody has asked to keep it for so long."""
+_RENEW_S = UNUSED_S / 24
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVersion:
+    """A version of a tree.
+
+    Args:
+        sha: its name.
+        name: the tree's.
+        nodes: paths of its nodes, by the index that tick records use.
+        source: the texts of its files, by name.
+    """
+
+    sha: str
+    name: str
+    nodes: tuple[str, ...]
+    source: Mapping[str, str]
+
+
+class TreeVersions:
+    """Keeps versions of trees.
+
+    A version that is kept again is marked as in use, at most once an hour, so that no worker deletes what another one
+    has just begun to use.
+
+    Args:
+        database: where they are read.
+        writer: what writes them.
+    """
+
+    def __init__(self, database: Database, *, writer: Writer) -> None:
+        self._database = database
+        self._writer = writer
+        self._marked_at: dict[str, float] = {}
+
+    async def keep(self, sha: str, name: str, nodes: Sequence[str], source: Mapping[str, str]) -> None:
+        """Keep a version; costs nothing if it was kept here within the last hour."""
+        marked_at = self._marked_at.get(sha)
+        if marked_at is not None and 0 <= self._database.now() - marked_at < _RENEW_S:
+            return
+        version = TreeVersion(sha, name, tuple(nodes), dict(source))
+        await self._writer.write(lambda connection: _keep(connection, version, at=self._database.clock(connection)))
+        self._marked_at[sha] = self._database.now()
+
+    async def find(self, sha: str) -> TreeVersion | None:
+        """The version of that name, or `None`."""
+        query = select(tree_version).where(tree_version.c.sha == sha)
+        row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
+        if row is None:
+            return None
+        return TreeVersion(row.sha, row.name, tuple(from_json(row.nodes)), from_json(row.source))
+
+
+def _keep(connection: Connection, version: TreeVersion, *, at: float) -> None:
+    own = tree_version.c.sha == version.sha
+    for attempt in (1, 2):
+        if connection.execute(update(tree_version).where(own).values(at=at)).rowcount:
+            return
+        try:
+            with connection.begin_nested():
+                connection.execute(
+                    insert(tree_version).values(
+                        sha=version.sha,
+                        name=version.name,
+                        nodes=to_json(list(version.nodes)).decode(),
+                        source=to_json(version.source).decode(),
+                        at=at,
+                    )
+                )
+        except IntegrityError:  # another worker was quicker
+            if attempt == 2:
+                raise
+        else:
+            return
+
+
+def delete_unused(connection: Connection, *, at: float) -> int:
+    """Delete the versions that no run names whose texts are kept; gives their number."""
+    is_named = select(run.c.id).where(run.c.tree_sha == tree_version.c.sha, run.c.forgotten_at.is_(None)).exists()
+    return connection.execute(delete(tree_version).where(tree_version.c.at < at - UNUSED_S, ~is_named)).rowcount
