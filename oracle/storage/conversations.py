@@ -1,5 +1,6 @@
 """Conversations in the database."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -36,25 +37,34 @@ class StoredConversations:
         database: where they are read.
         writer: what writes them.
         new_id: makes a name for a new conversation.
+        now: seconds since the epoch.
     """
 
     def __init__(
-        self, database: Database, *, writer: Writer, new_id: Callable[[], str] = lambda: uuid4().hex
+        self,
+        database: Database,
+        writer: Writer,
+        *,
+        new_id: Callable[[], str] = lambda: uuid4().hex,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._writer = writer
         self._new_id = new_id
+        self._now = now
 
     async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
         """Begin a conversation."""
-        made = Conversation(self._new_id(), user_id, project_id)
-
-        def work(connection: Connection) -> None:
-            at = self._database.clock(connection)
-            row = {"id": made.context_id, "user_id": user_id, "project_id": _text(project_id), "state": _state(made)}
-            connection.execute(insert(conversation).values(row | {"created_at": at, "updated_at": at}))
-
-        await self._writer.write(work)
+        made, at = Conversation(self._new_id(), user_id, project_id), self._now()
+        row = {
+            "id": made.context_id,
+            "user_id": user_id,
+            "project_id": _text(project_id),
+            "state": "{}",
+            "created_at": at,
+            "updated_at": at,
+        }
+        await self._writer.write(lambda connection: connection.execute(insert(conversation), row).close())
         return made
 
     async def load(self, user_id: str, context_id: str) -> Conversation | None:
@@ -67,11 +77,8 @@ class StoredConversations:
         Raises:
             KeyError: the user has no such conversation.
         """
-
-        def work(connection: Connection) -> None:
-            _append(connection, user_id, context_id, exchange, at=self._database.clock(connection))
-
-        await self._writer.write(work)
+        at = self._now()
+        await self._writer.write(lambda connection: _append(connection, user_id, context_id, exchange, at=at))
 
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.
@@ -81,27 +88,12 @@ class StoredConversations:
         Returns:
             Whether the user had a conversation of that name.
         """
-        run_ids = await self._writer.write(lambda connection: self._forget(connection, user_id, context_id))
+        at = self._now()
+        run_ids = await self._writer.write(lambda connection: _forget(connection, user_id, context_id, at=at))
         if run_ids is None:
             return False
         await delete_events(self._writer, run_ids)
         return True
-
-    def _forget(self, connection: Connection, user_id: str, context_id: str) -> Sequence[str] | None:
-        if _locked_state(connection, user_id, context_id) is None:
-            return None
-        at = self._database.clock(connection)
-        runs = run.c.context_id == context_id
-        connection.execute(delete(message).where(message.c.conversation_id == context_id))
-        connection.execute(delete(conversation).where(conversation.c.id == context_id))
-        connection.execute(
-            update(run)
-            .where(runs, run.c.status == "running")
-            .values(status="finished", epoch=run.c.epoch + 1, termination_reason="user_cancelled", finished_at=at)
-        )
-        run_ids = list(connection.scalars(select(run.c.id).where(runs)))
-        mark_forgotten(connection, run_ids, at=at)
-        return run_ids
 
     async def list(
         self, user_id: str, *, project_id: str | None = None, limit: int = 50, before: str | None = None
@@ -127,7 +119,9 @@ class StoredConversations:
             mark = select(table.updated_at).where(table.id == before, table.user_id == user_id).scalar_subquery()
             query = query.where(or_(table.updated_at < mark, and_(table.updated_at == mark, table.id < before)))
         rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [ConversationSummary(each.id, _value(each.project_id), each.created_at, each.updated_at) for each in rows]
+        return [
+            ConversationSummary(each.id, _value(each.project_id), each.created_at, each.updated_at) for each in rows
+        ]
 
 
 def _load(connection: Connection, user_id: str, context_id: str) -> Conversation | None:
@@ -184,6 +178,22 @@ def _append(connection: Connection, user_id: str, context_id: str, exchange: Exc
     )
 
 
+def _forget(connection: Connection, user_id: str, context_id: str, *, at: float) -> Sequence[str] | None:
+    if _locked_state(connection, user_id, context_id) is None:
+        return None
+    runs = run.c.context_id == context_id
+    connection.execute(delete(message).where(message.c.conversation_id == context_id))
+    connection.execute(delete(conversation).where(conversation.c.id == context_id))
+    connection.execute(
+        update(run)
+        .where(runs, run.c.status == "running")
+        .values(status="finished", epoch=run.c.epoch + 1, termination_reason="user_cancelled", finished_at=at)
+    )
+    run_ids = list(connection.scalars(select(run.c.id).where(runs)))
+    mark_forgotten(connection, run_ids, at=at)
+    return run_ids
+
+
 def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
     """The state of the user's conversation, which no other worker changes until the end of this transaction."""
     state = connection.scalar(
@@ -192,10 +202,6 @@ def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict
         .with_for_update()
     )
     return None if state is None else from_json(state)
-
-
-def _state(made: Conversation) -> str:
-    return to_json({"classification": None, "had_tool_errors": made.had_tool_errors}).decode()
 
 
 def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:

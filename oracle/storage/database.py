@@ -80,7 +80,7 @@ class Database:
         self.is_sqlite = url.get_backend_name() == "sqlite"
         self.write_engine = _engine(url, pool_size=1, writes=True)
         self.read_engine = _engine(url, pool_size=READERS, writes=False)
-        self._now = now
+        self.now = now
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
 
     @property
@@ -96,7 +96,7 @@ class Database:
     def clock(self, connection: Connection) -> float:
         """Seconds since the epoch by the one clock that all workers share."""
         if self.is_sqlite:
-            return self._now()
+            return self.now()
         return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
     async def read(self, work: Callable[[Connection], T]) -> T:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from oracle.storage.database import Database
 from oracle.storage.schema import event, run
 from oracle.storage.writer import Writer
 
@@ -60,11 +59,11 @@ def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[
     return ()
 
 
-async def erase(database: Database, writer: Writer, run_ids: Sequence[str]) -> None:
+async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
     """Forget these runs, and delete their events.
 
     Raises:
         StoreUnavailableError: the database cannot be written for now.
     """
-    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=database.clock(connection)))
+    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at))
     await delete_events(writer, run_ids)

@@ -7,7 +7,8 @@ Size means what is in use. SQLite and PostgreSQL both use freed space again befo
 back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); the file may stay larger than the limit.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,11 +53,13 @@ class Retention:
     Args:
         database: where it looks.
         writer: what deletes.
+        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, *, writer: Writer) -> None:
+    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
         self._database = database
         self._writer = writer
+        self._now = now
 
     async def prune(self, *, older_than_s: float | None, most_bytes: int | None) -> Pruned:
         """Delete events and texts of finished runs; those that are running are never touched.
@@ -80,7 +83,7 @@ class Retention:
         return pruned
 
     async def _prune_older(self, older_than_s: float) -> Pruned:
-        before = await self._database.read(self._database.clock) - older_than_s
+        before = self._now() - older_than_s
         pruned = Pruned()
         while batch := await self._oldest(before=before):
             pruned = await self._erase(batch, pruned)
@@ -97,13 +100,13 @@ class Retention:
         return await self._database.read(lambda connection: _oldest(connection, before=before))
 
     async def _erase(self, batch: Sequence[_Old], pruned: Pruned) -> Pruned:
-        await erase(self._database, self._writer, [each.run_id for each in batch])
+        await erase(self._writer, [each.run_id for each in batch], at=self._now())
         return Pruned(pruned.runs + len(batch), pruned.bytes + sum(each.bytes for each in batch))
 
     def _delete_leftovers(self, connection: Connection) -> None:
         is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
         connection.execute(delete(command).where(~is_running))
-        delete_unused(connection, at=self._database.clock(connection))
+        delete_unused(connection, at=self._now())
 
 
 def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:

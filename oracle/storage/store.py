@@ -118,9 +118,9 @@ async def open_store(
             writer=writer,
             log=EventLog(database, writer=writer, tails=tails, now=now),
             runs=RunTable(database, writer=writer, worker=worker, now=now),
-            conversations=StoredConversations(database, writer, now=now),
-            settings=UserSettings(database, writer, now=now),
-            trees=TreeVersions(database, writer, now=now),
+            conversations=StoredConversations(database, writer=writer),
+            settings=UserSettings(database, writer=writer),
+            trees=TreeVersions(database, writer=writer),
             commands=commands,
-            retention=Retention(database, writer, now=now),
+            retention=Retention(database, writer=writer),
         )

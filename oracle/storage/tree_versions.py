@@ -1,6 +1,7 @@
 """The versions of trees that runs were driven by, so that a record can be read after its tree has changed."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -42,21 +43,23 @@ class TreeVersions:
     Args:
         database: where they are read.
         writer: what writes them.
+        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, *, writer: Writer) -> None:
+    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
         self._database = database
         self._writer = writer
+        self._now = now
         self._marked_at: dict[str, float] = {}
 
     async def keep(self, sha: str, name: str, nodes: Sequence[str], source: Mapping[str, str]) -> None:
         """Keep a version; costs nothing if it was kept here within the last hour."""
-        marked_at = self._marked_at.get(sha)
-        if marked_at is not None and 0 <= self._database.now() - marked_at < _RENEW_S:
+        at, marked_at = self._now(), self._marked_at.get(sha)
+        if marked_at is not None and 0 <= at - marked_at < _RENEW_S:
             return
         version = TreeVersion(sha, name, tuple(nodes), dict(source))
-        await self._writer.write(lambda connection: _keep(connection, version, at=self._database.clock(connection)))
-        self._marked_at[sha] = self._database.now()
+        await self._writer.write(lambda connection: _keep(connection, version, at=at))
+        self._marked_at[sha] = at
 
     async def find(self, sha: str) -> TreeVersion | None:
         """The version of that name, or `None`."""

@@ -1,5 +1,6 @@
 """What users have set for themselves."""
 
+import time
 from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, select, text, update
@@ -20,11 +21,13 @@ class UserSettings:
     Args:
         database: where they are read.
         writer: what writes them.
+        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, *, writer: Writer) -> None:
+    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
         self._database = database
         self._writer = writer
+        self._now = now
 
     async def load(self, user_id: str) -> Mapping[str, int]:
         """What the user has set; empty if nothing."""
@@ -40,9 +43,7 @@ class UserSettings:
         """Set no field at all."""
         await self.change(user_id, lambda _: {})
 
-    async def change(
-        self, user_id: str, change: Callable[[Mapping[str, int]], Mapping[str, int]]
-    ) -> Mapping[str, int]:
+    async def change(self, user_id: str, change: Callable[[Mapping[str, int]], Mapping[str, int]]) -> Mapping[str, int]:
         """Set what `change` makes of what is set; no other change comes between, not even another worker's.
 
         Args:
@@ -53,9 +54,9 @@ class UserSettings:
         Returns:
             What is set now.
         """
+        at = self._now()
 
         def work(connection: Connection) -> Mapping[str, int]:
-            at = self._database.clock(connection)
             connection.execute(_ENSURE, {"user_id": user_id, "at": at})
             own = user_settings.c.user_id == user_id
             # One statement would not do: what is set must be read under the lock that the insert has made sure of.
