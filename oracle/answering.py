@@ -36,6 +36,8 @@ from oracle.tools import ToolRegistry
 log = structlog.get_logger(__name__)
 
 DEFAULT_TREE = "oracle"
+MOST_HISTORY_TOKENS = 100_000
+"""Of a conversation in a request; half of the query's token budget if that is less (decision 26)."""
 
 
 class AskError(ValueError):
@@ -135,6 +137,7 @@ class ActiveQuery:
         A cancel of the task that runs this is taken as a wish to stop: what was said is kept, `Done` is sent, and the
         cancel goes on. `cancel` is the better way, for then the tree decides.
         """
+        self.agent.tell_of_cut_history()
         try:
             await self.control.drive()
         except asyncio.CancelledError:
@@ -191,6 +194,11 @@ class Oracle:
         self._tools_of = tools_of
         self._control = control
 
+    @property
+    def model_name(self) -> str:
+        """The model that answers where a query names none."""
+        return self._equipment.model.name
+
     def check(self, ask: Ask) -> Checked:
         """Check a question without opening it.
 
@@ -228,6 +236,8 @@ class Oracle:
         """
         checked = self.check(ask)
         conversation = await self._conversation(ask)
+        room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
+        history = history_for_model(conversation.messages, most_tokens=room)
         query = Query(
             run_id=ask.run_id or self._new_id(),
             question=checked.question,
@@ -237,7 +247,9 @@ class Oracle:
             tree=ask.tree,
             project_id=conversation.project_id,
             model=ask.model,
-            history=history_for_model(conversation.messages),
+            history=history.messages,
+            omitted_messages=history.omitted,
+            is_history_shortened=history.shortened,
             previous=conversation.classification,
             previous_errors=conversation.had_tool_errors,
         )

@@ -1,26 +1,28 @@
 """JSON for the wire and the store: fast, compact, and safe for texts that are not quite Unicode."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-_SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 def to_json(value: Any) -> bytes:  # noqa: ANN401  JSON data
     """`value` as compact UTF-8 JSON.
 
     A lone surrogate (a model or a tool may bring one) becomes U+FFFD, character by character, so that texts that were
-    equal when joined stay equal.
+    equal when joined stay equal. Numbers that JSON cannot say become `null`.
 
     Raises:
         TypeError: it is no JSON data.
+        RecursionError: it is nested more deeply than Python's own JSON can be.
     """
     try:
         return orjson.dumps(value)
     except TypeError:
-        return orjson.dumps(_scrubbed(value))
+        return _dumped(value)
 
 
 def from_json(data: bytes | str) -> Any:  # noqa: ANN401  JSON data
@@ -37,11 +39,17 @@ def scrub(text: str) -> str:
     return text if text.isascii() else text.translate(_SURROGATES)
 
 
-def _scrubbed(value: Any) -> Any:  # noqa: ANN401  JSON data
-    if isinstance(value, str):
-        return scrub(value)
+def _dumped(value: Any) -> bytes:  # noqa: ANN401
+    """The same for what orjson refuses: lone surrogates, whole numbers of any size, and deep nests."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    if (
+        "NaN" in text or "Infinity" in text
+    ):  # JSON has no such numbers; maybe these are words in a text, then nothing changes
+        text = json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False, separators=(",", ":"))
+    return scrub(text).encode()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, Mapping):
-        return {_scrubbed(key): _scrubbed(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_scrubbed(each) for each in value]
-    return value
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} is no JSON data")

@@ -103,12 +103,3 @@ class Closing:
             turns=state.turn,
         )
         run.output.finish(done)
-        log.info(
-            "run.finished",
-            run_id=run.query.run_id,
-            reason=done.termination_reason,
-            turns=done.turns,
-            tokens=done.tokens_used,
-            signals=list(state.signals),
-            ms=round(run.seconds_since_start() * 1000),
-        )

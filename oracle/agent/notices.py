@@ -34,6 +34,18 @@ def quoted(text: str) -> str:
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 
 
+def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:
+    """The conversation is longer than what the model is given of it (decision 26)."""
+    told = []
+    if omitted_messages:
+        told.append(f"the {omitted_messages:,} oldest messages are left out")
+    if is_shortened:
+        told.append("the last exchange is shortened")
+    message = f"This conversation no longer fits beside the question: {' and '.join(told)}."
+    metadata = {"omitted_messages": omitted_messages, "shortened": is_shortened}
+    return Notice("limit_warning", message, "info", metadata)
+
+
 def iteration_warning(state: AgentState) -> Notice:
     """Near the limit of turns."""
     message = f"Approaching iteration limit ({state.turn}/{state.turn_limit}). Consider wrapping up your response."

@@ -28,6 +28,8 @@ class Query:
         project_id: a label of the conversation.
         model: the provider's model; `None` means the configured one.
         history: earlier messages as the provider gets them: alternating, none empty.
+        omitted_messages: how many earlier messages did not fit into `history`.
+        is_history_shortened: texts of the newest exchange in `history` have lost their middle.
         previous: how the previous query of the conversation was classified, for bare follow-ups.
         previous_errors: the previous query met tool errors.
     """
@@ -41,6 +43,8 @@ class Query:
     project_id: str | None = None
     model: str | None = None
     history: tuple[Message, ...] = ()
+    omitted_messages: int = 0
+    is_history_shortened: bool = False
     previous: QueryClassification | None = field(default=None)
     previous_errors: bool = False
 

@@ -159,6 +159,12 @@ class AgentRun:
         """The model that answered last, or would have."""
         return self._answered_by or self.query.model or self.equipment.model.name
 
+    def tell_of_cut_history(self) -> None:
+        """Tell the user what of the conversation the model does not see; nothing is forgotten silently."""
+        omitted, shortened = self.query.omitted_messages, self.query.is_history_shortened
+        if omitted or shortened:
+            self.output.notify(notices.history_cut(omitted, is_shortened=shortened))
+
     def warn_near_limits(self) -> None:
         """Tell user and model, once each, that a limit is near (decisions 4, 6, 24)."""
         self.send_warnings(rules.mark_warnings(self.state))

@@ -14,6 +14,7 @@ from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
+    "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
     "trees": ("oracle.cli.trees:trees", "Check tree files, look at trees, print their schema."),
 }
 """Where each command is, and what it does: known without loading any."""
@@ -69,6 +70,7 @@ def cli() -> None:
     """An LLM agent whose control is a YAML behavior tree.
 
     \b
+    oracle serve --project .
     oracle ask "How does the login work?" --project .
     oracle trees show oracle
     oracle trees check my-trees/

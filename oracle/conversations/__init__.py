@@ -1,13 +1,15 @@
 """Conversations behind a boundary that a database fills as well: what was said, and by whom."""
 
+from oracle.conversations.history import History, history_for_model
 from oracle.conversations.memory import MemoryConversations
-from oracle.conversations.protocol import Conversation, ConversationMessage, Conversations, Exchange, history_for_model
+from oracle.conversations.protocol import Conversation, ConversationMessage, Conversations, Exchange
 
 __all__ = [
     "Conversation",
     "ConversationMessage",
     "Conversations",
     "Exchange",
+    "History",
     "MemoryConversations",
     "history_for_model",
 ]

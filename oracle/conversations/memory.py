@@ -28,12 +28,14 @@ class MemoryConversations:
         return self._kept.get((user_id, context_id))
 
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
-        """Add a query and its answer.
+        """Add a query and its answer; nothing if the query's are there already.
 
         Raises:
             KeyError: the user has no such conversation.
         """
         before = self._kept[user_id, context_id]
+        if any(message.metadata.get("run_id") == exchange.run_id for message in before.messages):
+            return
         self._kept[user_id, context_id] = replace(
             before,
             messages=(*before.messages, *exchange.messages()),

@@ -1,12 +1,11 @@
-"""What is kept of a conversation, and what of it the model gets to see again."""
+"""What is kept of a conversation, and the boundary behind which it is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from oracle.chunks import Source, SystemNotice
 from oracle.classify import QueryClassification
-from oracle.models.protocol import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +102,9 @@ class Conversations(Protocol):
         ...
 
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
-        """Add a query and its answer.
+        """Add a query and its answer; nothing if the query's are there already.
 
         Raises:
             KeyError: the user has no such conversation.
         """
         ...
-
-
-def history_for_model(messages: Sequence[ConversationMessage]) -> tuple[Message, ...]:
-    """The messages that go to the provider: alternating, none empty, ending with an answer.
-
-    Notifications are left out. A question that never got an answer is joined to the next one.
-    """
-    history: list[dict[str, str]] = []
-    for message in messages:
-        if message.role == "system" or not message.content.strip():
-            continue
-        if history and history[-1]["role"] == message.role:
-            history[-1]["content"] += "\n\n" + message.content
-        elif history or message.role == "user":
-            history.append({"role": message.role, "content": message.content})
-    return tuple(history)

@@ -145,7 +145,7 @@ class RunTable:
             now = self._database.clock(connection)
             query = select(_run.c.id).where(_run.c.status == "running").order_by(_run.c.created_at)
             if silent_s is not None:
-                query = query.where(_run.c.heartbeat_at < now - silent_s)
+                query = query.where((_run.c.heartbeat_at < now - silent_s) & (_run.c.worker != self._worker))
             if not self._database.is_sqlite:
                 query = query.with_for_update(skip_locked=True)
             ids = list(connection.execute(query).scalars())

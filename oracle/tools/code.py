@@ -5,13 +5,22 @@ lines, and notes in square brackets stand at the end.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from oracle.chunks import Source
 from oracle.tools.code_extract import extract_range
-from oracle.tools.code_files import Listing, ProjectFile, extension, extensions_of, is_secret, list_project
+from oracle.tools.code_files import (
+    Listing,
+    ProjectFile,
+    extension,
+    extensions_of,
+    is_private,
+    is_secret,
+    list_project,
+    private_below,
+)
 from oracle.tools.code_query import parse_query
 from oracle.tools.code_scan import MAX_FILE_BYTES, Scan, find_ripgrep, scan
 from oracle.tools.code_search import Hit, best_lines, rank_files, rarities
@@ -31,19 +40,22 @@ _SEARCH_TIMEOUT_S = 10.0
 _CONTEXT_CHARS = 240
 
 
-def project_tools(root: Path, *, use_ripgrep: bool = True) -> tuple[Tool, ...]:
+def project_tools(root: Path, *, use_ripgrep: bool = True, private: Sequence[Path] = ()) -> tuple[Tool, ...]:
     """The tools over a project.
 
     Args:
         root: its folder.
         use_ripgrep: where it is installed; the results are the same without, only later.
+        private: files and folders that are not shown if they lie in the project: the service's own data.
 
     Raises:
         ToolSetupError: the folder is missing or cannot be read.
     """
     folder = Root(root, label="the project")
     folder.require(setting="--project or ORACLE_PROJECT_DIR")
-    code = CodeTools(folder, ripgrep=find_ripgrep() if use_ripgrep else None)
+    code = CodeTools(
+        folder, ripgrep=find_ripgrep() if use_ripgrep else None, private=private_below(folder.path, private)
+    )
     workers = Workers()
     return (
         tool(
@@ -72,6 +84,7 @@ class CodeTools:
         ripgrep: the program that makes searching faster, if there is one.
         search_timeout_s: after that long a search answers with what it has found.
         clock: seconds, monotonic.
+        private: paths below the project that are not shown (`is_private`).
     """
 
     def __init__(
@@ -81,8 +94,10 @@ class CodeTools:
         ripgrep: str | None,
         search_timeout_s: float = _SEARCH_TIMEOUT_S,
         clock: Callable[[], float] = time.monotonic,
+        private: Sequence[str] = (),
     ) -> None:
         self._root = root
+        self._private = private
         self._clock = clock
         self._ripgrep = ripgrep
         self._search_timeout_s = search_timeout_s
@@ -98,7 +113,7 @@ class CodeTools:
         if not query.strip():
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
         deadline = self._clock() + self._search_timeout_s
-        listing = list_project(self._root.path)
+        listing = self._listing()
         files: tuple[ProjectFile, ...] = listing.files
         if language is not None and language.strip():
             extensions = extensions_of(language)
@@ -128,6 +143,8 @@ class CodeTools:
         real = self._root.resolve(plain).relative_to(self._root.path).as_posix()
         if is_secret(plain) or is_secret(real):  # a link inside the project may point at one
             raise ToolError(f"{plain!r} is not shown: by its name it holds credentials or belongs to version control.")
+        if is_private(plain, self._private) or is_private(real, self._private):
+            raise ToolError(f"{plain!r} is not shown: it is no part of the project, but data of this service.")
         return read_range(
             self._root,
             wanted,
@@ -150,7 +167,7 @@ class CodeTools:
             if self._is_file(path):
                 raise ToolError(f"{path!r} is a file; read it with read_file(path={path!r}).")
             raise ToolError(f"there is no folder {shorten(path)!r}.{did_you_mean(near(folder, self._folders()))}")
-        listing = list_project(self._root.path)
+        listing = self._listing()
         prefix = "" if folder == "." else f"{folder}/"
         below = [file.path.removeprefix(prefix) for file in listing.files if file.path.startswith(prefix)]
         if pattern is not None and pattern.strip():
@@ -166,6 +183,9 @@ class CodeTools:
         notes += _listing_notes(listing)
         return ToolResult("\n".join([prefix + name for name in entries[:MAX_ENTRIES]] + notes))
 
+    def _listing(self) -> Listing:
+        return list_project(self._root.path, private=self._private)
+
     def _lines(self, path: str) -> list[str] | None:
         try:
             data, _ = self._root.read(path, max_bytes=MAX_FILE_BYTES)
@@ -180,11 +200,11 @@ class CodeTools:
             return False
 
     def _missing(self, path: str) -> str:
-        found = near_paths(path, [file.path for file in list_project(self._root.path).files])
+        found = near_paths(path, [file.path for file in self._listing().files])
         return f"there is no file {shorten(path)!r} in the project.{did_you_mean(found)}"
 
     def _folders(self) -> list[str]:
-        files = list_project(self._root.path).files
+        files = self._listing().files
         return sorted({parent for file in files for parent in _parents(file.path)})
 
 

@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -82,17 +82,35 @@ class Listing:
     is_complete: bool
 
 
-def list_project(root: Path) -> Listing:
-    """All files that the tools may show."""
+def list_project(root: Path, *, private: Sequence[str] = ()) -> Listing:
+    """All files that the tools may show.
+
+    Args:
+        root: the project.
+        private: files and folders below it, as `is_private` takes them, that are no part of the project.
+    """
     files: list[ProjectFile] = []
     paths = _git_paths(root)
     for path in _walk(root, "") if paths is None else _with_nested(root, paths):
         if len(files) >= MAX_FILES:
             return Listing(tuple(files), is_complete=False)
-        size = None if is_secret(path) else _regular_size(root, path)
+        size = None if is_secret(path) or is_private(path, private) else _regular_size(root, path)
         if size is not None:
             files.append(ProjectFile(path, size))
     return Listing(tuple(sorted(files, key=lambda file: file.path)), is_complete=True)
+
+
+def is_private(path: str, private: Sequence[str]) -> bool:
+    """Whether the path is one of those, or below one. Case is ignored, as some file systems do."""
+    folded = path.casefold()
+    return any(folded == each or folded.startswith(f"{each}/") for each in private)
+
+
+def private_below(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Those of the paths that lie below the root, in the form that `is_private` compares with."""
+    real = (Path(os.path.realpath(path)) for path in paths)
+    inside = (path.relative_to(root) for path in real if path != root and path.is_relative_to(root))
+    return tuple(path.as_posix().casefold() for path in inside)
 
 
 def is_secret(path: str) -> bool:

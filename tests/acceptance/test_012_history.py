@@ -147,3 +147,24 @@ async def test_decision_09_answer_chunks_and_conversation_are_the_same_text_in_a
             await query._task
             kept = it.conversations.now("local", query.query.agent.query.context_id).messages[-1].content
         assert kept == "".join(chunk.content for chunk in query.chunks if chunk.type == "content") == text  # type: ignore[union-attr]
+
+
+async def test_what_no_longer_fits_of_a_conversation_is_left_out_and_told_to_user_and_model():
+    async with harness([answers("First. " + "x" * 2_400), answers("Second."), answers("Third.")]) as it:
+        first = await it.ask()
+        context_id = first.done.context_id
+        await it.ask(context_id=context_id)
+        third = await it.ask(context_id=context_id, limits={"token_budget": 1_000})
+    (notice,) = [each for each in third.notices if "omitted_messages" in each.metadata]
+    assert notice.system_type == "limit_warning"
+    assert notice.severity == "info"
+    assert notice.metadata == {"omitted_messages": 2, "shortened": False}
+    assert (
+        notice.system_message
+        == "This conversation no longer fits beside the question: the 2 oldest messages are left out."
+    )
+    sent = third.bodies[0]["messages"]
+    assert "xxx" not in str(sent)
+    assert "2 earlier messages" in str(sent[0]["content"])
+    assert "Second." in str(sent)
+    assert notice.system_message not in str(sent)

@@ -1,5 +1,6 @@
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,3 +27,23 @@ def test_json_is_valid_utf8_whatever_the_texts_hold(value):
 
 def test_json_stays_on_one_line():
     assert b"\n" not in to_json({"content": "a\nb\r\n\u2028"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"n":123456789012345678901234567890}', id="more than 64 bits"),
+        pytest.param("[" * 400 + "]" * 400, id="nested deeply"),
+    ],
+)
+def test_what_a_model_may_write_as_arguments_is_written_again(text):
+    assert to_json(json.loads(text)).decode() == text
+
+
+def test_numbers_that_json_cannot_say_are_null_also_beside_large_ones():
+    assert from_json(to_json([1e999, float("nan"), 10**30, "NaN"])) == [None, None, 1e30, "NaN"]
+
+
+def test_what_is_no_json_data_is_refused():
+    with pytest.raises(TypeError, match="object"):
+        to_json({"a": object()})

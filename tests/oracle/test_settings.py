@@ -7,6 +7,7 @@ from oracle.models.anthropic import DEFAULT_MODEL
 from oracle.settings import (
     Settings,
     SettingsError,
+    Tokens,
     ceiling_name,
     misspelt_variables,
     read_settings,
@@ -134,11 +135,11 @@ def test_a_request_may_name_any_model_unless_they_are_listed(monkeypatch):
 def test_a_settings_file_is_for_us_and_for_the_sdk_and_never_overrides(monkeypatch, tmp_path):
     monkeypatch.setenv("ORACLE_LOG", "error")
     file = tmp_path / ".env"
-    file.write_text("ORACLE_LOG=debug\nORACLE_LLM='offline' # why\nANTHROPIC_API_KEY=secret\n")
+    file.write_text("ORACLE_LOG=debug\nORACLE_LLM='offline' # why\nANTHROPIC_API_KEY=hush-hush\n")
     settings = read_settings(file)
     assert (settings.log, settings.llm) == ("error", "offline")
-    assert os.environ["ANTHROPIC_API_KEY"] == "secret"
-    assert "secret" not in repr(settings)
+    assert os.environ["ANTHROPIC_API_KEY"] == "hush-hush"
+    assert "hush-hush" not in repr(settings)
 
 
 def test_a_settings_file_that_is_missing_is_empty(tmp_path):
@@ -149,6 +150,169 @@ def test_a_settings_file_that_is_no_text_is_told(tmp_path):
     (tmp_path / ".env").write_bytes(b"ORACLE_LLM=\xff\xfe\n")
     with pytest.raises(SettingsError, match="is not UTF-8 text"):
         read_settings(tmp_path / ".env")
+
+
+@pytest.mark.parametrize("line", ["just words", "9 = = x y", "A='never closed", "ORACLE_LLM offline"])
+def test_a_line_of_a_settings_file_that_is_none_is_told_by_its_number_and_not_quoted(tmp_path, recwarn, line):
+    (tmp_path / ".env").write_text(f"# fine\nORACLE_LOG=error\n{line}\n")
+    try:
+        read_settings(tmp_path / ".env")
+    except SettingsError as error:
+        assert str(error) == f"line 3 of the settings file '{tmp_path}/.env' is not NAME=value"  # noqa: PT017
+    else:
+        assert line.startswith("9")  # odd, and yet a name and a value
+    assert not recwarn
+
+
+def test_sdk_variables_that_are_set_to_nothing_count_as_not_set(monkeypatch, tmp_path):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", " ")
+    (tmp_path / ".env").write_text("ANTHROPIC_BASE_URL=http://127.0.0.1:9\nANTHROPIC_AUTH_TOKEN=\n")
+    read_settings(tmp_path / ".env")
+    assert os.environ["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:9"
+    assert "ANTHROPIC_API_KEY" not in os.environ
+    assert "ANTHROPIC_AUTH_TOKEN" not in os.environ
+
+
+def test_without_authentication_there_is_one_user_who_operates_and_has_no_limits():
+    settings = read_settings()
+    assert not settings.has_auth
+    assert settings.operators == ("local",)
+    assert (settings.runs_per_user, settings.requests_per_minute) == (None, None)
+
+
+@pytest.mark.parametrize(("name", "value"), [("ORACLE_JWT_SECRET", "s" * 32), ("ORACLE_TOKENS", "t" * 16 + "=anna")])
+def test_with_authentication_nobody_operates_and_everybody_has_limits(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    settings = read_settings()
+    assert settings.has_auth
+    assert not settings.has_weak_secret
+    assert settings.operators == ()
+    assert (settings.runs_per_user, settings.requests_per_minute) == (8, 60)
+
+
+def test_limits_per_user_can_be_set_and_taken_away(monkeypatch):
+    monkeypatch.setenv("ORACLE_TOKENS", "t=anna")
+    monkeypatch.setenv("ORACLE_RUNS_PER_USER", "0")
+    monkeypatch.setenv("ORACLE_REQUESTS_PER_MINUTE", "7")
+    settings = read_settings()
+    assert (settings.runs_per_user, settings.requests_per_minute) == (None, 7)
+
+
+def test_operators_are_named_and_local_is_one_only_where_there_are_no_tokens(monkeypatch):
+    monkeypatch.setenv("ORACLE_OPERATORS", "anna, bob,,anna")
+    assert read_settings().operators == ("anna", "bob", "local")
+    monkeypatch.setenv("ORACLE_TOKENS", "t=anna")
+    assert read_settings().operators == ("anna", "bob")
+
+
+def test_tokens_tell_users_and_may_end_as_base64_does(monkeypatch):
+    monkeypatch.setenv("ORACLE_TOKENS", " abc===anna , def=bob@example.com,ghi=anna")
+    tokens = read_settings().tokens
+    assert dict(tokens) == {"abc==": "anna", "def": "bob@example.com", "ghi": "anna"}
+    assert tokens.get("xyz") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hush-hush", "entry 1 of ORACLE_TOKENS is without a =; entries are token=user, separated by commas"),
+        ("a=b,", "entry 2 of ORACLE_TOKENS is empty; entries are token=user, separated by commas"),
+        ("hush-hush=", "entry 1 of ORACLE_TOKENS has no user; entries are token=user, separated by commas"),
+        ("a=b,=hush-hush", "entry 2 of ORACLE_TOKENS has no token; entries are token=user, separated by commas"),
+        (
+            "hush-hush=a,hush-hush=b",
+            "entry 2 of ORACLE_TOKENS has a token that is there already; each has one user",
+        ),
+        (
+            "hush hush=a",
+            "entry 1 of ORACLE_TOKENS has a token that is none; it may hold A-Z a-z 0-9 - . _ ~ + / and = alone",
+        ),
+        (
+            "hush-hush=a\tb",
+            "entry 1 of ORACLE_TOKENS has a user whose name is not 1-200 printable characters",
+        ),
+    ],
+)
+def test_wrong_tokens_are_told_by_their_number_and_never_shown(monkeypatch, text, message):
+    monkeypatch.setenv("ORACLE_TOKENS", text)
+    with pytest.raises(SettingsError) as caught:
+        read_settings()
+    assert str(caught.value) == message
+
+
+def test_no_secret_is_in_what_settings_say_of_themselves(monkeypatch):
+    monkeypatch.setenv("ORACLE_TOKENS", "hush-hush=anna")
+    monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-hush")
+    monkeypatch.setenv("ORACLE_DATABASE_URL", "postgresql://me:hush-hush@db/oracle")
+    settings = read_settings()
+    assert "hush" not in repr(settings) + str(settings) + str(settings.model_dump()) + repr(settings.tokens)
+    with pytest.raises(KeyError) as caught:
+        settings.tokens["hush-hush-2"]
+    assert "hush" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("name", ["ORACLE_JWT_SECRET", "ORACLE_DATABASE_URL"])
+def test_a_blank_secret_is_refused(monkeypatch, name):
+    monkeypatch.setenv(name, "  ")
+    with pytest.raises(SettingsError, match=f"^{name} is set to a blank text; set it to what it is to be, or not"):
+        read_settings()
+
+
+@pytest.mark.parametrize(("name", "value"), [("ORACLE_JWT_SECRET", "s" * 31), ("ORACLE_TOKENS", "t" * 15 + "=anna")])
+def test_a_secret_that_can_be_guessed_is_noticed(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    assert read_settings().has_weak_secret
+
+
+def test_web_pages_that_may_call_are_origins(monkeypatch):
+    monkeypatch.setenv("ORACLE_CORS_ORIGINS", "https://chat.example.com, http://localhost:3000")
+    assert read_settings().cors_origins == ("https://chat.example.com", "http://localhost:3000")
+
+
+@pytest.mark.parametrize(
+    "origin", ["chat.example.com", "https://a.b/", "https://a.b/c", "ftp://a.b", "https://", "null"]
+)
+def test_what_is_no_origin_is_refused(monkeypatch, origin):
+    monkeypatch.setenv("ORACLE_CORS_ORIGINS", origin)
+    with pytest.raises(
+        SettingsError, match=r"ORACLE_CORS_ORIGINS must be origins like 'https://chat.example.com', not"
+    ):
+        read_settings()
+
+
+def test_any_web_page_may_call_only_where_it_needs_a_token(monkeypatch):
+    monkeypatch.setenv("ORACLE_CORS_ORIGINS", "*")
+    with pytest.raises(SettingsError, match="must not be '\\*' without authentication"):
+        read_settings()
+    monkeypatch.setenv("ORACLE_TOKENS", "t=anna")
+    assert read_settings().cors_origins == ("*",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("ORACLE_RUNS_PER_USER", "-1", "a whole number from 0 to 10,000"),
+        ("ORACLE_REQUESTS_PER_MINUTE", "many", "a whole number from 0 to 1,000,000"),
+        ("ORACLE_MAX_BODY_BYTES", "0", "a whole number from 1,000 to 100,000,000"),
+        ("ORACLE_READER_GRACE_S", "nan", "a number from 0 to 86,400"),
+        ("ORACLE_DRAIN_S", "inf", "a number from 0 to 3,600"),
+        ("ORACLE_RETAIN_DAYS", "1.5", "a whole number from 0 to 100,000"),
+        ("ORACLE_RETAIN_MB", "-5", "a whole number from 0 to 100,000,000"),
+        ("ORACLE_VAULT_SHARED", "maybe", "1 or 0"),
+    ],
+)
+def test_a_setting_of_the_service_that_is_wrong_is_told_alone(monkeypatch, name, value, right):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        read_settings()
+    assert str(caught.value) == f"{name} must be {right}, not {value!r}"
+
+
+def test_tokens_are_a_mapping_that_cannot_be_changed():
+    tokens = Tokens({"a": "anna"})
+    assert (len(tokens), list(tokens), "a" in tokens, "b" in tokens) == (1, ["a"], True, False)
+    assert not hasattr(tokens, "__setitem__")
 
 
 def test_a_wrong_value_is_quoted_in_part_if_it_is_long(monkeypatch):

@@ -1,9 +1,10 @@
-"""Joins the parts into an `Oracle`: the one module that knows every adapter."""
+"""Joins model, tools, trees and prompts into an `Oracle`."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import uuid4
 
 import trees
@@ -12,6 +13,7 @@ from oracle.agent.run import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversations, MemoryConversations
+from oracle.logs import configure_unless_configured
 from oracle.models import Model, ModelError
 from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
@@ -19,6 +21,8 @@ from oracle.settings import Settings, SettingsError
 from oracle.tools import ToolRegistry, project_tools, vault_tools, web_tools
 from prompts import load_segments
 
+DATABASE = "oracle.db"
+_BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
@@ -26,11 +30,14 @@ _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
     """An `Oracle` as the settings say; its connections are closed at the end.
 
+    Where nobody has configured structlog, log events from the settings' level on go to standard error.
+
     Raises:
         SettingsError: a setting does not fit what is there.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
+    configure_unless_configured(settings.log)
     model = build_model(settings)
     try:
         yield build_oracle(settings, model=model)
@@ -39,7 +46,13 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
 
 
 def build_oracle(
-    settings: Settings, *, model: Model, conversations: Conversations | None = None, clock: Clock | None = None
+    settings: Settings,
+    *,
+    model: Model,
+    conversations: Conversations | None = None,
+    clock: Clock | None = None,
+    tools: ToolRegistry | None = None,
+    tools_of: Callable[[str], ToolRegistry] | None = None,
 ) -> Oracle:
     """Join the parts.
 
@@ -48,6 +61,8 @@ def build_oracle(
         model: who answers; it stays the caller's to close.
         conversations: where they are kept; `None`: in memory.
         clock: monotonic time; `None`: the machine's.
+        tools: all that there are; `None`: those that the settings say.
+        tools_of: the tools of a user, where users have their own.
 
     Raises:
         SettingsError: a setting does not fit what is there.
@@ -56,7 +71,7 @@ def build_oracle(
     """
     equipment = Equipment(
         model=model,
-        tools=build_tools(settings, has_web_search=model.has_web_search),
+        tools=tools or build_tools(settings, has_web_search=model.has_web_search),
         segments=load_segments(settings.prompts_dir),
         intents=HeuristicIntentClassifier(),
         clock=clock or SystemClock(),
@@ -67,9 +82,11 @@ def build_oracle(
     return Oracle(
         equipment=equipment,
         trees=tree_library(settings),
-        conversations=conversations or MemoryConversations(new_id=_new_id),
-        new_id=_new_id,
+        conversations=conversations or MemoryConversations(new_id=new_id),
+        new_id=new_id,
         config=settings.default_config,
+        cap=settings.capped,
+        tools_of=tools_of,
         control=settings.control,
     )
 
@@ -113,19 +130,43 @@ def build_tools(settings: Settings, *, has_web_search: bool) -> ToolRegistry:
         ToolSetupError: the project or the vault cannot be used.
         SettingsError: the vault that was asked for does not exist.
     """
+    return tool_maker(settings, has_web_search=has_web_search)(settings.vault)
+
+
+def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], ToolRegistry]:
+    """Makes the tools of somebody from the folder of his vault; those over project and web are everybody's.
+
+    Raises:
+        ToolSetupError: the project cannot be used.
+        SettingsError: the vault that was asked for does not exist.
+    """
     if settings.vault_dir is not None and not settings.vault_dir.exists():
         # The default one is made by the first note; one that was named and is not there is a slip.
         raise SettingsError(
             f"the vault's folder {str(settings.vault_dir)!r} does not exist; make it, or set --vault or "
             "ORACLE_VAULT_DIR to one that does"
         )
-    return ToolRegistry(
-        [
-            *project_tools(settings.project_dir),
-            *vault_tools(settings.vault, now=_now),
-            *web_tools(has_web_search=has_web_search),
-        ]
-    )
+    project = project_tools(settings.project_dir, private=own_data(settings))
+    web = web_tools(has_web_search=has_web_search)
+    return lambda vault: ToolRegistry([*project, *vault_tools(vault, now=now), *web])
+
+
+def own_data(settings: Settings) -> tuple[Path, ...]:
+    """What the tools over the project must never show, wherever it lies: the database, and other users' notes.
+
+    Raises:
+        SettingsError: it could not be kept from them.
+    """
+    folders = [settings.data_dir]
+    if settings.has_auth and not settings.vault_shared:
+        if settings.vault.resolve() == settings.project_dir.resolve():
+            raise SettingsError(
+                f"the vault's folder {str(settings.vault)!r} is the project's, where all users can read what is in it; "
+                "set ORACLE_VAULT_DIR to another one, or ORACLE_VAULT_SHARED=1"
+            )
+        folders.append(settings.vault)
+    database = settings.data_dir / DATABASE
+    return (*folders, *(database.with_name(database.name + end) for end in _BESIDE_A_DATABASE))
 
 
 def tree_library(settings: Settings) -> TreeLibrary:
@@ -142,13 +183,15 @@ def tree_library(settings: Settings) -> TreeLibrary:
     return TreeLibrary(folders, registry=REGISTRY)
 
 
-def _now() -> datetime:
+def now() -> datetime:
+    """The time now, in UTC."""
     return datetime.now(UTC)
 
 
 def _timestamp() -> str:
-    return _now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _new_id() -> str:
+def new_id() -> str:
+    """A name that nobody can guess, for a run or a conversation."""
     return uuid4().hex

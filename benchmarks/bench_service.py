@@ -1,0 +1,281 @@
+"""Load: hundreds of streams at once from one server process, and recorded runs read again, over a bare ASGI app.
+
+The model speaks 50 pieces over 2 s in each of 5 turns, with a tool call between them; it is in the server's process
+(with `--wire` it is behind the provider's wire, in a third process, and the server is `oracle serve` as it is). Each
+piece carries the time at which it was due, and a client in another process tells how long after that it came. Every
+stream is checked: its numbers have no gap, its text is the answer to its own question, `done` comes once and last.
+
+Aims: p99 from piece to client under 150 ms at 200 streams (500 is reported); recorded runs are read at half the bare
+app's rate or better. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
+"""
+
+import argparse
+import asyncio
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+import uvloop
+
+from benchmarks.paced import Pace, make_project, pieces_in, question
+from benchmarks.processes import ServerProcess, python
+from benchmarks.service_client import ServiceClient
+
+AIM_MS = 150
+AIM_RATIO = 0.5
+STREAMS = (200, 500)
+RAMP_S = 2.0
+"""Over which the streams begin: users do not all ask in the same millisecond."""
+READERS = 8
+READ_S = 4.0
+
+
+@dataclass(slots=True)
+class Heard:
+    """What one client heard of its query."""
+
+    tag: str
+    numbers: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+    late_s: list[float] = field(default_factory=list)
+    run_id: str = ""
+    status: int = 0
+
+    def take(self, number: int, data: bytes) -> None:
+        now = time.monotonic()
+        chunk = orjson.loads(data)
+        self.numbers.append(number)
+        self.types.append(chunk["type"])
+        if chunk["type"] == "content":
+            text = chunk["content"]
+            self.texts.append(text)
+            self.late_s += [now - piece.sent_at for piece in pieces_in(text)]
+
+    def mistakes(self, pace: Pace) -> list[str]:
+        """Everything that is not as it must be."""
+        found = []
+        if self.status != 200:
+            return [f"{self.tag}: status {self.status}"]
+        if self.numbers != list(range(1, len(self.numbers) + 1)):
+            found.append(f"{self.tag}: the numbers have gaps")
+        if [piece.place for piece in pieces_in("".join(self.texts))] != pace.expected(self.tag):
+            found.append(f"{self.tag}: the text is not the answer to its question")
+        if self.types.count("done") != 1 or self.types[-1] != "done":
+            found.append(f"{self.tag}: it ended with {self.types[-3:]}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What came of many streams at once."""
+
+    heard: Sequence[Heard]
+    cpu_s: float
+    wall_s: float
+    run_kb: float
+
+    def late_ms(self, share: float) -> float:
+        late = sorted(each for heard in self.heard for each in heard.late_s)
+        return late[min(len(late) - 1, math.ceil(len(late) * share) - 1)] * 1000
+
+    @property
+    def cpu_us_per_chunk(self) -> float:
+        return self.cpu_s / sum(len(heard.numbers) for heard in self.heard) * 1e6
+
+
+async def ask(address: str, tag: str, *, after_s: float) -> Heard:
+    """One client: asks, and listens to the end."""
+    await asyncio.sleep(after_s)
+    heard = Heard(tag)
+    client = await ServiceClient.connect(address, on_event=heard.take)
+    client.send("POST", "/api/oracle/stream", body={"question": question(tag)})
+    heard.status = await client.headers_came()
+    heard.run_id = client.headers.get("x-run-id", "")
+    await client.ended()
+    client.close()
+    return heard
+
+
+async def load(server: ServerProcess, streams: int, *, ramp_s: float = RAMP_S) -> Load:
+    """Ask so many questions at once; the server has been warmed up."""
+    base_bytes, base_s, began = server.rss_bytes, server.cpu_s, time.monotonic()
+    most = base_bytes
+
+    async def watch() -> None:
+        nonlocal most
+        while True:
+            most = max(most, server.rss_bytes)
+            await asyncio.sleep(0.2)
+
+    watching = asyncio.create_task(watch())
+    tags = [f"q{streams}x{n}" for n in range(streams)]
+    heard = await asyncio.gather(
+        *(ask(server.address, tag, after_s=n / streams * ramp_s) for n, tag in enumerate(tags))
+    )
+    watching.cancel()
+    kb = (most - base_bytes) / streams / 1000
+    return Load(heard, server.cpu_s - base_s, time.monotonic() - began, kb)
+
+
+async def read_again(address: str, run_ids: Sequence[str], *, seconds: float, readers: int = READERS) -> float:
+    """How many recorded runs a second clients read from their first chunk on, on kept connections."""
+    until = time.monotonic() + seconds
+    count = 0
+
+    async def reader(first: int) -> None:
+        nonlocal count
+        tail = bytearray()
+
+        def take(body: bytes) -> None:
+            tail[:] = (tail + body)[-400:]
+
+        client = await ServiceClient.connect(address, on_body=take)
+        number = first
+        while time.monotonic() < until:
+            tail.clear()
+            client.send("GET", f"/api/oracle/runs/{run_ids[number % len(run_ids)]}/stream?after=0")
+            await client.headers_came()
+            await client.ended()
+            assert client.status == 200, client.status
+            assert b'"done"' in tail, bytes(tail)
+            number, count = number + readers, count + 1
+        client.close()
+
+    began = time.monotonic()
+    await asyncio.gather(*(reader(first) for first in range(readers)))
+    return count / (time.monotonic() - began)
+
+
+async def recorded_bytes(address: str, run_id: str) -> bytes:
+    """A recorded run as it is sent."""
+    parts: list[bytes] = []
+    client = await ServiceClient.connect(address, on_body=parts.append)
+    client.send("GET", f"/api/oracle/runs/{run_id}/stream?after=0")
+    await client.ended()
+    client.close()
+    return b"".join(parts)
+
+
+def oracle_server(folder: Path, pace: Pace) -> ServerProcess:
+    """The service over the paced model in its own process."""
+    project = make_project(folder / "project", pace)
+    options = ["--data-dir", str(folder / "data"), "--project", str(project), *_paced(pace)]
+    return ServerProcess(python("-m", "benchmarks.service_process", "oracle", *options), log=folder / "oracle.log")
+
+
+def wired_server(folder: Path, pace: Pace, provider: str) -> ServerProcess:
+    """`oracle serve`, with its provider's address set to the paced one."""
+    project = make_project(folder / "project", pace)
+    env = {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": provider, "ORACLE_LLM": "anthropic"}
+    command = python("-m", "oracle.cli", "serve", "--port", "0", "--data-dir", str(folder / "data"))
+    return ServerProcess([*command, "--project", str(project)], log=folder / "oracle.log", env=env)
+
+
+def bare_server(folder: Path, pace: Pace, *, recorded: bytes = b"") -> ServerProcess:
+    """The floor."""
+    (folder / "recorded").write_bytes(recorded)
+    options = ["--recorded", str(folder / "recorded"), *_paced(pace)]
+    return ServerProcess(python("-m", "benchmarks.service_process", "bare", *options), log=folder / "bare.log")
+
+
+def _folder(within: Path, name: str) -> Path:
+    made = within / name
+    made.mkdir()
+    return made
+
+
+def _paced(pace: Pace) -> list[str]:
+    return ["--turns", str(pace.turns), "--pieces", str(pace.pieces), "--turn-s", str(pace.turn_s)]
+
+
+def _show(name: str, done: Load, floor: Load | None) -> None:
+    ratio = "   1.0" if floor is None else f"{done.cpu_us_per_chunk / floor.cpu_us_per_chunk:6.1f}"
+    figures = "  ".join(f"{done.late_ms(share):7.1f}" for share in (0.5, 0.99, 0.999, 1.0))
+    cpu = f"{done.cpu_us_per_chunk:6.0f} µs {ratio}   {done.cpu_s / done.wall_s:4.0%}"
+    print(f"  {name:<22} {figures}   {cpu}   {done.run_kb:6.0f} KB")
+
+
+def _complain(done: Load, pace: Pace) -> None:
+    mistakes = [mistake for heard in done.heard for mistake in heard.mistakes(pace)]
+    for mistake in mistakes[:10]:
+        print(f"  WRONG: {mistake}")
+    if mistakes:
+        print(f"  {len(mistakes)} mistakes")
+
+
+async def measure(streams: Sequence[int], pace: Pace, *, wire: bool) -> None:
+    print(f"load: {pace.turns} turns of {pace.pieces} pieces over {pace.turn_s:g} s; one server process")
+    print(
+        "  from piece to client (ms): p50 / p99 / p99.9 / most; CPU of a chunk, ratio, share of a core; memory of a run"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for count in streams:
+            await _measure_load(_folder(folder, str(count)), count, pace, wire=wire)
+        if not wire:
+            await _measure_reading(_folder(folder, "reading"), pace)
+
+
+async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -> None:
+    async with bare_server(folder, pace) as server:
+        await load(server, 2, ramp_s=0)
+        floor = await load(server, streams)
+    _show(f"bare ASGI, {streams} streams", floor, None)
+    if wire:
+        provider = ServerProcess(python("-m", "benchmarks.paced_provider", *_paced(pace)), log=folder / "provider.log")
+        async with provider, wired_server(folder, pace, provider.address) as server:
+            await load(server, 2, ramp_s=0)
+            done = await load(server, streams)
+    else:
+        async with oracle_server(folder, pace) as server:
+            await load(server, 2, ramp_s=0)
+            done = await load(server, streams)
+    _show(f"Oracle, {streams} streams", done, floor)
+    if streams == STREAMS[0]:
+        print(f"  (aim: p99 under {AIM_MS} ms)")
+    _complain(done, pace)
+
+
+async def _measure_reading(folder: Path, pace: Pace) -> None:
+    quick = Pace(pace.turns, pace.pieces, 0.2)
+    async with oracle_server(folder, quick) as server:
+        done = await load(server, 50)
+        _complain(done, quick)
+        run_ids = [heard.run_id for heard in done.heard]
+        recorded = await recorded_bytes(server.address, run_ids[0])
+        await read_again(server.address, run_ids, seconds=0.5)
+        used_s = server.cpu_s
+        rate = await read_again(server.address, run_ids, seconds=READ_S)
+        used_s = server.cpu_s - used_s
+    async with bare_server(folder, quick, recorded=recorded) as server:
+        await read_again(server.address, run_ids, seconds=0.5)
+        floor = await read_again(server.address, run_ids, seconds=READ_S)
+    chunks = len(done.heard[0].numbers)
+    print(f"recorded runs read again, {chunks} chunks and {len(recorded) / 1000:.0f} KB each, {READERS} at once")
+    print(f"  bare ASGI   {floor:7.0f} runs/s {floor * chunks / 1000:6.0f} k chunks/s   1.0")
+    share = f"(aim: {AIM_RATIO} or better)   {used_s / (rate * READ_S) * 1000:.2f} ms CPU a run"
+    print(f"  Oracle      {rate:7.0f} runs/s {rate * chunks / 1000:6.0f} k chunks/s   {rate / floor:.2f}   {share}")
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--streams", type=int, nargs="+", default=list(STREAMS))
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--pieces", type=int, default=50)
+    parser.add_argument("--turn-s", type=float, default=2.0)
+    parser.add_argument("--wire", action="store_true", help="`oracle serve` as it is, its provider in a third process")
+    given = parser.parse_args(arguments)
+    if given.wire:
+        os.environ.setdefault("ORACLE_LOG", "warning")
+    uvloop.run(measure(given.streams, Pace(given.turns, given.pieces, given.turn_s), wire=given.wire))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

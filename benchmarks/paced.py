@@ -1,0 +1,123 @@
+"""A model with a realistic pace, and what it says: each piece tells its query, its place, and when it was sent.
+
+A query is five turns of fifty pieces over two seconds, with a tool call after each turn but the last. The question
+carries a tag, and every piece repeats it, so that a client can tell whether what it reads is its own. The time in a
+piece is that of the plan, not of the timer that was late: what the process's own delays do to a client counts.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCall, ToolCallRequested, TurnEnded, Usage
+
+SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
+_TAG = re.compile(r"\[(\w+)\]")
+_PIECE = re.compile(r" (\w+):(\d+):(\d+)@(\d+\.\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a query goes.
+
+    Args:
+        turns: LLM turns.
+        pieces: of text in a turn.
+        turn_s: how long a turn speaks.
+    """
+
+    turns: int = 5
+    pieces: int = 50
+    turn_s: float = 2.0
+
+    def expected(self, tag: str) -> list[tuple[str, int, int]]:
+        """The pieces of a whole answer: tag, turn, number."""
+        return [(tag, turn, n) for turn in range(1, self.turns + 1) for n in range(self.pieces)]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece as a client reads it."""
+
+    tag: str
+    turn: int
+    n: int
+    sent_at: float
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        return self.tag, self.turn, self.n
+
+
+def question(tag: str) -> str:
+    """A question about code, so that the tools are offered."""
+    return f"Where is the retry policy of the function [{tag}] defined in the code?"
+
+
+def piece_text(tag: str, turn: int, n: int, sent_at: float) -> str:
+    """Begins with a space and ends without one: a trailing one would be held back until the next piece."""
+    return f" {tag}:{turn}:{n}@{sent_at:.6f}"
+
+
+def pieces_in(text: str) -> Iterator[Piece]:
+    """The pieces of a text."""
+    for tag, turn, n, at in _PIECE.findall(text):
+        yield Piece(tag, int(turn), int(n), float(at))
+
+
+def place_of(messages: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
+    """The tag of the last question of a conversation, and the number of the turn that answers it."""
+    for back, message in enumerate(reversed(messages)):
+        if message["role"] == "user" and (found := _TAG.search(_text_of(message["content"]))):
+            return found[1], sum(each["role"] == "assistant" for each in messages[len(messages) - back :]) + 1
+    raise ValueError("no message has a tag such as '[q1]'")
+
+
+class PacedModel:
+    """Speaks at a pace; in this process, without a wire."""
+
+    name = "paced"
+    has_web_search = False
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        tag, turn = place_of(request.messages)
+        said = []
+        began, gap_s = time.monotonic(), self._pace.turn_s / self._pace.pieces
+        for n in range(self._pace.pieces):
+            due = began + n * gap_s
+            await asyncio.sleep(due - time.monotonic())
+            said.append(piece_text(tag, turn, n, due))
+            yield TextDelta(said[-1])
+        usage = Usage(input_tokens=100, output_tokens=5 * self._pace.pieces)
+        if turn < self._pace.turns:
+            call = ToolCall(f"call_{turn}", "read_file", {"path": f"file_{turn}.py"})
+            yield ToolCallRequested(call)
+            block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+            yield TurnEnded("tool_use", usage, ({"type": "text", "text": "".join(said)}, block), self.name)
+        else:
+            yield TextDelta(SIGNAL)
+            yield TurnEnded("end_turn", usage, ({"type": "text", "text": "".join(said) + SIGNAL},), self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+
+def make_project(folder: Path, pace: Pace) -> Path:
+    """The files that the model reads."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for turn in range(1, pace.turns):
+        (folder / f"file_{turn}.py").write_text(f"# file {turn}\n" + "attempts = 3\n" * 50)
+    return folder
+
+
+def _text_of(content) -> str:
+    if isinstance(content, str):
+        return content
+    return " ".join(block.get("text", "") for block in content if block["type"] == "text")

@@ -1,0 +1,137 @@
+"""Processes of a load or fault test: started, listened to until they tell their address, measured, ended."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+_ADDRESS = re.compile(r"https?://[\w.\[\]:-]+:\d+")
+_PATIENCE_S = 60.0
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class ProcessEndedError(RuntimeError):
+    """It ended before it told its address.
+
+    Args:
+        code: its exit code.
+        said: what it said.
+    """
+
+    def __init__(self, code: int, said: str) -> None:
+        super().__init__(f"exit {code}: {said}")
+        self.code = code
+        self.said = said
+
+
+class ServerProcess:
+    """A server in a process of its own. As a context manager: ended at the end, by force where it must be.
+
+    Args:
+        command: what to run; the first line on its standard output with an address in it is the address.
+        env: variables beside those of this process; `None` as a value takes one away.
+        log: where its standard error goes.
+        cwd: where it runs.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str | None] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
+        self._command = command
+        self._env = {name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None}
+        self._log = log
+        self._cwd = cwd
+        self._process: asyncio.subprocess.Process | None = None
+        self.address = ""
+        self.said: list[str] = []
+        """Lines of its standard output until its address."""
+
+    async def start(self) -> Self:
+        """Start it, and wait until it tells its address.
+
+        Raises:
+            ProcessEndedError: it did not.
+        """
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log, env=self._env, cwd=self._cwd
+            )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(_PATIENCE_S):
+            while line := (await self._process.stdout.readline()).decode():
+                self.said.append(line.rstrip())
+                if found := _ADDRESS.search(line):
+                    self.address = found[0]
+                    return self
+        code = await self.exited()
+        raise ProcessEndedError(code, f"{' / '.join(self.said)} {self.errors}")
+
+    @property
+    def errors(self) -> str:
+        """What it wrote to standard error, in all its lives."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "not started"
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def send(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    async def exited(self, *, within_s: float = _PATIENCE_S) -> int:
+        """Its exit code, once it has ended."""
+        process = self._process
+        assert process is not None, "not started"
+        async with asyncio.timeout(within_s):
+            code = await process.wait()
+            if process.stdout is not None:
+                self.said += (await process.stdout.read()).decode(errors="replace").splitlines()
+        return code
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM, *, within_s: float = _PATIENCE_S) -> int:
+        """Signal it, and wait for its exit code."""
+        self.send(number)
+        return await self.exited(within_s=within_s)
+
+    async def kill(self) -> None:
+        """As a crash would."""
+        await self.stop(signal.SIGKILL)
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that it has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+    @property
+    def rss_bytes(self) -> int:
+        """Memory that it holds."""
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    async def __aenter__(self) -> Self:
+        return await self.start()
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.is_running:
+            with suppress(ProcessLookupError):
+                await self.kill()
+
+
+def python(*arguments: str) -> list[str]:
+    """A command that runs a module of this environment."""
+    return [sys.executable, *arguments]

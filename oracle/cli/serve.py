@@ -1,0 +1,54 @@
+"""`oracle serve`: the service over HTTP."""
+
+from pathlib import Path
+
+import click
+
+from oracle.cli.errors import CommandError
+from oracle.cli.help import CommandWithSettings
+from oracle.cli.setup import settings_for
+from oracle.serving import Listening, ServingError, run_service
+from oracle.settings import SettingsError
+from oracle.storage import StoreSetupError
+from oracle.tools import ToolsError
+from prompts import PromptError
+
+_FOLDER = click.Path(path_type=Path)
+
+
+@click.command("serve", cls=CommandWithSettings)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Where to listen; 0 picks one."
+)
+@click.option("--data-dir", type=_FOLDER, metavar="DIR", help="Where the service keeps its data.")
+@click.option("--trees", type=_FOLDER, metavar="DIR", help="Tree files that go before the shipped ones.")
+@click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
+@click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
+def serve(
+    *, host: str, port: int, data_dir: Path | None, trees: Path | None, project: Path | None, vault: Path | None
+) -> int:
+    """Serve queries over HTTP, until SIGTERM or Ctrl-C.
+
+    Prints the address when it listens; everything else goes to standard error, as a log. The first signal ends what is
+    under way (ORACLE_DRAIN_S), the second one the process.
+
+    \b
+    Exit codes:
+      0    it was told to stop, and did
+      1    it cannot start: the port, a setting, a folder or the database cannot be used
+      2    an option is unknown or has no value
+      130  a second Ctrl-C came before it had stopped (143: SIGTERM)
+    """  # noqa: D301  click's mark for lines that stay as they are
+    settings = settings_for(log="info", data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault)
+    try:
+        return run_service(settings, host=host, port=port, announce=_announce)
+    except (ServingError, SettingsError, StoreSetupError, ToolsError, PromptError) as error:
+        raise CommandError(str(error)) from None
+
+
+def _announce(listening: Listening) -> None:
+    click.echo(
+        f"Oracle is listening on {listening.url}\n"
+        f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}"
+    )

@@ -1,0 +1,176 @@
+"""What the service tells Prometheus: how many runs, how fast, how they ended, how the store and the loop keep up.
+
+Rules:
+
+- A registry of its own: two services in one process, or a test beside another, never share a figure.
+- Every label's values are bounded. A name from outside (a tree, a tool that a model made up) that is one too many, or
+  not among the known ones, counts as `other`; nobody can fill the memory with names.
+- Nothing here tells of a user.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
+)
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+OTHER: Final = "other"
+
+_MOST_NAMES = 100
+_RUN_BUCKETS_S = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
+_FIRST_CHUNK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30)
+_TURN_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
+_TOOL_BUCKETS_S = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_STORE_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
+_LAG_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+
+
+class _Names:
+    """The values that a label may take.
+
+    Args:
+        known: all of them; `None`: the first hundred that come.
+    """
+
+    def __init__(self, known: Collection[str] | None = None) -> None:
+        self._known = set(known or ())
+        self._room = _MOST_NAMES if known is None else 0
+
+    def of(self, name: str) -> str:
+        """The name, or `other`."""
+        if name in self._known:
+            return name
+        if self._room == 0:
+            return OTHER
+        self._room -= 1
+        self._known.add(name)
+        return name
+
+
+class Metrics:
+    """The figures of one service.
+
+    Args:
+        tools: names of the tools that there are; `None`: the first hundred that are called.
+    """
+
+    def __init__(self, *, tools: Collection[str] | None = None) -> None:
+        self.registry = CollectorRegistry()
+        self._trees = _Names()
+        self._reasons = _Names()
+        self._tools = _Names(tools)
+        self._add_runs()
+        self._add_steps()
+        self._add_process()
+
+    def _add_runs(self) -> None:
+        of = self.registry
+        self._started = Counter("oracle_runs_started", "Runs begun in this process.", ["tree"], registry=of)
+        self._ended = Counter(
+            "oracle_runs_ended", "Runs ended in this process, by termination reason.", ["tree", "reason"], registry=of
+        )
+        self._active = Gauge("oracle_runs_active", "Runs under way in this process.", registry=of)
+        self._run_s = Histogram(
+            "oracle_run_seconds", "From a run's begin to its end.", ["tree"], buckets=_RUN_BUCKETS_S, registry=of
+        )
+        self._recovered = Counter(
+            "oracle_runs_recovered", "Runs of dead or silent workers that were ended here.", registry=of
+        )
+        self._streams = Gauge("oracle_streams_active", "Event streams that clients have open here.", registry=of)
+        self._streams_opened = Counter("oracle_streams_opened", "Event streams that clients have opened.", registry=of)
+        self._first_chunk_s = Histogram(
+            "oracle_first_chunk_seconds",
+            "From a run's begin to its first chunk.",
+            buckets=_FIRST_CHUNK_BUCKETS_S,
+            registry=of,
+        )
+
+    def _add_steps(self) -> None:
+        of = self.registry
+        self._turn_s = Histogram("oracle_turn_seconds", "Of an LLM turn.", buckets=_TURN_BUCKETS_S, registry=of)
+        self._tool_s = Histogram(
+            "oracle_tool_seconds", "Of a tool call.", ["tool", "outcome"], buckets=_TOOL_BUCKETS_S, registry=of
+        )
+        self._events = Counter("oracle_store_events", "Log entries committed.", registry=of)
+        self._queue_s = Histogram(
+            "oracle_store_queue_seconds",
+            "Age of a group's oldest entry when its commit began.",
+            buckets=_STORE_BUCKETS_S,
+            registry=of,
+        )
+        self._commit_s = Histogram(
+            "oracle_store_commit_seconds", "Of a commit of the event log.", buckets=_STORE_BUCKETS_S, registry=of
+        )
+
+    def _add_process(self) -> None:
+        of = self.registry
+        self._lag_s = Histogram(
+            "oracle_loop_lag_seconds", "How late the event loop woke up.", buckets=_LAG_BUCKETS_S, registry=of
+        )
+        self._writable = Gauge("oracle_store_writable", "1 while the database can be written, else 0.", registry=of)
+        self._writable.set(1)
+        ProcessCollector(registry=of)
+        PlatformCollector(registry=of)
+
+    def run_started(self, tree: str) -> None:
+        """A run begins."""
+        self._started.labels(self._trees.of(tree)).inc()
+        self._active.inc()
+
+    def run_ended(self, tree: str, reason: str, *, seconds: float) -> None:
+        """A run that was begun here has ended."""
+        name = self._trees.of(tree)
+        self._ended.labels(name, self._reasons.of(reason)).inc()
+        self._run_s.labels(name).observe(seconds)
+        self._active.dec()
+
+    def run_recovered(self) -> None:
+        """A run of a worker that died or fell silent was ended here."""
+        self._recovered.inc()
+
+    def stream_opened(self) -> None:
+        """A client reads along."""
+        self._streams_opened.inc()
+        self._streams.inc()
+
+    def stream_closed(self) -> None:
+        """It does no longer."""
+        self._streams.dec()
+
+    def first_chunk(self, seconds: float) -> None:
+        """A run's first chunk came so long after its begin."""
+        self._first_chunk_s.observe(seconds)
+
+    def turn_ended(self, seconds: float) -> None:
+        """An LLM turn took so long."""
+        self._turn_s.observe(seconds)
+
+    def tool_ended(self, tool: str, seconds: float, *, is_error: bool) -> None:
+        """A tool call took so long."""
+        self._tool_s.labels(self._tools.of(tool), "error" if is_error else "ok").observe(seconds)
+
+    def commit(self, *, events: int, queue_s: float, commit_s: float) -> None:
+        """A group of log entries was committed."""
+        self._events.inc(events)
+        self._queue_s.observe(queue_s)
+        self._commit_s.observe(commit_s)
+
+    def loop_lag(self, seconds: float) -> None:
+        """The event loop woke up so late."""
+        self._lag_s.observe(seconds)
+
+    def watch_store(self, is_writable: Callable[[], bool]) -> None:
+        """Ask this, whenever the figures are read, whether the database can be written."""
+        self._writable.set_function(lambda: float(is_writable()))
+
+    def exposition(self) -> bytes:
+        """All figures in Prometheus' text format (`CONTENT_TYPE`)."""
+        return generate_latest(self.registry)

@@ -1,0 +1,208 @@
+"""The end of a run whose worker is gone, from what its log tells.
+
+Rules:
+
+- What was said stays, and numbers go on after the last one.
+- A run whose answer its own worker had finished ends with its true reason: only `done` was missing.
+- Every other one ends as `error`: open tool calls are answered, an `error` chunk says that it was interrupted, the
+  closing sentence is part of the answer (decision 10), and the answer is saved in the conversation once (decision 9).
+- What a recovery has written that was itself interrupted is not written again.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+import structlog
+
+from bt_runtime import Clock
+from oracle.agent.notices import quoted
+from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned
+from oracle.classify import classify_query
+from oracle.conversations import Conversation, Exchange
+from oracle.encoding import to_json
+from oracle.runs.story import BREAK, Story
+from oracle.runs.waiting import pause
+from oracle.storage import RunEnd, RunRecord, Store, StoreUnavailableError
+
+log = structlog.get_logger(__name__)
+
+INTERRUPTED = Failed("the service was interrupted before the answer was complete", "interrupted")
+CALL_INTERRUPTED = "Interrupted: the service stopped before this call had ended."
+
+_PAGE = 1000  # events read at a time
+_AGAIN_S = 1.0  # before a write is tried again
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What must be added to a run.
+
+    Args:
+        chunks: those that are missing, without `done`.
+        reason: of `done`.
+        answer: the whole of it, as it will be then.
+        failed: the error that ended the run; `None` if none did.
+    """
+
+    chunks: tuple[Chunk, ...]
+    reason: TerminationReason
+    answer: str
+    failed: Failed | None
+
+
+def decide(_record: RunRecord, _story: Story) -> Literal["end"]:
+    """What is to become of an interrupted run. For now every one is ended; going on with it would be decided here."""
+    return "end"
+
+
+def ending_of(story: Story, *, saved_as: str | None) -> Ending:
+    """What must be added to a run to end it.
+
+    Args:
+        story: its log so far.
+        saved_as: the reason with which the conversation keeps its answer; `None`: it does not keep it.
+    """
+    answered = tuple(
+        ToolReturned(call_id, CALL_INTERRUPTED, is_error=True, duration_ms=0) for call_id in story.open_calls
+    )
+    reason = saved_as or _reason_told(story)
+    if reason is not None:
+        return Ending(answered, cast("TerminationReason", reason), story.text, story.failed)
+    failed = story.failed or INTERRUPTED
+    said: list[Chunk] = [*answered]
+    if story.failed is None:
+        said.append(failed)
+    if story.contents and story.contents[-1] != BREAK:
+        said.append(Content(BREAK))
+    said.append(Content(_sentence(failed)))
+    text = story.text + "".join(chunk.content for chunk in said if isinstance(chunk, Content))
+    return Ending(tuple(said), "error", text, failed)
+
+
+def _reason_told(story: Story) -> str | None:
+    """The reason that the answer itself has told as its last sentence; `None` if it has told none."""
+    if not story.last_sentence.startswith("Stopped: "):  # a model may say that too, but has no reason written down
+        return None
+    if story.failed is not None:
+        return "error" if story.last_sentence == _sentence(story.failed) else None
+    return story.reason
+
+
+def _sentence(failed: Failed) -> str:
+    return f"Stopped: {quoted(failed.error).rstrip('.')}."
+
+
+class Recovery:
+    """Ends runs from their logs.
+
+    Args:
+        store: where they are; each must have been taken over by this worker.
+        default_model: what `done` names as the model where no turn has told.
+        clock: monotonic time.
+        now: seconds since the epoch.
+    """
+
+    def __init__(self, store: Store, *, default_model: str, clock: Clock, now: Callable[[], float]) -> None:
+        self._clock = clock
+        self._store = store
+        self._default_model = default_model
+        self._now = now
+
+    async def end(self, record: RunRecord) -> Done:
+        """End the run.
+
+        Once something of it is under way to the log it is waited for, however long the store cannot be written: read
+        again before that, the log would not have it.
+
+        Raises:
+            RunLostError: another worker has it.
+            StoreUnavailableError: the log cannot be read for now; to be tried again.
+        """
+        story = await self._read(record.id)
+        decide(record, story)
+        conversation = await self._store.conversations.load(record.user_id, record.context_id)
+        saved_as = _saved_as(conversation, record.id, story)
+        ending = ending_of(story, saved_as=saved_as)
+        writer = self._store.log.writer(record, seq=story.seq, chunk_n=story.chunk_n)
+        for chunk in ending.chunks:
+            writer.chunk(to_json(chunk.to_wire()))
+        if saved_as is None and conversation is not None:
+            exchange = self._exchange(record, story, ending, conversation)
+            await self._insist(
+                lambda: self._store.conversations.append(record.user_id, record.context_id, exchange), record.id
+            )
+        done = self._done(record, story, ending)
+        await self._insist(lambda: writer.finish(to_json(done.to_wire()), _end_of(done, ending)), record.id)
+        log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
+        return done
+
+    async def _read(self, run_id: str) -> Story:
+        story = Story()
+        while page := await self._store.log.events(run_id, after_seq=story.seq, limit=_PAGE):
+            for event in page:
+                story.add(event)
+        return story
+
+    async def _insist(self, write: Callable[[], Awaitable[None]], run_id: str) -> None:
+        """Write, again and again while the store cannot be written; what is written twice counts once."""
+        while True:
+            try:
+                return await write()
+            except StoreUnavailableError as error:
+                log.warning("run.not_written", run_id=run_id, problem=str(error))
+                await pause(_AGAIN_S, clock=self._clock)
+
+    def _exchange(self, record: RunRecord, story: Story, ending: Ending, conversation: Conversation) -> Exchange:
+        question = str(record.input["question"])
+        return Exchange(
+            question=question,
+            answer=ending.answer,
+            asked_at=_iso(record.created_at),
+            answered_at=_iso(self._now()),
+            termination_reason=ending.reason,
+            run_id=record.id,
+            sources=tuple(story.sources),
+            notices=tuple(story.notices),
+            classification=classify_query(question, previous=conversation.classification),
+            had_tool_errors=story.had_tool_errors,
+        )
+
+    def _done(self, record: RunRecord, story: Story, ending: Ending) -> Done:
+        unended = story.uncounted_tokens if ending.failed is not None else 0
+        return Done(
+            termination_reason=ending.reason,
+            tokens_used=story.tokens + unended,
+            tokens_estimated=story.tokens_estimated or unended > 0,
+            model_used=story.model or record.input.get("model") or self._default_model,
+            context_id=record.context_id,
+            run_id=record.id,
+            turns=story.turns,
+        )
+
+
+def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> str | None:
+    """The reason with which the conversation keeps the run's answer; `None` if it does not keep it."""
+    kept = [each for each in conversation.messages if each.metadata.get("run_id") == run_id] if conversation else []
+    if not kept:
+        return None
+    told = [each.metadata["termination_reason"] for each in kept if "termination_reason" in each.metadata]
+    return str(told[-1]) if told else story.reason or "user_cancelled"  # an empty answer has no message
+
+
+def _end_of(done: Done, ending: Ending) -> RunEnd:
+    failed = ending.failed
+    return RunEnd(
+        termination_reason=done.termination_reason,
+        answer=ending.answer,
+        turns=done.turns,
+        tokens_used=done.tokens_used,
+        tokens_estimated=done.tokens_estimated,
+        model_used=done.model_used,
+        error=None if failed is None else {"error": failed.error, "error_type": failed.error_type},
+    )
+
+
+def _iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,124 @@
+"""What the log of a run tells: read event by event, of a run that nobody is answering any more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from bt_runtime import Outcome
+from oracle.agent.outcome_json import decode_outcome
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.agent.planning import estimate_tokens
+from oracle.chunks import Failed, Source, SystemNotice, TerminationReason
+from oracle.encoding import from_json
+from oracle.storage import Event
+
+log = structlog.get_logger(__name__)
+
+BREAK = "\n\n"
+"""The content chunk that stands between paragraphs of different origin."""
+
+
+@dataclass(slots=True)
+class Story:
+    """What a run had come to when its log ends.
+
+    Args:
+        seq: of the last event.
+        chunk_n: of the last chunk.
+        contents: the content chunks, in order.
+        sources: sent along.
+        notices: system notifications, in order.
+        open_calls: ids of tool calls without a result, in order.
+        failed: the last error chunk.
+        reason: what the control had written down as its reason to stop.
+        turns: finished turns.
+        tokens: of all turns that have ended.
+        tokens_estimated: some of them are estimates.
+        model: the model of the last whole turn; empty if there was none.
+        had_tool_errors: a tool that ran has failed.
+    """
+
+    seq: int = 0
+    chunk_n: int = 0
+    contents: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    notices: list[SystemNotice] = field(default_factory=list)
+    open_calls: dict[str, None] = field(default_factory=dict)
+    failed: Failed | None = None
+    reason: TerminationReason | None = None
+    turns: int = 0
+    tokens: int = 0
+    tokens_estimated: bool = False
+    model: str = ""
+    had_tool_errors: bool = False
+    _uncounted: int = 0
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return "".join(self.contents)
+
+    @property
+    def last_sentence(self) -> str:
+        """The last content chunk, if it stands in a paragraph of its own; empty otherwise."""
+        alone = len(self.contents) == 1 or (len(self.contents) > 1 and self.contents[-2] == BREAK)
+        return self.contents[-1] if alone else ""
+
+    @property
+    def uncounted_tokens(self) -> int:
+        """An estimate of what was said in a turn that never ended."""
+        return estimate_tokens(self._uncounted)
+
+    def add(self, event: Event) -> None:
+        """Read the next event; one that cannot be read is passed over, so that the run ends all the same."""
+        self.seq = max(self.seq, event.seq)
+        self.chunk_n = max(self.chunk_n, event.chunk_n or 0)
+        try:
+            self._add(event)
+        except (ValueError, KeyError, TypeError) as error:
+            log.warning("event.not_understood", run_id=event.run_id, seq=event.seq, problem=type(error).__name__)
+
+    def _add(self, event: Event) -> None:
+        if event.kind == "chunk":
+            self._add_chunk(from_json(event.data))
+        elif event.kind in ("turn_end", "tool_end"):
+            self._add_outcome(decode_outcome(event.data))
+        elif event.kind == "tick":
+            for key, value in from_json(event.data)["writes"]:
+                if key == "termination_reason" and value:
+                    self.reason = value
+
+    def _add_chunk(self, chunk: Mapping[str, Any]) -> None:
+        match chunk["type"]:
+            case "content":
+                self.contents.append(chunk["content"])
+                if self.failed is None:
+                    self._uncounted += len(chunk["content"])
+            case "thinking":
+                self._uncounted += len(chunk["content"])
+            case "source":
+                self.sources.append(Source(**chunk["source"]))
+            case "system":
+                self.notices.append(SystemNotice(**{name: chunk[name] for name in chunk if name != "type"}))
+            case "tool_call":
+                self.open_calls[chunk["tool_call"]["id"]] = None
+            case "tool_result":
+                self.open_calls.pop(chunk["tool_call_id"], None)
+            case "error":
+                self.failed = Failed(chunk["error"], chunk["error_type"])
+
+    def _add_outcome(self, outcome: Outcome) -> None:
+        if isinstance(outcome.value, TurnOutcome):
+            self._add_turn(outcome.value)
+        elif isinstance(outcome.value, ToolsOutcome):
+            self.had_tool_errors |= any(result.counts and result.is_error for result in outcome.value.results)
+
+    def _add_turn(self, turn: TurnOutcome) -> None:
+        self._uncounted = 0
+        self.tokens += turn.tokens
+        self.tokens_estimated |= turn.estimated
+        if not (turn.interrupted or turn.fault):
+            self.turns += 1
+            self.model = turn.model or self.model

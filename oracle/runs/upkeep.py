@@ -1,0 +1,156 @@
+"""What a process does for its runs, and for those of processes that are gone, while it lives.
+
+- A heartbeat says that this worker still has its runs.
+- The reaper takes over runs whose worker is silent, and ends them from their logs.
+- What could not be ended, or may have been begun without anybody knowing, is looked at again.
+- Texts of old runs go after their time.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from math import inf
+from typing import Self
+
+import structlog
+
+from bt_runtime import Clock
+from oracle.chunks import Done
+from oracle.metrics import Metrics
+from oracle.runs.options import RunOptions
+from oracle.runs.recovery import Recovery
+from oracle.runs.waiting import ended_within, pause, repeat
+from oracle.storage import RunLostError, RunRecord, Store, StoreUnavailableError
+
+log = structlog.get_logger(__name__)
+
+_AGAIN_S = 1.0  # before a run that could not be ended is tried again; then twice as long each time
+_RARELY_S = 60.0
+
+
+class Upkeep:
+    """The timers of a process. Entering it ends what was interrupted before; leaving it stops them.
+
+    Args:
+        store: of the runs.
+        recovery: ends them from their logs.
+        options: intervals.
+        clock: the time.
+        metrics: of the process.
+    """
+
+    def __init__(
+        self, store: Store, recovery: Recovery, *, options: RunOptions, clock: Clock, metrics: Metrics
+    ) -> None:
+        self._store = store
+        self._recovery = recovery
+        self._options = options
+        self._clock = clock
+        self._metrics = metrics
+        self._places = asyncio.Semaphore(options.recover_at_once)
+        self._endings: dict[str, asyncio.Task[None]] = {}
+        self._doubtful: set[str] = set()
+        self._beaten_s = clock.now()
+        self._back_since_s = -inf
+        self._timers: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
+        await self._reap(silent_s=self._options.silent_s if self._store.is_shared else None)
+        await ended_within(tuple(self._endings.values()), self._options.patience_s, clock=self._clock)
+        self._start("reaper", self.look, every_s=self._options.reap_s)
+        if self._options.retain_s is not None or self._options.retain_bytes is not None:
+            self._start("retention", self._prune, every_s=self._options.prune_s)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        tasks = [*self._timers, *self._endings.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+    def doubt(self, run_id: str) -> None:
+        """A run may have been begun, or may not have been removed: it is looked at again, and removed then."""
+        self._doubtful.add(run_id)
+
+    async def end(self, record: RunRecord) -> None:
+        """End a run of this worker from its log; returns when that is written, or another worker has it."""
+        await asyncio.wait({self._ending(record)})
+
+    async def look(self) -> None:
+        """One round of the reaper.
+
+        Who was silent itself, because the database was gone or the machine stood still, judges nobody before it has
+        been alive for as long as a silence may last: the others are only just back as well.
+        """
+        for run_id in tuple(self._doubtful):
+            await self._store.runs.abandon(run_id)
+            self._doubtful.discard(run_id)
+        if self._store.is_shared:
+            await self._beat()
+            if self._clock.now() - self._back_since_s >= self._options.silent_s:
+                await self._reap(silent_s=self._options.silent_s)
+
+    async def _beat(self) -> None:
+        await self._store.runs.beat()
+        now_s = self._clock.now()
+        if now_s - self._beaten_s > max(self._options.silent_s, self._options.heartbeat_s):
+            self._back_since_s = now_s
+        self._beaten_s = now_s
+
+    async def _reap(self, *, silent_s: float | None) -> None:
+        found = await self._store.runs.take_over(silent_s=silent_s)
+        if found:
+            log.warning("runs.taken_over", runs=[record.id for record in found])
+        for record in found:
+            self._ending(record)
+
+    def _ending(self, record: RunRecord) -> "asyncio.Task[None]":
+        """The task that ends the run from its log."""
+        task = self._endings.get(record.id)
+        if task is None:
+            task = asyncio.create_task(self._end(record), name=f"ending:{record.id}")
+            self._endings[record.id] = task
+            task.add_done_callback(lambda _: self._endings.pop(record.id, None))
+        return task
+
+    async def _end(self, record: RunRecord) -> None:
+        structlog.contextvars.bind_contextvars(run_id=record.id, user_id=record.user_id)
+        wait_s = _AGAIN_S
+        while True:
+            try:
+                async with self._places:
+                    done = await self._recovery.end(record)
+                self._tell_end(record, done)
+            except RunLostError:
+                return
+            except StoreUnavailableError as error:
+                log.warning("run.not_read", problem=str(error))
+            except Exception:
+                log.exception("run.not_recovered")
+            else:
+                return
+            await pause(wait_s, clock=self._clock)
+            wait_s = min(2 * wait_s, _RARELY_S)
+
+    def _tell_end(self, record: RunRecord, done: Done) -> None:
+        self._metrics.run_recovered()
+        log.info(
+            "run.finished",
+            tree=record.tree,
+            reason=done.termination_reason,
+            turns=done.turns,
+            tokens=done.tokens_used,
+            model=done.model_used,
+            recovered=True,
+        )
+
+    async def _prune(self) -> None:
+        pruned = await self._store.retention.prune(
+            older_than_s=self._options.retain_s, most_bytes=self._options.retain_bytes
+        )
+        if pruned.runs:
+            log.info("runs.pruned", runs=pruned.runs, bytes=pruned.bytes)
+
+    def _start(self, name: str, work: Callable[[], Awaitable[object]], *, every_s: float) -> None:
+        timer = asyncio.create_task(repeat(work, every_s=every_s, clock=self._clock, name=name), name=name)
+        self._timers.append(timer)

@@ -1,0 +1,12 @@
+"""The HTTP service: the calls of the API over the store and the runs.
+
+`app` joins them; `queries`, `runs`, `conversations`, `agent_settings` and `operations` are the calls; `guards` stands
+in front of them, `auth` and `limits` tell who may; `sse` streams; `bodies` and `errors` are what goes in and out.
+"""
+
+from oracle.service.app import build_app
+from oracle.service.auth import LOCAL_USER, Authenticator, Caller
+from oracle.service.parts import ServiceParts
+from oracle.service.sse import OpenStreams, StreamTiming
+
+__all__ = ["LOCAL_USER", "Authenticator", "Caller", "OpenStreams", "ServiceParts", "StreamTiming", "build_app"]

@@ -1,0 +1,86 @@
+"""`/api/settings/agent-config`: a user's own limits, and what holds of them.
+
+What is saved is what the user has set; a field that was never set follows the default. Ceilings are applied when a
+query is asked, never to what is saved: an operator who raises one gives users back what they had chosen.
+"""
+
+from typing import Any
+
+import structlog
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from bt_runtime import TreeDefinition, TreeFileError
+from oracle.answering import Ask
+from oracle.decision import AgentConfig, ConfigError, DecisionTreeError
+from oracle.service.access import CallerNow, Parts
+from oracle.service.answers import json_answer
+from oracle.service.bodies import AgentSettings, Limits
+from oracle.service.described import refusals
+from oracle.service.parts import ServiceParts
+
+log = structlog.get_logger(__name__)
+
+router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"])
+
+
+@router.get("", summary="The limits, and what holds of them", response_model=AgentSettings, responses=refusals())
+async def read(parts: Parts, caller: CallerNow) -> Response:
+    """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
+    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+
+
+@router.put("", summary="Set some limits", response_model=AgentSettings, responses=refusals(422))
+async def change(body: Limits, parts: Parts, caller: CallerNow) -> Response:
+    """Any subset of the fields; they hold from the next query on. If one is wrong nothing is saved."""
+    given = body.given
+    if given:
+        await parts.store.settings.change(caller.user_id, lambda before: {**before, **given})
+    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+
+
+@router.post("/reset", summary="Back to the defaults", response_model=AgentSettings, responses=refusals())
+async def reset(parts: Parts, caller: CallerNow) -> Response:
+    """Forget what the user has set."""
+    await parts.store.settings.reset(caller.user_id)
+    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+
+
+async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
+    """The user's own limits; a missing field is the default.
+
+    A saved value that is out of bounds (they were others when it was saved) counts as missing.
+    """
+    config = AgentConfig()
+    for field, value in (await parts.store.settings.load(user_id)).items():
+        try:
+            config = config.with_limits({field: value})
+        except ConfigError as error:
+            log.warning("setting.skipped", field=field, problem=str(error))
+    return config
+
+
+def _told(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
+    wanted = config.model_dump()
+    effective = parts.settings.capped(config).model_dump()
+    capped: dict[str, Any] = {
+        field: {"limit": effective[field], "by": "operator"} for field in wanted if effective[field] < wanted[field]
+    }
+    turns = _turns_of_tree(parts)
+    if turns is not None and turns < effective["max_iterations"]:
+        effective["max_iterations"] = turns
+        capped["max_iterations"] = {"limit": turns, "by": "tree"}
+    return wanted | {"effective": effective, "capped": capped}
+
+
+def _turns_of_tree(parts: ServiceParts) -> int | None:
+    """The turns that the default tree allows (decision 1); `None` if none drives, or it cannot be read now."""
+    try:
+        control = parts.oracle.check(Ask(question="How many turns are there?")).control
+    except (TreeFileError, DecisionTreeError) as error:
+        log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  told, and the settings are answered
+        return None
+    if not isinstance(control, TreeDefinition):
+        return None
+    turns = control.keys["max_turns"].default
+    return max(1, turns) if isinstance(turns, int) else None

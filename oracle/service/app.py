@@ -1,0 +1,64 @@
+"""`build_app`: the calls, what stands in front of them, and how they are described."""
+
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
+from starlette.middleware.cors import CORSMiddleware
+
+from oracle.service import agent_settings, conversations, operations, queries, runs
+from oracle.service.errors import add_error_answers
+from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
+from oracle.service.limits import RequestLimit
+from oracle.service.parts import ServiceParts
+
+_DESCRIPTION = """\
+An LLM agent for chat products whose control is a behavior tree.
+
+Runs, conversations and settings belong to a user; what is another user's is answered as if it did not exist (404).
+Operators also see others' runs (how they stand, ticks, signals), never their streams, conversations and settings.
+Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
+"""
+
+
+def build_app(parts: ServiceParts) -> FastAPI:
+    """The service as an ASGI app.
+
+    Args:
+        parts: what it is joined from; its `runs` must have been entered, and whoever ends the process drains them and
+            then closes `streams`.
+    """
+    app = FastAPI(
+        title="Oracle",
+        version="1",
+        description=_DESCRIPTION,
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.parts = parts
+    bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
+    for module in (queries, runs, conversations, agent_settings):
+        # The guard in front has checked the token; this only describes it.
+        app.include_router(module.router, dependencies=bearer if parts.authenticator.is_required else None)
+    app.include_router(operations.router)
+    add_error_answers(app)
+    _put_guards_in_front(app, parts)
+    return app
+
+
+def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
+    """The last one that is added stands outermost; `oracle.service.guards` says why in this order."""
+    settings, per_minute = parts.settings, parts.settings.requests_per_minute
+    limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock)
+    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
+    app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit)
+    if not parts.authenticator.is_required:
+        app.add_middleware(LoopbackGuard, origins=settings.cors_origins)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors_origins),
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+            expose_headers=["X-Run-Id", "Location", "Retry-After", "X-Request-Id"],
+        )
+    app.add_middleware(Edge)

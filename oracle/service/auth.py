@@ -1,0 +1,128 @@
+"""Whose a request is.
+
+Rules:
+
+- Two kinds of bearer tokens: the operator's fixed ones, and JWTs signed with HS256, whose `sub` is the user. The
+  algorithm is pinned: a token does not choose how it is checked.
+- With neither configured there is the one user `local`, and no header changes that.
+- Why a token was refused is never told, and a token is never logged.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import jwt
+
+LOCAL_USER = "local"
+
+_LONGEST_USER = 255
+_LONGEST_TOKEN = 16_384
+
+
+class UnauthorizedError(Exception):
+    """The request has no token that is good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request.
+
+    Args:
+        user_id: the user.
+        is_operator: may see all runs.
+    """
+
+    user_id: str
+    is_operator: bool = False
+
+
+class Authenticator:
+    """Tells users by their bearer tokens.
+
+    Args:
+        tokens: users by fixed token.
+        jwt_secret: of JWTs; `None`: there are none.
+        operators: users who may see all runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        tokens: Mapping[str, str] | None = None,
+        jwt_secret: str | None = None,
+        operators: Collection[str] = (),
+    ) -> None:
+        # Digests have one length, so that a comparison tells nothing of the length of a token either.
+        self._users = [(_digest(token), user) for token, user in (tokens or {}).items()]
+        self._jwt_key = _key(jwt_secret) if jwt_secret else None
+        self._operators = frozenset(operators)
+
+    def __repr__(self) -> str:
+        return f"Authenticator(tokens={len(self._users)}, jwt={self._jwt_key is not None})"
+
+    @property
+    def is_required(self) -> bool:
+        """Whether requests need a token; without, everybody is the user `local`."""
+        return bool(self._users) or self._jwt_key is not None
+
+    def caller(self, headers: Collection[tuple[bytes, bytes]]) -> Caller:
+        """Who sent a request with these headers (names in lower case, as ASGI has them).
+
+        Raises:
+            UnauthorizedError: there is no good token.
+        """
+        if not self.is_required:
+            return self._caller(LOCAL_USER)
+        token = _bearer([value for name, value in headers if name == b"authorization"])
+        user = self._user_of_token(token) or self._user_of_jwt(token)
+        if user is None:
+            raise UnauthorizedError("the bearer token is not good")
+        return self._caller(user)
+
+    def _caller(self, user: str) -> Caller:
+        return Caller(user, is_operator=user in self._operators)
+
+    def _user_of_token(self, token: str) -> str | None:
+        presented, found = _digest(token), None
+        for digest, user in self._users:  # all of them, so that the time tells nothing
+            if hmac.compare_digest(digest, presented):
+                found = user
+        return found
+
+    def _user_of_jwt(self, token: str) -> str | None:
+        if self._jwt_key is None:
+            return None
+        try:
+            claims = jwt.decode(
+                token,
+                self._jwt_key,
+                algorithms=["HS256"],
+                # There is no audience to compare with: the secret is this service's own.
+                options={"require": ["sub"], "verify_aud": False},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):  # claims may be anything
+            return None
+        user = claims["sub"]
+        return user if isinstance(user, str) and 0 < len(user) <= _LONGEST_USER and user.isprintable() else None
+
+
+def _bearer(values: Collection[bytes]) -> str:
+    if len(values) != 1:
+        raise UnauthorizedError("there must be one Authorization header: Bearer and a token")
+    scheme, _, token = next(iter(values)).partition(b" ")
+    token = token.strip()
+    if scheme.lower() != b"bearer" or not token or len(token) > _LONGEST_TOKEN or not token.isascii():
+        raise UnauthorizedError("the Authorization header must be Bearer and a token")
+    return token.decode("ascii")
+
+
+def _key(secret: str) -> bytes:
+    # HMAC itself fills a short key up with zeros (RFC 2104 2), so this is the same key; PyJWT would warn at each token,
+    # where the operator is told once, at the start.
+    return secret.encode("utf-8", errors="surrogatepass").ljust(32, b"\0")
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", errors="surrogatepass")).digest()

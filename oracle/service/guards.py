@@ -1,0 +1,206 @@
+"""What stands in front of the calls: plain ASGI, so that a stream passes through without a task or a queue more.
+
+From the outside in:
+
+1. `Edge`: a request's id, its log line, headers that protect browsers, and an answer to what nobody expected.
+2. CORS, if the operator has named origins (Starlette's).
+3. `LoopbackGuard`, without auth alone: who has no token to show must come from this machine's own pages.
+4. `AuthGuard`: everything below `/api/` has a caller, and no caller sends more than he may.
+5. `BodyLimit`: nobody sends more than a body may have.
+"""
+
+import re
+import time
+import traceback
+from collections.abc import Collection
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from oracle.service.answers import json_answer
+from oracle.service.auth import Authenticator, UnauthorizedError
+from oracle.service.errors import bounded, later
+from oracle.service.limits import RequestLimit
+
+log = structlog.get_logger(__name__)
+
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
+
+_PROTECTION = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class Edge:
+    """The outermost: every request has an id and a log line, every answer is protected, every failure has an answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        wanted = Headers(scope=scope).get("x-request-id", "")
+        request_id = wanted if _REQUEST_ID.fullmatch(wanted) else uuid4().hex
+        status = 0
+        began = time.monotonic()
+
+        async def protected(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                for name, value in _PROTECTION.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await self._app(scope, receive, protected)
+            except Exception as error:
+                # Formatted here: a renderer of the host's choice might print local variables, and with them texts.
+                log.error("request.failed", path=bounded(scope["path"]), traceback="".join(_lines(error)))  # noqa: TRY400
+                if status:
+                    raise  # the server closes the connection: the answer cannot be completed
+                await json_answer({"detail": "An internal error; it has been logged."}, status=500)(
+                    scope, receive, protected
+                )
+            log.info(
+                "request.finished",
+                method=scope["method"],
+                path=bounded(scope["path"]),
+                status=status,
+                ms=round((time.monotonic() - began) * 1000, 1),
+            )
+
+
+def _lines(error: Exception) -> list[str]:
+    return traceback.format_exception(error)
+
+
+class LoopbackGuard:
+    """Refuses what a foreign web page could make the user's browser send to a service that asks for no token.
+
+    A page that had its name point to this machine (DNS rebinding) shows in `Host`; a form or a script of another page
+    shows in `Origin`.
+
+    Args:
+        app: what is guarded.
+        origins: other pages that the operator trusts.
+    """
+
+    def __init__(self, app: ASGIApp, *, origins: Collection[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+            return
+        status, detail = refusal
+        await json_answer({"detail": detail}, status=status)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not _LOOPBACK_HOST.fullmatch(hosts[0]):
+            return 400, "Without auth this service answers to localhost, 127.0.0.1 and [::1] only (Host header)."
+        if scope["method"] in _SAFE_METHODS:
+            return None
+        own = f"{scope['scheme']}://{hosts[0]}".casefold()
+        for origin in headers.getlist("origin"):
+            if origin.casefold() != own and origin not in self._origins:
+                return 403, "Without auth this service takes no requests from pages of other origins (Origin header)."
+        return None
+
+
+class AuthGuard:
+    """Finds the caller of everything below `/api/`, before a byte of the body is read.
+
+    Args:
+        app: what is guarded; finds the caller in `scope["state"]["caller"]`.
+        authenticator: tells who it is.
+        limit: of a user's requests; `None`: any number.
+    """
+
+    def __init__(self, app: ASGIApp, *, authenticator: Authenticator, limit: RequestLimit | None) -> None:
+        self._app = app
+        self._authenticator = authenticator
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on with its caller, or refuse it."""
+        if scope["type"] != "http" or not scope["path"].startswith("/api/"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            caller = self._authenticator.caller(scope["headers"])
+        except UnauthorizedError:
+            refusal = json_answer(
+                {"detail": "A good bearer token is needed (Authorization: Bearer …)."},
+                status=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+            await refusal(scope, receive, send)
+            return
+        # A cancel ends work, so it is let through; the call itself is counted as little as its answer costs.
+        wait_s = 0 if self._limit is None or _CANCEL_PATH.fullmatch(scope["path"]) else self._limit.take(caller.user_id)
+        if wait_s:
+            await later(429, "You have sent as many requests as you may for now.", after_s=wait_s)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["caller"] = caller
+        with structlog.contextvars.bound_contextvars(user_id=caller.user_id):
+            await self._app(scope, receive, send)
+
+
+class BodyLimit:
+    """Refuses bodies that are too large, by their announced length and by what comes.
+
+    Args:
+        app: what is guarded.
+        most_bytes: of a body.
+    """
+
+    def __init__(self, app: ASGIApp, *, most_bytes: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on; reading too much of it raises the refusal."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "0")
+        if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most_bytes):
+            refusal = self._too_large()
+            await json_answer({"detail": refusal.detail}, status=413, headers=refusal.headers)(scope, receive, send)
+            return
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._most_bytes:
+                raise self._too_large()
+            return message
+
+        await self._app(scope, counted, send)
+
+    def _too_large(self) -> HTTPException:
+        # What is still coming is not read, so the connection cannot be used again.
+        return HTTPException(413, f"A body has at most {self._most_bytes:,} bytes.", headers={"Connection": "close"})

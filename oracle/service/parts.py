@@ -1,0 +1,42 @@
+"""What the service is joined from; whoever wires it fills this in."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from oracle.answering import Oracle
+from oracle.metrics import Metrics
+from oracle.runs import RunManager
+from oracle.service.auth import Authenticator
+from oracle.service.sse import OpenStreams, StreamTiming
+from oracle.settings import Settings
+from oracle.storage import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceParts:
+    """The parts of one service.
+
+    Args:
+        oracle: checks questions.
+        store: what is kept.
+        runs: starts, cancels and ends runs; entered (recovered) before the first request.
+        settings: the operator's.
+        metrics: what is counted.
+        authenticator: whose a request is.
+        provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
+        streams: the streams that are open; who ends the process closes them.
+        timing: of streams.
+        clock: monotonic seconds, for the rate of requests.
+    """
+
+    oracle: Oracle
+    store: Store
+    runs: RunManager
+    settings: Settings
+    metrics: Metrics
+    authenticator: Authenticator
+    provider_answers: bool
+    streams: OpenStreams = field(default_factory=OpenStreams)
+    timing: StreamTiming = field(default_factory=StreamTiming)
+    clock: Callable[[], float] = time.monotonic

@@ -1,0 +1,192 @@
+"""`/api/oracle/runs/…` and `/api/runs…`: runs as they stand, their streams, and what is recorded of them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+from starlette.responses import Response
+
+from oracle.agent.outcome_json import decode_outcome
+from oracle.agent.outcomes import TurnOutcome
+from oracle.encoding import to_json
+from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id, iso
+from oracle.service.answers import json_answer, raw_json
+from oracle.service.bodies import CancelAnswer, RunBody, RunList, SignalList, TickList
+from oracle.service.described import refusals
+from oracle.service.errors import InvalidRequestError, forgotten_run, no_such_run
+from oracle.service.parts import ServiceParts
+from oracle.service.queries import STREAM_EXAMPLE
+from oracle.service.reading import open_stream
+from oracle.service.sse import EventStream
+from oracle.storage import Event, EventKind, RunRecord
+
+router = APIRouter(tags=["runs"])
+
+_GREATEST_ID = 2**31 - 1
+"""Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
+
+
+@router.get("/api/oracle/runs/{run_id}", summary="How a run stands", response_model=RunBody, responses=refusals(404))
+async def read_run(run: SeenRun, parts: Parts) -> Response:
+    """Status, times, tree, turns and tokens; operators see everybody's."""
+    return json_answer(await _told(run, parts))
+
+
+@router.get(
+    "/api/oracle/runs/{run_id}/stream",
+    summary="Take a stream up again",
+    response_class=EventStream,
+    responses={
+        200: {
+            "description": "The chunks after the last id, then live ones, until `done`.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": STREAM_EXAMPLE}},
+        },
+        204: {"description": "The last id was that of `done`: there is nothing more."},
+        **refusals(404, 410, 422),
+    },
+)
+async def resume(
+    run: OwnRun,
+    parts: Parts,
+    last_event_id: Annotated[
+        str | None, Header(alias="Last-Event-ID", description="The id of the last event seen; goes before `after`.")
+    ] = None,
+    after: Annotated[str | None, Query(description="The same, for clients that set no headers.")] = None,
+) -> Response:
+    """The run's chunks after the last one seen; also long after the run."""
+    seen = _last_seen(last_event_id, after)
+    if run.forgotten_at is not None:
+        raise forgotten_run()
+    if run.status == "finished" and seen > 0 and seen >= await parts.store.log.last_chunk(run.id):
+        return Response(status_code=204)
+    return open_stream(parts, run, after=seen)
+
+
+@router.post(
+    "/api/oracle/runs/{run_id}/cancel",
+    summary="Stop a run",
+    status_code=202,
+    response_model=CancelAnswer,
+    responses=refusals(404),
+)
+async def cancel(run: OwnRun, parts: Parts) -> Response:
+    """Have the run stop; what was said is kept and `done` follows. One that has ended stays as it is."""
+    await parts.runs.cancel(run)
+    return json_answer({"run_id": run.id, "status": run.status}, status=202)
+
+
+@router.get("/api/runs", summary="Runs, newest first", response_model=RunList, responses=refusals(404, 422))
+async def list_runs(
+    parts: Parts,
+    caller: CallerNow,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[str | None, Query(description="A run's name; only those that are older are told.")] = None,
+) -> Response:
+    """The caller's own runs; for operators everybody's."""
+    user_id = None if caller.is_operator else caller.user_id
+    if before is not None and (not is_id(before) or await parts.store.runs.find(before, user_id=user_id) is None):
+        raise no_such_run()
+    runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before)
+    told = [await _told(run, parts) for run in runs]
+    return json_answer({"runs": told, "next": runs[-1].id if len(runs) == limit else None})
+
+
+@router.get(
+    "/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410, 422)
+)
+async def read_ticks(
+    run: SeenRun,
+    parts: Parts,
+    after: Annotated[int, Query(ge=0, le=_GREATEST_ID, description="`next` of the answer before.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """What the tree was told and did, tick by tick: status changes, blackboard writes, the cause; oldest first."""
+    events = await _events(run, parts, "tick", after=after, limit=limit)
+    tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
+    head = {
+        "run_id": run.id,
+        "tree": run.tree,
+        "version": run.tree_sha,
+        "nodes": list(tree.nodes) if tree else [],
+        "next": _next(events, limit),
+    }
+    return raw_json(_with_list(head, "ticks", events))
+
+
+@router.get(
+    "/api/runs/{run_id}/signals",
+    summary="The audit of signals",
+    response_model=SignalList,
+    responses=refusals(404, 410, 422),
+)
+async def read_signals(
+    run: SeenRun,
+    parts: Parts,
+    after: Annotated[int, Query(ge=0, le=_GREATEST_ID, description="`next` of the answer before.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """Every signal of the model, well-formed or not, and what the control did about it (020 FR-009); oldest first."""
+    events = await _events(run, parts, "signal", after=after, limit=limit)
+    return raw_json(_with_list({"run_id": run.id, "next": _next(events, limit)}, "signals", events))
+
+
+async def _events(run: RunRecord, parts: ServiceParts, kind: EventKind, *, after: int, limit: int) -> list[Event]:
+    if run.forgotten_at is not None:
+        raise forgotten_run()
+    return await parts.store.log.events(run.id, kinds={kind}, after_seq=after, limit=limit)
+
+
+def _next(events: Sequence[Event], limit: int) -> int | None:
+    return events[-1].seq if len(events) == limit else None
+
+
+def _with_list(head: dict[str, Any], name: str, events: Sequence[Event]) -> bytes:
+    """The object with one more field, whose items are JSON already."""
+    return b'%b,"%b":[%b]}' % (to_json(head)[:-1], name.encode(), b",".join(event.data for event in events))
+
+
+def _last_seen(header: str | None, after: str | None) -> int:
+    text, loc = (after, ("query", "after")) if header is None else (header, ("header", "Last-Event-ID"))
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidRequestError("the last id is a whole number from 0", loc=loc, value=text)
+    return _GREATEST_ID if len(text) > 10 else min(int(text), _GREATEST_ID)
+
+
+async def _told(run: RunRecord, parts: ServiceParts) -> dict[str, Any]:
+    error = run.error or {}
+    turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
+    if run.status == "running":
+        turns, tokens, estimated, model = await _so_far(run, parts)
+    return {
+        "run_id": run.id,
+        "user_id": run.user_id,
+        "context_id": run.context_id,
+        "status": run.status,
+        "created_at": iso(run.created_at),
+        "deadline_at": iso(run.deadline_at),
+        "finished_at": None if run.finished_at is None else iso(run.finished_at),
+        "tree": {"name": run.tree, "version": run.tree_sha},
+        "turns": turns or 0,
+        "tokens_used": tokens or 0,
+        "tokens_estimated": bool(estimated),
+        "model_used": model,
+        "termination_reason": run.termination_reason,
+        "error": error.get("error"),
+        "error_type": error.get("error_type"),
+        "limits": dict(run.limits),
+        "forgotten": run.forgotten_at is not None,
+    }
+
+
+async def _so_far(run: RunRecord, parts: ServiceParts) -> tuple[int, int, bool, str | None]:
+    """Turns, tokens, whether some are estimates, and the model, of a run under way: from the turns in its log."""
+    turns, tokens, estimated, model = 0, 0, False, None
+    for event in await parts.store.log.events(run.id, kinds={"turn_end"}):
+        turn = decode_outcome(event.data).value
+        if isinstance(turn, TurnOutcome):
+            finished = turn.fault is None and not turn.interrupted
+            turns, model = (turns + 1, turn.model) if finished else (turns, model)
+            tokens, estimated = tokens + turn.tokens, estimated or turn.estimated
+    return turns, tokens, estimated, model

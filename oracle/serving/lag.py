@@ -1,0 +1,42 @@
+"""How late the event loop is: the one figure that tells whether one process is enough."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+INTERVAL_S: Final = 0.25
+LONG_S: Final = 1.0
+"""What is told in the log as well: for so long nobody was answered."""
+
+
+@asynccontextmanager
+async def measured_lag(observe: Callable[[float], None], *, interval_s: float = INTERVAL_S) -> AsyncIterator[None]:
+    """Measure while this is entered.
+
+    Args:
+        observe: gets the seconds by which the loop was late, four times a second.
+        interval_s: between two measurements.
+    """
+    task = asyncio.create_task(_measure(observe, interval_s), name="loop lag")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _measure(observe: Callable[[float], None], interval_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        due_s = loop.time() + interval_s
+        await asyncio.sleep(interval_s)
+        lag_s = max(0.0, loop.time() - due_s)
+        observe(lag_s)
+        if lag_s >= LONG_S:
+            log.warning("loop.lagged", ms=round(lag_s * 1000))

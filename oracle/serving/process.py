@@ -1,0 +1,143 @@
+"""The life of a serving process: check, bind, open, listen, drain, close."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import structlog
+
+from oracle.models import Model
+from oracle.service import ServiceParts, build_app
+from oracle.serving.errors import ServingError
+from oracle.serving.lag import measured_lag
+from oracle.serving.server import DrainingServer
+from oracle.serving.sockets import address, bind, is_loopback
+from oracle.settings import Settings
+from oracle.wiring.service import open_service
+
+log = structlog.get_logger(__name__)
+
+_LAST_CHUNKS_S: Final = 1.0
+"""For streams to send the ends of their runs, once all runs have ended."""
+_LOOK_S: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """What a service that listens tells of itself; nothing in it is secret.
+
+    Args:
+        url: where it listens.
+        model: who answers.
+        control: what drives a query.
+        store: the kind of database.
+        auth: how users are told apart.
+    """
+
+    url: str
+    model: str
+    control: str
+    store: Literal["SQLite", "PostgreSQL"]
+    auth: str
+
+
+def run_service(settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None]) -> int:
+    """Serve in a new event loop, until a signal comes; see `serve`."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(serve(settings, host=host, port=port, announce=announce))
+
+
+async def serve(
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[Listening], None],
+    model: Model | None = None,
+) -> int:
+    """Serve until a signal comes, then drain.
+
+    Args:
+        settings: the operator's.
+        host: where to listen.
+        port: 0 picks a free one.
+        announce: told once, when the first request could be answered.
+        model: answers in the place of the configured one.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ServingError: the service must not or cannot listen there.
+        SettingsError, ToolSetupError, PromptError, StoreSetupError: see `open_service`.
+    """
+    refuse_open_door(settings, host=host)
+    listener = bind(host, port)
+    async with AsyncExitStack() as stack:
+        stack.callback(listener.close)
+        parts = await stack.enter_async_context(open_service(settings, model=model))
+        await stack.enter_async_context(measured_lag(parts.metrics.loop_lag))
+        told = _listening(parts, url=address(host, listener.getsockname()[1]))
+
+        def listening() -> None:
+            _settle_garbage()
+            log.info("service.started", url=told.url, model=told.model, store=told.store, worker=parts.store.worker)
+            announce(told)
+
+        server = DrainingServer(build_app(parts), drain=lambda: _drain(parts), on_listening=listening)
+        await server.serve(sockets=[listener])
+    log.info("service.stopped")
+    return 0
+
+
+def refuse_open_door(settings: Settings, *, host: str) -> None:
+    """Without authentication nobody but this machine may reach the service.
+
+    Raises:
+        ServingError: they could.
+    """
+    if not settings.has_auth and not is_loopback(host):
+        raise ServingError(
+            f"without authentication the service listens on loopback only, not on {host!r}; "
+            "set ORACLE_JWT_SECRET or ORACLE_TOKENS, or use --host 127.0.0.1"
+        )
+
+
+async def _drain(parts: ServiceParts) -> None:
+    """End the runs; let their streams send the ends; then end the streams that have none."""
+    await parts.runs.drain()
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + _LAST_CHUNKS_S
+    while parts.streams.open and loop.time() < until_s:  # noqa: ASYNC110  once in a process's life
+        await asyncio.sleep(_LOOK_S)
+    parts.streams.close()
+
+
+def _listening(parts: ServiceParts, *, url: str) -> Listening:
+    settings = parts.settings
+    kinds = [name for name, on in (("JWT", settings.jwt_secret is not None), ("tokens", bool(settings.tokens))) if on]
+    return Listening(
+        url=url,
+        model=parts.oracle.model_name,
+        control=settings.control,
+        store="PostgreSQL" if parts.store.is_shared else "SQLite",
+        auth=" and ".join(kinds) if kinds else "none (one user, this machine only)",
+    )
+
+
+def _settle_garbage() -> None:
+    """What was made until now lives as long as the process; the collector need not look at it ever again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _loop_factory() -> Callable[[], Any] | None:
+    if sys.platform == "win32":
+        return None
+    import uvloop  # noqa: PLC0415  is not there on Windows
+
+    return uvloop.new_event_loop

@@ -1,0 +1,32 @@
+"""What an operator sets: from the environment and a `.env` file, checked at once, told in words.
+
+Rules:
+
+- A setting is a field of `Settings`; its variable is `ORACLE_` and the field's name in capitals.
+- A secret is a `SecretStr` or in `Tokens`: no representation, message or log shows it. The provider's SDK reads its key
+  itself, so nothing here can print that one.
+- The table for help and README comes from the fields, so it cannot lie.
+"""
+
+from oracle.settings.fields import (
+    PREFIX,
+    Settings,
+    ceiling_name,
+    variable_of,
+)
+from oracle.settings.reading import SettingsError, misspelt_variables, read_settings
+from oracle.settings.table import SettingRow, settings_table
+from oracle.settings.tokens import Tokens
+
+__all__ = [
+    "PREFIX",
+    "SettingRow",
+    "Settings",
+    "SettingsError",
+    "Tokens",
+    "ceiling_name",
+    "misspelt_variables",
+    "read_settings",
+    "settings_table",
+    "variable_of",
+]

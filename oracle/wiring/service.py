@@ -1,0 +1,114 @@
+"""Joins an `Oracle`, the store, the runs and what guards them into the parts of the HTTP service."""
+
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from oracle.answering import Oracle
+from oracle.metrics import Metrics
+from oracle.models import Model
+from oracle.runs import RunManager, RunOptions
+from oracle.service import Authenticator, ServiceParts
+from oracle.settings import Settings
+from oracle.storage import CommitFigures, Store, open_store
+from oracle.tools import ToolRegistry
+from oracle.wiring.agent import DATABASE, build_model, build_oracle, new_id, tool_maker, uses_provider
+from oracle.wiring.vaults import UserTools
+
+_DAY_S = 86_400.0
+_MB = 1_000_000
+_LONGEST_HOST = 60
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, *, model: Model | None = None) -> AsyncIterator[ServiceParts]:
+    """Everything that the service needs, as the settings say; runs that were interrupted are being ended.
+
+    Args:
+        settings: the operator's.
+        model: answers in the place of the configured one, and stays the caller's to close.
+
+    Raises:
+        SettingsError: a setting does not fit what is there.
+        ToolSetupError: the project or the vault cannot be used.
+        PromptError: the prompt files cannot be used.
+        StoreSetupError: the database cannot be used as configured.
+    """
+    async with AsyncExitStack() as stack:
+        answering = model
+        if answering is None:
+            answering = build_model(settings)
+            stack.push_async_callback(answering.aclose)
+        tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
+        metrics = Metrics(tools=tools.names)
+        store = await stack.enter_async_context(
+            open_store(database_url(settings), worker=worker_name(), observe=_observer(metrics))
+        )
+        metrics.watch_store(lambda: store.health.problem is None)
+        oracle = build_oracle(
+            settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
+        )
+        runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
+        await stack.enter_async_context(runs)
+        yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))
+
+
+def database_url(settings: Settings) -> str:
+    """Where the store is: as the operator says, else a file in the data folder. Holds a password, maybe."""
+    if settings.database_url is not None:
+        return settings.database_url.get_secret_value()
+    return f"sqlite:///{Path(os.path.abspath(settings.data_dir)) / DATABASE}"  # noqa: PTH100  keeps links
+
+
+def worker_name() -> str:
+    """A name for this process, among all that ever share a database."""
+    return f"{socket.gethostname()[:_LONGEST_HOST]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def run_options(settings: Settings) -> RunOptions:
+    """How runs are held."""
+    return RunOptions(
+        most_per_user=settings.runs_per_user,
+        reader_grace_s=settings.reader_grace_s,
+        drain_s=settings.drain_s,
+        retain_s=settings.retain_days * _DAY_S or None,
+        retain_bytes=settings.retain_mb * _MB or None,
+    )
+
+
+def _parts(
+    settings: Settings, oracle: Oracle, store: Store, runs: RunManager, metrics: Metrics, *, names_models: bool
+) -> ServiceParts:
+    secret = settings.jwt_secret
+    return ServiceParts(
+        oracle=oracle,
+        store=store,
+        runs=runs,
+        settings=settings,
+        metrics=metrics,
+        authenticator=Authenticator(
+            tokens=settings.tokens,
+            jwt_secret=None if secret is None else secret.get_secret_value(),
+            operators=settings.operators,
+        ),
+        provider_answers=names_models,
+    )
+
+
+def _tools(settings: Settings, *, has_web_search: bool) -> tuple[ToolRegistry, Callable[[str], ToolRegistry] | None]:
+    """All tools, and those of a user if users have vaults of their own."""
+    make = tool_maker(settings, has_web_search=has_web_search)
+    tools = make(settings.vault)
+    if settings.vault_shared or not settings.has_auth:
+        return tools, None
+    return tools, UserTools(settings.vault, make=make).of
+
+
+def _observer(metrics: Metrics) -> Callable[[CommitFigures], None]:
+    def observe(figures: CommitFigures) -> None:
+        metrics.commit(events=figures.events, queue_s=figures.queue_s, commit_s=figures.commit_s)
+
+    return observe

@@ -1,0 +1,132 @@
+"""kill -9 in the middle of many runs: what anybody saw stays, and every run gets a truthful end."""
+
+import asyncio
+import random
+from asyncio import timeout
+from pathlib import Path
+
+import pytest
+
+from benchmarks.paced import Pace, question
+from benchmarks.paced_provider import PacedProvider
+from benchmarks.processes import ServerProcess
+from benchmarks.service_client import Stream, call
+from tests.faults.service import QUICK, broken_pages, checked_run, runs_of, service
+
+
+class Crowd:
+    """Clients that ask and read until they are cut off.
+
+    Args:
+        address: of the service.
+        tags: one for each client.
+    """
+
+    def __init__(self, address: str, tags: list[str]) -> None:
+        self.streams = [Stream(address) for _ in tags]
+        self._heard = asyncio.Condition()
+        self._tasks = [asyncio.create_task(self._read(*each)) for each in zip(self.streams, tags, strict=True)]
+
+    async def has_heard(self, chunks: int) -> None:
+        """Wait until the clients together have read so many chunks, or all is over."""
+        async with self._heard:
+            await self._heard.wait_for(lambda: self._count() >= chunks or all(task.done() for task in self._tasks))
+
+    async def dispersed(self) -> None:
+        """Every one is at the end of what it could read."""
+        await asyncio.gather(*self._tasks)
+
+    def _count(self) -> int:
+        return sum(len(stream.chunks) for stream in self.streams)
+
+    async def _read(self, stream: Stream, tag: str) -> None:
+        try:
+            await stream.ask(question(tag))
+            while await stream.next() is not None:
+                async with self._heard:
+                    self._heard.notify_all()
+        except ConnectionError:
+            pass  # killed before it answered
+        finally:
+            async with self._heard:
+                self._heard.notify_all()
+
+
+async def killed_and_checked(server: ServerProcess, tags: list[str], *, after: int, pace: Pace) -> int:
+    """Kill the server after so many chunks under a load, start it again, check every run; how many were interrupted."""
+    crowd = Crowd(server.address, tags)
+    await crowd.has_heard(after)
+    await server.kill()
+    await crowd.dispersed()
+    await server.start()
+    seen = {stream.run_id: stream for stream in crowd.streams if stream.client is not None}
+    interrupted = 0
+    for run in await runs_of(server.address):
+        told = await checked_run(server.address, run["run_id"], seen=seen.pop(run["run_id"], None), pace=pace)
+        interrupted += any(chunk.get("error_type") == "interrupted" for chunk in told.chunks)
+    assert not seen, f"runs that clients saw are gone: {sorted(seen)}"
+    return interrupted
+
+
+async def test_after_a_kill_every_run_ends_truthfully_and_keeps_what_was_seen(
+    tmp_path: Path, provider: PacedProvider
+) -> None:
+    async with timeout(60), service(tmp_path, provider) as server:
+        total = 10 * 2 * QUICK.pieces
+        interrupted = 0
+        for life, share in enumerate((0.0, 0.3, 0.8)):
+            tags = [f"k{life}x{n}" for n in range(10)]
+            interrupted += await killed_and_checked(server, tags, after=1 + int(total * share), pace=QUICK)
+        assert interrupted > 0
+        assert await server.stop() == 0
+        assert broken_pages(tmp_path / "data" / "oracle.db") == []
+
+
+async def test_a_conversation_goes_on_after_a_kill(tmp_path: Path, provider: PacedProvider) -> None:
+    async with timeout(30), service(tmp_path, provider) as server:
+        stream = await Stream(server.address).ask(question("hang"))
+        await stream.until("content")
+        await server.kill()
+        await server.start()
+        told = await checked_run(server.address, stream.run_id, seen=stream)
+        context_id = told.chunks[-1]["context_id"]
+        again = await (await Stream(server.address).ask(question("a2"), context_id=context_id)).read_all()
+        assert again.chunks[-1]["termination_reason"] == "completed"
+        _, _, kept = await call(server.address, "GET", f"/api/oracle/conversations/{context_id}")
+        texts = [message["content"] for message in kept["messages"] if message["role"] == "assistant"]
+        assert texts == [told.text, again.text]
+
+
+async def test_a_kill_in_the_middle_of_recovery_leaves_no_doubles(tmp_path: Path, provider: PacedProvider) -> None:
+    async with timeout(60), service(tmp_path, provider) as server:
+        crowd = Crowd(server.address, [f"r{n}" for n in range(12)])
+        await crowd.has_heard(100)
+        await server.kill()
+        await crowd.dispersed()
+        for _ in range(3):
+            await server.start()
+            # The first run that has been ended: others are not yet, or are being ended.
+            await (await Stream(server.address).resume(crowd.streams[0].run_id)).until("done")
+            await server.kill()
+        await server.start()
+        for stream in crowd.streams:
+            await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
+
+
+@pytest.mark.soak
+async def test_kills_at_random_moments_under_load(tmp_path: Path) -> None:
+    pace = Pace(turns=3, pieces=40, turn_s=0.8)
+    chance = random.Random(20)
+    interrupted = 0
+    async with timeout(900), PacedProvider(pace) as provider:
+        for life in range(20):
+            folder = tmp_path / str(life)
+            folder.mkdir()
+            async with service(folder, provider) as server:
+                for again in range(2):
+                    tags = [f"s{life}x{again}x{n}" for n in range(40)]
+                    after = chance.randrange(1, 40 * pace.turns * pace.pieces)
+                    interrupted += await killed_and_checked(server, tags, after=after, pace=pace)
+                assert await server.stop() == 0
+            assert broken_pages(folder / "data" / "oracle.db") == []
+    assert interrupted > 100

@@ -1,0 +1,309 @@
+"""One process's runs: what is kept of them, how they end, and who may begin one."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bt_runtime import Outcome
+from oracle.agent.outcome_json import decode_outcome
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.answering import AskError
+from oracle.runs import DrainingError, RunOptions, decode_tick
+from oracle.storage import (
+    ConversationBusyError,
+    EventKind,
+    RunRecord,
+    Store,
+    TooManyRunsError,
+    UnknownConversationError,
+)
+from oracle.testing import ScriptedTurn
+from oracle.tools import ToolResult
+from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, made_tool, says
+from tests.oracle.runs.running import PATIENCE_S, Gate, Managed, managed, settle
+
+STOPPING = "Stopped: the service is stopping; ask again in a moment."
+
+
+def hanging(text: str = "Half of the") -> ScriptedTurn:
+    return says(text, hang=True)
+
+
+async def events(store: Store, record: RunRecord, *kinds: EventKind) -> list[Any]:
+    return await store.log.events(record.id, kinds=kinds or None)
+
+
+async def test_a_query_is_told_alike_by_its_chunks_its_row_and_its_conversation(store: Store) -> None:
+    async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(Open())]) as it:
+        told = await it.ask(project_id="p")
+    assert told.text == "Looking.\n\nThis is the answer."
+    assert told.record.termination_reason == "completed"
+    assert told.record.tree == "oracle"
+    assert told.record.tree_sha
+    assert told.record.input["question"] == CODE_QUESTION
+    assert told.record.limits["max_iterations"] == 15
+    assert told.done["context_id"] == told.record.context_id
+    assert told.conversation is not None
+    assert told.conversation.project_id == "p"
+
+
+class Open(Gate):
+    """A tool's call that does not wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open.set()
+
+
+async def test_the_log_holds_ticks_signals_and_outcomes_beside_the_chunks(store: Store) -> None:
+    async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(Open())]) as it:
+        record = (await it.ask()).record
+    outcomes = [decode_outcome(event.data) for event in await events(store, record, "turn_end", "tool_end")]
+    assert [type(outcome.value) for outcome in outcomes] == [TurnOutcome, ToolsOutcome, TurnOutcome]
+    kept = {outcome.key: outcome for outcome in outcomes}
+    ticks = [decode_tick(event.data, kept) for event in await events(store, record, "tick")]
+    assert [tick.tick for tick in ticks] == list(range(1, len(ticks) + 1))
+    assert [each.value for tick in ticks for each in tick.outcomes if each.value is not None] == [
+        outcome.value for outcome in outcomes
+    ]
+    assert ticks[-1].changes  # the last tick, in which `finish` has ended, is there as well
+    assert not any(status.name == "RUNNING" for _, status in ticks[-1].changes)
+    signals = [json.loads(event.data) for event in await events(store, record, "signal")]
+    assert [signal["outcome"] for signal in signals] == ["absent", "accepted"]
+    assert record.tree_sha is not None
+    version = await store.trees.find(record.tree_sha)
+    assert version is not None
+    assert version.name == "oracle"
+    assert set(version.source) >= {"oracle", "follow_signal"}
+    assert max(index for tick in ticks for index in tick.visited) < len(version.nodes)
+
+
+async def test_what_a_turn_brought_is_in_the_log_before_its_tools_run(store: Store) -> None:
+    seen: list[Outcome] = []
+
+    async def look(arguments: Mapping[str, Any]) -> ToolResult:
+        (running,) = await store.runs.latest(user_id="local", limit=1)
+        seen.extend(decode_outcome(event.data) for event in await events(store, running, "turn_end"))
+        return ToolResult("seen")
+
+    async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(look)]) as it:
+        await it.ask()
+    (outcome,) = seen
+    assert isinstance(outcome.value, TurnOutcome)
+    assert [call.name for call in outcome.value.calls] == ["probe"]
+
+
+@pytest.mark.parametrize("control", ["tree", "loop"])
+async def test_under_both_controls_a_run_is_kept(store: Store, control: str) -> None:
+    turns = [says("Looking.", calls("probe")), answers()]
+    async with managed(store, turns, tools=[made_tool(Open())], control=control) as it:
+        told = await it.ask()
+    assert (told.record.termination_reason, told.record.turns) == ("completed", 2)
+    assert len(await events(store, told.record, "turn_end", "tool_end")) == 3
+
+
+async def test_a_conversation_answers_one_query_at_a_time_and_then_the_next_with_its_history(store: Store) -> None:
+    async with managed(store, [hanging("One."), answers("Two.")]) as it:
+        first = await it.start()
+        await it.until_text(first.record, "One.")
+        context_id = first.record.context_id
+        with pytest.raises(ConversationBusyError):
+            await it.start(context_id=context_id)
+        first.cancel()
+        await first.wait()
+        second = await it.ask("And then, in the code?", context_id=context_id)
+        assert second.text == "Two."
+        assert it.harness.scripted is not None
+        assert "One." in str(it.harness.scripted.requests[-1].messages)
+
+
+async def test_of_a_question_that_cannot_be_asked_no_trace_is_left(store: Store) -> None:
+    async with managed(store, [answers()]) as it:
+        with pytest.raises(AskError, match="no tree 'orakle'"):
+            await it.start(tree="orakle")
+        with pytest.raises(UnknownConversationError):
+            await it.start(context_id="nowhere")
+        assert await store.runs.latest(user_id=None, limit=10) == []
+        assert it.manager.active == 0
+
+
+async def test_a_user_has_no_more_runs_than_allowed(store: Store) -> None:
+    async with managed(store, [hanging()] * 3, options=RunOptions(most_per_user=2)) as it:
+        mine = [await it.start(user_id="ann") for _ in range(2)]
+        with pytest.raises(TooManyRunsError):
+            await it.start(user_id="ann")
+        other = await it.start(user_id="bob")
+        for live in (*mine, other):
+            live.cancel()
+            assert (await live.wait()).termination_reason == "user_cancelled"
+
+
+async def test_a_cancel_keeps_what_was_said(store: Store) -> None:
+    async with managed(store, [hanging()]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        await it.manager.cancel(live.record)
+        told = await it.told(live.record)
+        await it.manager.cancel(told.record)  # once more, when it has ended
+    assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
+
+
+async def test_a_conversation_is_forgotten_with_the_query_that_it_is_answering(store: Store) -> None:
+    async with managed(store, [hanging()]) as it:
+        live = await it.start(user_id="ann")
+        await it.until_text(live.record, "Half of the")
+        assert await it.manager.forget("bob", live.record.context_id) is False
+        assert not (await store.runs.find(live.record.id)).finished_at  # type: ignore[union-attr]
+        assert await it.manager.forget("ann", live.record.context_id) is True
+        record = await store.runs.find(live.record.id)
+        assert record is not None
+        assert (record.status, record.answer) == ("finished", None)
+        assert record.forgotten_at is not None
+        assert await store.conversations.load("ann", live.record.context_id) is None
+        assert await events(store, record) == []
+
+
+async def test_a_stopping_service_begins_nothing_and_lets_runs_end(store: Store) -> None:
+    gate = Gate()
+    turns = [says("Looking.", calls("probe")), answers()]
+    async with managed(store, turns, tools=[made_tool(gate)]) as it:
+        live = await it.start()
+        await gate.begun.wait()
+        draining = asyncio.create_task(it.manager.drain())
+        await settle()
+        assert it.manager.is_draining
+        with pytest.raises(DrainingError, match="stopping"):
+            await it.start()
+        gate.open.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await draining
+        told = await it.told(live.record)
+    assert told.record.termination_reason == "completed"
+    assert it.clock.now() == 0
+
+
+async def test_a_run_that_goes_on_for_too_long_is_told_that_the_service_stops(store: Store) -> None:
+    async with managed(store, [hanging()]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        await drained(it, 10)
+        told = await it.told(live.record)
+    assert told.text == f"Half of the\n\n{STOPPING}"
+    assert told.record.termination_reason == "error"
+    assert told.record.error == {
+        "error": "the service is stopping; ask again in a moment",
+        "error_type": "service_stopping",
+    }
+    assert told.types[-4:] == ["error", "content", "content", "done"]
+
+
+async def drained(it: Managed, *steps_s: float) -> None:
+    """Drain, moving the clock by so much each time that nothing else happens."""
+    draining = asyncio.create_task(it.manager.drain())
+    for seconds in steps_s:
+        await settle()
+        it.clock.advance(seconds)
+    async with asyncio.timeout(PATIENCE_S):
+        await draining
+
+
+async def test_a_reader_that_stays_away_has_the_run_cancelled(store: Store) -> None:
+    async with managed(store, [hanging()], options=RunOptions(reader_grace_s=60)) as it:
+        live = await it.start()
+        with it.manager.attach(live.record):
+            await it.until_text(live.record, "Half of the")
+        await settle()
+        it.clock.advance(60)
+        told = await it.told(live.record)
+    assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
+
+
+async def test_a_run_that_was_never_read_and_one_whose_reader_came_back_go_on(store: Store) -> None:
+    gates = [Gate(), Gate()]
+    tools = [made_tool(gate, f"probe{n}") for n, gate in enumerate(gates)]
+    turns = [says("Looking.", calls("probe0")), says("Looking.", calls("probe1")), answers(), answers()]
+    async with managed(store, turns, tools=tools) as it:
+        unread = await it.start()
+        await gates[0].begun.wait()
+        read = await it.start()
+        await gates[1].begun.wait()
+        with it.manager.attach(read.record):
+            pass
+        await settle()
+        it.clock.advance(59)
+        with it.manager.attach(read.record):
+            await settle()
+            it.clock.advance(59)
+            await settle()
+            for gate in gates:
+                gate.open.set()
+            for live in (unread, read):
+                assert (await it.told(live.record)).record.termination_reason == "completed"
+
+
+async def test_one_line_of_the_log_tells_how_a_run_went(store: Store) -> None:
+    with capture_logs() as logs:
+        async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(Open())]) as it:
+            await it.ask()
+            figures = it.metrics.exposition().decode()
+    (line,) = [each for each in logs if each["event"] == "run.finished"]
+    assert {name: line[name] for name in ("tree", "reason", "turns", "tools", "tokens")} == {
+        "tree": "oracle",
+        "reason": "completed",
+        "turns": 2,
+        "tools": 1,
+        "tokens": 100,
+    }
+    assert line["first_chunk_ms"] == line["ms"] == 0  # by a clock that stands still
+    assert 'tool="probe"' in figures
+
+
+async def test_a_tree_that_goes_on_after_the_end_does_not_hold_up_the_end(store: Store) -> None:
+    gate = Gate()
+    async with managed(store, [answers()], tools=[made_tool(gate, "late")]) as it:
+        (it.harness.trees / "late.yaml").write_text(
+            "tree: late\nroot:\n  sequence:\n    - classify_query\n    - compose_prompt\n    - llm_turn\n"
+            "    - stop: completed\n    - finish\n    - action: late\n",
+            encoding="utf-8",
+        )
+        live = await it.start(tree="late")
+        told = await it.told(live.record)
+        assert told.record.termination_reason == "completed"
+        assert gate.begun.is_set()
+        gate.open.set()
+
+
+async def test_arguments_that_json_can_hardly_say_do_no_harm(store: Store) -> None:
+    call = calls("probe", big=10**30, deep=json.loads("[" * 300 + "]" * 300), half="\ud83d")
+    async with managed(store, [says("a\ud83d", call), answers("\ude00b")], tools=[made_tool(Open())]) as it:
+        told = await it.ask()
+    assert told.record.termination_reason == "completed"
+    assert told.text == "a\ufffd\n\n\ufffdb"
+
+
+async def test_a_cancel_and_a_limit_end_a_run_at_once_and_close_the_providers_connection(store: Store) -> None:
+    async with managed(store, [hangs(says("Half of the"))] * 2, wire=True) as it:
+        assert it.harness.provider is not None
+        loop = asyncio.get_running_loop()
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        began_s = loop.time()
+        live.cancel()
+        await it.told(live.record)
+        cancel_s = loop.time() - began_s
+        await it.harness.provider.wait_disconnected(1)
+
+        live = await it.start(limits={"timeout_seconds": 10})
+        await it.until_text(live.record, "Half of the")
+        began_s = loop.time()
+        it.clock.advance(10)
+        told = await it.told(live.record)
+        limit_s = loop.time() - began_s
+        await it.harness.provider.wait_disconnected(2)
+    assert told.record.termination_reason == "timeout"
+    assert cancel_s < 0.1
+    assert limit_s < 0.1

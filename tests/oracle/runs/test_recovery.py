@@ -1,0 +1,151 @@
+"""Runs whose process is gone: ended from their logs by the next one."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, delete, select, update
+
+from oracle.storage import NewRun, RunRecord, Store, open_store, schema
+from tests.acceptance.harness import CODE_QUESTION, answers, calls, made_tool, says
+from tests.oracle.runs.running import Gate, Managed, managed
+
+SENTENCE = "Stopped: the service was interrupted before the answer was complete."
+
+
+async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
+    """Begin a query, and leave it as a process leaves it that is killed when the text is out."""
+    async with open_store(url, worker="killed") as store, managed(store, turns, **oracle) as it:
+        live = await it.start()
+        await it.until_text(live.record, turns[-1].text)
+        return live.record
+
+
+@asynccontextmanager
+async def restarted(url: str, turns: list[Any] | None = None) -> AsyncIterator[Managed]:
+    async with open_store(url, worker="next") as store, managed(store, turns or []) as it:
+        yield it
+
+
+async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url) as it:
+        ended = await it.told(record)
+    assert ended.text == f"Half of the\n\n{SENTENCE}"
+    assert ended.types[-4:] == ["error", "content", "content", "done"]
+    assert ended.record.termination_reason == "error"
+    assert ended.record.error == {
+        "error": "the service was interrupted before the answer was complete",
+        "error_type": "interrupted",
+    }
+    assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (50, False, 0)
+    assert ended.record.model_used == "scripted"
+    assert ended.record.worker == "next"
+
+
+async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_told(url: str) -> None:
+    gate = Gate()
+    turns = [says("Looking.", calls("probe"), model="told")]
+    async with open_store(url, worker="killed") as store, managed(store, turns, tools=[made_tool(gate)]) as it:
+        record = (await it.start()).record
+        await gate.begun.wait()
+    async with restarted(url) as it:
+        ended = await it.told(record)
+    result = next(chunk for chunk in ended.chunks if chunk["type"] == "tool_result")
+    assert (result["is_error"], result["tool_result"]) == (
+        True,
+        "Interrupted: the service stopped before this call had ended.",
+    )
+    assert (ended.record.turns, ended.record.tokens_used, ended.record.tokens_estimated) == (1, 50, False)
+    assert ended.record.model_used == "told"
+
+
+async def test_the_conversation_goes_on_after_an_interruption(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url, [answers("The rest.")]) as it:
+        ended = await it.ask("And the rest, in the code?", context_id=record.context_id)
+    assert ended.text == "The rest."
+    assert ended.conversation is not None
+    assert [message.role for message in ended.conversation.messages] == ["user", "assistant"] * 2
+
+
+async def test_a_run_that_had_only_begun_is_ended_too(url: str) -> None:
+    async with open_store(url, worker="killed") as store:
+        record = await begin(store)
+    async with restarted(url) as it:
+        ended = await it.told(record)
+    assert ended.text == SENTENCE
+    assert ended.types == ["error", "content", "done"]
+
+
+async def test_a_run_whose_answer_was_saved_only_lacks_done_and_keeps_its_reason(url: str) -> None:
+    async with open_store(url, worker="first") as store, managed(store, [answers()]) as it:
+        whole = await it.ask()
+    await cut(url, whole.record, chunks=1, forgets_answer=False)
+    async with restarted(url) as it:
+        ended = await it.told(whole.record)
+    assert ended.chunks == whole.chunks
+
+
+async def test_a_limit_that_the_answer_has_told_stays_the_reason(url: str) -> None:
+    turns = [says("Looking.", calls("probe"))]
+    async with open_store(url, worker="first") as store, managed(store, turns, tools=[made_tool(Gate())]) as it:
+        whole = await it.ask(limits={"max_iterations": 1})
+    assert whole.record.termination_reason == "max_iterations"
+    await cut(url, whole.record, chunks=1, forgets_answer=True)
+    async with restarted(url) as it:
+        ended = await it.told(whole.record)
+    assert ended.chunks == whole.chunks
+
+
+@pytest.mark.parametrize("forgets_answer", [True, False])
+async def test_an_end_from_the_log_that_lacks_done_alone_is_finished(url: str, *, forgets_answer: bool) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    async with restarted(url) as it:
+        whole = await it.told(record)
+    await cut(url, record, chunks=1, forgets_answer=forgets_answer)
+    async with restarted(url) as it:
+        assert (await it.told(record)).chunks == whole.chunks
+
+
+async def test_an_end_from_the_log_can_be_interrupted_anywhere_and_is_the_same_in_the_end(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", calls("probe"), hang=True)])
+    async with restarted(url) as it:
+        whole = await it.told(record)
+    assert whole.types[-5:] == ["tool_result", "error", "content", "content", "done"]
+    for missing in range(2, 6):
+        await cut(url, record, chunks=missing, forgets_answer=True)
+        async with restarted(url) as it:
+            assert (await it.told(record)).chunks == whole.chunks
+
+
+async def cut(url: str, record: RunRecord, *, chunks: int, forgets_answer: bool) -> None:
+    """Take a database back to before the last chunks of an ended run, as if its worker had been killed then."""
+
+    def back(connection: Connection) -> None:
+        of_run = (schema.event.c.run_id == record.id) & schema.event.c.chunk_n.is_not(None)
+        numbers = select(schema.event.c.seq).where(of_run).order_by(schema.event.c.chunk_n.desc()).limit(chunks)
+        first = min(connection.scalars(numbers))
+        connection.execute(delete(schema.event).where(schema.event.c.run_id == record.id, schema.event.c.seq >= first))
+        ended = dict.fromkeys(["termination_reason", "answer", "error", "finished_at", "turns", "tokens_used"])
+        connection.execute(update(schema.run).where(schema.run.c.id == record.id).values(status="running", **ended))
+        if forgets_answer:
+            connection.execute(delete(schema.message).where(schema.message.c.run_id == record.id))
+
+    async with open_store(url, worker="killed") as store:
+        await store.write(back)
+
+
+async def begin(store: Store, **values: Any) -> RunRecord:
+    new = NewRun(
+        id="r1",
+        user_id="local",
+        context_id="c1",
+        tree="oracle",
+        input={"question": CODE_QUESTION, "model": None},
+        limits={},
+        timeout_s=120,
+        **values,
+    )
+    return await store.runs.begin(new)

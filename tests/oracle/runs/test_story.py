@@ -1,0 +1,175 @@
+"""Pure: what is made of a log, cut at any place."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from bt_runtime import Outcome
+from oracle.agent.outcome_json import encode_outcome
+from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.chunks import (
+    Chunk,
+    Content,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+)
+from oracle.decision import Action
+from oracle.encoding import to_json
+from oracle.models.protocol import ModelFault, ToolCall
+from oracle.runs.recovery import INTERRUPTED, ending_of
+from oracle.runs.story import Story
+from oracle.storage import Event
+
+SENTENCE = "Stopped: the service was interrupted before the answer was complete."
+LIMIT = "Stopped: iteration limit reached (1/1)."
+
+
+def story_of(told: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
+    """The story of chunks, outcomes, and the writes of ticks."""
+    story, chunk_n = Story(), 0
+    for seq, each in enumerate(told, start=1):
+        if isinstance(each, Outcome):
+            kind = "turn_end" if isinstance(each.value, TurnOutcome) else "tool_end"
+            story.add(Event("run", seq, kind, encode_outcome(each), 0.0, step_key=each.key))
+        elif isinstance(each, dict):
+            story.add(Event("run", seq, "tick", to_json({"writes": list(each.items())}), 0.0))
+        else:
+            chunk_n += 1
+            story.add(Event("run", seq, "chunk", to_json(each.to_wire()), 0.0, chunk_n=chunk_n))
+    return story
+
+
+def turn(**values: object) -> Outcome:
+    return Outcome("llm_turn@1", "done", TurnOutcome(**values))  # type: ignore[arg-type]
+
+
+def texts(chunks: Iterable[Chunk]) -> list[str]:
+    return [chunk.content for chunk in chunks if isinstance(chunk, Content)]
+
+
+def test_a_story_counts_turns_and_tokens_as_the_query_did():
+    story = story_of(
+        [
+            Thinking("Hm."),
+            Content("One."),
+            turn(tokens=10, model="first"),
+            turn(tokens=5, model="second", estimated=True),
+            turn(tokens=3, interrupted=True),
+            turn(tokens=2, fault=ModelFault("provider_failed", "no")),
+        ]
+    )
+    assert (story.turns, story.tokens, story.tokens_estimated, story.model) == (2, 20, True, "second")
+    assert (story.seq, story.chunk_n) == (6, 2)
+
+
+def test_a_turn_that_never_ended_counts_by_its_characters():
+    story = story_of([Content("a" * 9), turn(tokens=10), Content("b" * 8), Thinking("c" * 5)])
+    assert story.uncounted_tokens == 4
+
+
+def test_a_story_knows_sources_notices_errors_and_open_calls():
+    source, notice = Source("a.py", "code", line=3), SystemNotice("fallback", "Hm.", "info", "2026-01-01T00:00:00Z")
+    call = ToolCall("c1", "probe", {})
+    failed = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action())
+    story = story_of(
+        [
+            ToolCalled("c1", "probe", {}),
+            ToolCalled("c2", "probe", {}),
+            SourceFound(source),
+            notice,
+            ToolReturned("c1", "no", is_error=True, duration_ms=1),
+            Outcome("run_tools@1", "done", ToolsOutcome((failed,))),
+        ]
+    )
+    assert (story.sources, story.notices, list(story.open_calls)) == ([source], [notice], ["c2"])
+    assert story.had_tool_errors
+
+
+def _action() -> Action:
+    return Action.from_call("probe", {}, is_error=True, result_digest="0")
+
+
+def test_events_that_cannot_be_read_are_passed_over():
+    story = story_of([Content("One.")])
+    for seq, data in enumerate([b"{", b"[]", b'{"type": "content"}', b'{"type": "system", "x": 1}'], start=2):
+        story.add(Event("run", seq, "chunk", data, 0.0, chunk_n=seq))
+    story.add(Event("run", 6, "turn_end", b"{}", 0.0))
+    assert (story.text, story.seq, story.chunk_n) == ("One.", 6, 5)
+
+
+def test_an_interrupted_answer_gets_an_error_and_a_sentence():
+    ending = ending_of(story_of([Content("Half of the")]), saved_as=None)
+    assert ending.chunks == (INTERRUPTED, Content("\n\n"), Content(SENTENCE))
+    assert (ending.reason, ending.answer, ending.failed) == ("error", f"Half of the\n\n{SENTENCE}", INTERRUPTED)
+
+
+def test_where_nothing_was_said_the_sentence_stands_alone():
+    assert ending_of(Story(), saved_as=None).answer == SENTENCE
+
+
+def test_open_calls_are_answered_first():
+    ending = ending_of(story_of([Content("Looking."), ToolCalled("c1", "probe", {})]), saved_as=None)
+    assert isinstance(ending.chunks[0], ToolReturned)
+    assert (ending.chunks[0].tool_call_id, ending.chunks[0].is_error) == ("c1", True)
+
+
+def test_an_answer_that_was_saved_keeps_its_reason():
+    story = story_of([Content("All of it."), {"termination_reason": "completed"}])
+    ending = ending_of(story, saved_as="completed")
+    assert (ending.chunks, ending.reason, ending.answer, ending.failed) == ((), "completed", "All of it.", None)
+
+
+def test_an_answer_that_has_told_its_reason_keeps_it():
+    told = [Content("Part."), {"termination_reason": "max_iterations"}, Content("\n\n"), Content(LIMIT)]
+    ending = ending_of(story_of(told), saved_as=None)
+    assert (ending.chunks, ending.reason, ending.answer) == ((), "max_iterations", f"Part.\n\n{LIMIT}")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param([Content("Stopped: said the model.")], id="a model's words, and no reason"),
+        pytest.param(
+            [Content("The engine "), Content("Stopped: at noon."), {"termination_reason": "completed"}],
+            id="in mid-paragraph",
+        ),
+        pytest.param([Content("Part."), {"termination_reason": "max_iterations"}], id="a reason, and no sentence"),
+    ],
+)
+def test_an_answer_that_has_not_told_its_reason_was_interrupted(told):
+    ending = ending_of(story_of(told), saved_as=None)
+    assert ending.reason == "error"
+    assert texts(ending.chunks)[-1] == SENTENCE
+
+
+def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
+    ending = ending_of(
+        story_of([Content("Half"), Failed("The provider is down. Ask again.", "provider_failed")]), saved_as=None
+    )
+    assert ending.chunks == (Content("\n\n"), Content("Stopped: The provider is down. Ask again."))
+    assert ending.failed == Failed("The provider is down. Ask again.", "provider_failed")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param([], id="nothing"),
+        pytest.param([Content("Half of the")], id="half an answer"),
+        pytest.param([Content("One."), Content("\n\n")], id="between two paragraphs"),
+        pytest.param([Content("One."), ToolCalled("c1", "probe", {}), ToolCalled("c2", "probe", {})], id="open calls"),
+        pytest.param([Content("One."), Failed("It broke.", "provider_failed")], id="an error"),
+        pytest.param([Content("One."), {"termination_reason": "timeout"}], id="a reason"),
+    ],
+)
+def test_an_end_that_was_itself_interrupted_is_not_written_twice(before):
+    whole = ending_of(story_of(before), saved_as=None)
+    for cut in range(len(whole.chunks) + 1):
+        written = [*before, *whole.chunks[:cut]]
+        again = ending_of(story_of(written), saved_as=None)
+        assert (*whole.chunks[:cut], *again.chunks) == whole.chunks
+        assert (again.reason, again.answer, again.failed) == (whole.reason, whole.answer, whole.failed)

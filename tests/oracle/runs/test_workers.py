@@ -1,0 +1,92 @@
+"""Two workers on one PostgreSQL database: a run is had by one of them, and served by both."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from oracle.runs import RunOptions
+from oracle.storage import open_store
+from tests.acceptance.harness import says
+from tests.oracle.runs.running import Managed, managed, settle
+
+OPTIONS = RunOptions(reader_grace_s=60, silent_s=0)
+"""Any silence is too long; but nobody looks for silent workers before the clock says so."""
+
+Workers = tuple[Managed, Managed]
+
+
+@pytest.fixture
+async def workers(postgresql_url: str) -> AsyncIterator[Workers]:
+    """Two of them, each with a hanging model; time stands still for both but in the database."""
+    async with AsyncExitStack() as stack:
+        made = []
+        for name in ("one", "two"):
+            store = await stack.enter_async_context(open_store(postgresql_url, worker=name))
+            turns = [says("Half of the", hang=True)] * 4
+            made.append(await stack.enter_async_context(managed(store, turns, options=OPTIONS)))
+        yield made[0], made[1]
+
+
+async def test_a_run_is_read_and_cancelled_on_another_worker(workers: Workers) -> None:
+    one, two = workers
+    live = await one.start()
+    await two.until_text(live.record, "Half of the")
+    await two.manager.cancel(live.record)
+    told = await two.told(live.record)
+    assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
+    assert told.record.worker == "one"
+    assert (await one.told(live.record)).chunks == told.chunks
+
+
+async def test_a_reader_on_another_worker_counts(workers: Workers) -> None:
+    one, two = workers
+    live = await one.start(limits={"timeout_seconds": 600})
+    with one.manager.attach(live.record):
+        await one.until_text(live.record, "Half of the")
+        reading = two.manager.attach(live.record)
+        reading.__enter__()
+        await until_told(one, two)
+    await settle()
+    one.clock.advance(61)
+    await settle()
+    assert (await one.store.runs.find(live.record.id)).status == "running"  # type: ignore[union-attr]
+    reading.__exit__(None, None, None)
+    await until_told(one, two)
+    await settle()
+    one.clock.advance(60)
+    assert (await two.told(live.record)).record.termination_reason == "user_cancelled"
+
+
+async def until_told(one: Managed, two: Managed) -> None:
+    """Wait until the first worker has heard what the second had to tell it: commands come in their order."""
+    last = await one.start()
+    await two.manager.cancel(last.record)
+    await one.told(last.record)
+
+
+async def test_a_conversation_is_forgotten_whichever_worker_answers_in_it(workers: Workers) -> None:
+    one, two = workers
+    live = await one.start()
+    await two.until_text(live.record, "Half of the")
+    assert await two.manager.forget("local", live.record.context_id) is True
+    record = await one.store.runs.find(live.record.id)
+    assert record is not None
+    assert (record.status, record.answer) == ("finished", None)
+
+
+async def test_the_runs_of_a_silent_worker_are_ended_by_another_and_it_says_nothing_more(workers: Workers) -> None:
+    one, two = workers
+    live = await one.start()
+    await two.until_text(live.record, "Half of the")
+    await settle()
+    two.clock.advance(OPTIONS.reap_s)
+    told = await two.told(live.record)
+    assert told.record.worker == "two"
+    assert told.record.error is not None
+    assert told.record.error["error_type"] == "interrupted"
+    live.cancel()  # the first worker does not know yet; whatever it says is refused
+    ended = await live.wait()
+    assert live.is_lost
+    assert ended == told.record
+    assert (await one.told(live.record)).chunks == told.chunks

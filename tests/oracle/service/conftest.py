@@ -1,0 +1,218 @@
+"""The service over a real socket: uvicorn in the test's loop, a real store, a model that follows a script."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import structlog
+import uvicorn
+
+import trees
+from bt_runtime import Clock, SystemClock, TreeLibrary
+from oracle.agent.run import Equipment
+from oracle.answering import Oracle
+from oracle.classify import HeuristicIntentClassifier
+from oracle.logs import configure_logging
+from oracle.metrics import Metrics
+from oracle.nodes import REGISTRY
+from oracle.runs import RunManager, RunOptions
+from oracle.service import Authenticator, ServiceParts, StreamTiming, build_app
+from oracle.settings import Settings
+from oracle.storage import open_store
+from oracle.testing import ScriptedModel, ScriptedTurn
+from oracle.tools import ToolRegistry, project_tools, vault_tools
+from prompts import load_segments
+from tests.oracle.service.streams import Streamed, read_stream
+
+TIMESTAMP = "2026-01-02T03:04:05.000Z"
+ALICE, BOB, OLGA = ({"Authorization": f"Bearer {name}-token-0123456789"} for name in ("alice", "bob", "olga"))
+TOKENS = {each["Authorization"].removeprefix("Bearer "): name for each, name in ((ALICE, "alice"), (BOB, "bob"))}
+OPERATOR = {OLGA["Authorization"].removeprefix("Bearer "): "olga"}
+HANGS = ScriptedTurn(text=("It begins ", "here "), hang=True)
+"""A turn that says something and goes on until it is cancelled."""
+
+
+@dataclass(slots=True)
+class Service:
+    """A running service and a client of it."""
+
+    parts: ServiceParts
+    client: httpx2.AsyncClient
+    model: ScriptedModel
+    port: int
+    contexts: list[str] = field(default_factory=list)
+
+    async def ask(self, question: str = "hello", *, headers: dict[str, str] | None = None, **body: Any) -> Streamed:
+        """Ask, and read the stream to its end."""
+        async with self.asking(question, headers=headers, **body) as streamed:
+            await streamed.rest()
+        return streamed
+
+    @asynccontextmanager
+    async def asking(
+        self, question: str = "hello", *, headers: dict[str, str] | None = None, **body: Any
+    ) -> AsyncIterator[Streamed]:
+        """Ask; the stream is open inside."""
+        content = {"question": question, **body}
+        async with self.client.stream("POST", "/api/oracle/stream", json=content, headers=headers) as response:
+            yield await read_stream(response)
+
+    @asynccontextmanager
+    async def resuming(
+        self, run_id: str, *, after: int | None = None, headers: dict[str, str] | None = None
+    ) -> AsyncIterator[Streamed]:
+        """Take a stream up again."""
+        given = dict(headers or {}) | ({} if after is None else {"Last-Event-ID": str(after)})
+        async with self.client.stream("GET", f"/api/oracle/runs/{run_id}/stream", headers=given) as response:
+            yield await read_stream(response)
+
+    async def resume(self, run_id: str, **options: Any) -> Streamed:
+        """Take a stream up again, and read it to its end."""
+        async with self.resuming(run_id, **options) as streamed:
+            await streamed.rest()
+        return streamed
+
+
+@asynccontextmanager
+async def running_service(
+    folder: Path,
+    turns: Iterable[ScriptedTurn] = (),
+    *,
+    model: ScriptedModel | None = None,
+    tokens: dict[str, str] | None = None,
+    jwt_secret: str | None = None,
+    timing: StreamTiming | None = None,
+    options: RunOptions | None = None,
+    provider_answers: bool = True,
+    clock: Clock | None = None,
+    requests_clock: Any = None,
+    **settings: Any,
+) -> AsyncIterator[Service]:
+    """Start a service; the last turn is said again and again."""
+    chosen = Settings(data_dir=folder, project_dir=folder, tokens=tokens or {}, jwt_secret=jwt_secret, **settings)
+    model = model or ScriptedModel(_forever(turns))
+    numbers = count(1)
+    new_id = lambda: f"id-{next(numbers)}"  # noqa: E731  a name for each thing, in order
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_store(f"sqlite:///{folder / 'oracle.db'}", worker="worker-1"))
+        metrics = Metrics()
+        oracle = Oracle(
+            equipment=Equipment(
+                model=model,
+                tools=ToolRegistry(
+                    [*project_tools(folder, use_ripgrep=False), *vault_tools(folder / "vault", now=None)]
+                ),
+                segments=load_segments(),
+                intents=HeuristicIntentClassifier(),
+                clock=clock or SystemClock(),
+                timestamp=lambda: TIMESTAMP,
+            ),
+            trees=TreeLibrary([folder, trees.FOLDER], registry=REGISTRY),
+            conversations=store.conversations,
+            new_id=new_id,
+            cap=chosen.capped,
+            control=chosen.control,
+        )
+        runs = await stack.enter_async_context(
+            RunManager(
+                oracle,
+                store,
+                options=options or RunOptions(most_per_user=chosen.runs_per_user),
+                metrics=metrics,
+                new_id=new_id,
+            )
+        )
+        parts = ServiceParts(
+            oracle=oracle,
+            store=store,
+            runs=runs,
+            settings=chosen,
+            metrics=metrics,
+            authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),
+            provider_answers=provider_answers,
+            timing=timing or StreamTiming(),
+            **({} if requests_clock is None else {"clock": requests_clock}),
+        )
+        port = await stack.enter_async_context(_listening(parts))
+        client = await stack.enter_async_context(
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False)
+        )
+        yield Service(parts, client, model, port)
+
+
+@asynccontextmanager
+async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
+    config = uvicorn.Config(
+        build_app(parts), host="127.0.0.1", port=0, log_level="error", access_log=False, lifespan="off"
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve())
+    try:
+        await asyncio.wait({task, asyncio.create_task(server.listening.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        parts.streams.close()
+        server.should_exit = True
+        server.force_exit = True
+        await task
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and leaves signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: Any = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    def capture_signals(self) -> Any:
+        from contextlib import nullcontext
+
+        return nullcontext()
+
+
+def _forever(turns: Iterable[ScriptedTurn]) -> Iterable[ScriptedTurn]:
+    turn = ScriptedTurn(text="Hello.")
+    for turn in turns:
+        yield turn
+    while True:
+        yield turn
+
+
+@pytest.fixture(autouse=True)
+def quiet_logs():
+    configure_logging("critical")
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+async def start(tmp_path):
+    """Starts services; they are gone at the end of the test."""
+    async with AsyncExitStack() as stack:
+
+        async def begin(turns: Iterable[ScriptedTurn] = (), *, folder: Path | None = None, **options: Any) -> Service:
+            return await stack.enter_async_context(running_service(folder or tmp_path, turns, **options))
+
+        yield begin
+
+
+@pytest.fixture
+async def service(start):
+    """One without auth that says hello."""
+    return await start()
+
+
+@pytest.fixture
+async def guarded(start):
+    """One with users alice and bob, and the operator olga."""
+    return await start(tokens=TOKENS | OPERATOR, operators=("olga",))

@@ -1,0 +1,102 @@
+"""Two users of one service: nothing of one can be reached, told apart from nothing, or changed by the other."""
+
+import pytest
+
+from tests.oracle.service.conftest import ALICE, BOB, HANGS, TOKENS
+
+MISSING = "0123456789abcdef0123456789abcdef"
+CALLS = [
+    ("GET", "/api/oracle/runs/{run}", None),
+    ("GET", "/api/oracle/runs/{run}/stream", None),
+    ("GET", "/api/oracle/runs/{run}/stream?after=0", None),
+    ("GET", "/api/oracle/runs/{run}/stream?after=999999", None),
+    ("POST", "/api/oracle/runs/{run}/cancel", None),
+    ("GET", "/api/runs/{run}/ticks", None),
+    ("GET", "/api/runs/{run}/signals", None),
+    ("GET", "/api/runs?before={run}", None),
+    ("GET", "/api/oracle/conversations/{context}", None),
+    ("DELETE", "/api/oracle/conversations/{context}", None),
+    ("POST", "/api/oracle", {"question": "What was said?", "context_id": "{context}"}),
+    ("POST", "/api/oracle/stream", {"question": "What was said?", "context_id": "{context}"}),
+]
+NAMES = [f"{method} {path}" for method, path, _ in CALLS]
+
+
+async def sent(service, call, *, run, context, headers):
+    method, path, body = call
+    if body is not None:
+        body = {name: value.format(context=context) for name, value in body.items()}
+    return await service.client.request(method, path.format(run=run, context=context), json=body, headers=headers)
+
+
+def told(response):
+    """All that a client learns."""
+    headers = {name: value for name, value in response.headers.items() if name not in ("date", "x-request-id")}
+    return response.status_code, response.content, headers
+
+
+@pytest.mark.parametrize("call", CALLS, ids=NAMES)
+@pytest.mark.parametrize("turns", [[], [HANGS]], ids=["ended", "running"])
+async def test_anothers_is_answered_as_if_it_had_never_been(start, call, turns):
+    service = await start(turns, tokens=TOKENS)
+    async with service.asking("A secret of Alice's.", headers=ALICE) as streamed:
+        await streamed.until("e")
+        run = streamed.run_id
+        status = await service.client.get(f"/api/oracle/runs/{run}", headers=ALICE)
+        context = status.json()["context_id"]
+        foreign = await sent(service, call, run=run, context=context, headers=BOB)
+        missing = await sent(service, call, run=MISSING, context=MISSING, headers=BOB)
+        assert foreign.status_code == 404
+        assert told(foreign) == told(missing)
+        after = await service.client.get(f"/api/oracle/runs/{run}", headers=ALICE)
+        assert after.json()["status"] == "running" if turns else "finished"
+        assert len((await service.client.get("/api/runs", headers=BOB)).json()["runs"]) == 0
+        assert len((await service.client.get("/api/runs", headers=ALICE)).json()["runs"]) == 1
+
+
+@pytest.mark.parametrize("call", [*CALLS, ("GET", "/api/runs", None)], ids=[*NAMES, "GET /api/runs"])
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer bobs-token"}], ids=["no token", "wrong token"])
+async def test_without_a_good_token_no_call_says_anything(guarded, call, headers):
+    streamed = await guarded.ask(headers=ALICE)
+    response = await sent(
+        guarded, call, run=streamed.run_id, context=streamed.done["context_id"], headers=headers or None
+    )
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert streamed.run_id not in response.text
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST"])
+async def test_settings_need_a_token_as_well(guarded, method):
+    path = "/api/settings/agent-config" + ("/reset" if method == "POST" else "")
+    assert (await guarded.client.request(method, path, json={"max_iterations": 3})).status_code == 401
+
+
+async def test_each_user_has_own_settings(guarded):
+    await guarded.client.put("/api/settings/agent-config", json={"max_iterations": 3}, headers=ALICE)
+    of_alice = await guarded.client.get("/api/settings/agent-config", headers=ALICE)
+    of_bob = await guarded.client.get("/api/settings/agent-config", headers=BOB)
+    assert (of_alice.json()["max_iterations"], of_bob.json()["max_iterations"]) == (3, 15)
+    await guarded.client.post("/api/settings/agent-config/reset", headers=BOB)
+    assert (await guarded.client.get("/api/settings/agent-config", headers=ALICE)).json()["max_iterations"] == 3
+
+
+@pytest.mark.parametrize("place", ["token", "access_token", "authorization", "Authorization"])
+async def test_a_token_in_the_address_is_none(guarded, place):
+    token = ALICE["Authorization"].removeprefix("Bearer ")
+    for value in (token, ALICE["Authorization"]):
+        assert (await guarded.client.get("/api/runs", params={place: value})).status_code == 401
+        assert (await guarded.client.get("/api/runs", cookies={place: value})).status_code == 401
+
+
+async def test_two_headers_with_tokens_are_none(guarded):
+    headers = [("Authorization", ALICE["Authorization"]), ("Authorization", BOB["Authorization"])]
+    assert (await guarded.client.get("/api/runs", headers=headers)).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["//api/runs", "/api//runs", "/api/runs/", "/API/runs", "/./api/runs", "/%61pi/runs"])
+async def test_no_spelling_of_an_address_goes_round_the_guard(guarded, path):
+    await guarded.ask(headers=ALICE)
+    response = await guarded.client.get(path)
+    assert response.status_code in (401, 404)
+    assert "alice" not in response.text

@@ -1,0 +1,55 @@
+import httpx2
+import pytest
+
+from oracle.service import build_app
+from tests.oracle.service.conftest import ALICE
+
+
+async def test_a_service_that_is_well_says_so_to_anybody(guarded):
+    assert (await guarded.client.get("/healthz")).json() == {"status": "ok"}
+    assert (await guarded.client.get("/readyz")).json() == {"status": "ready"}
+
+
+async def test_metrics_count_runs_and_streams(service):
+    streamed = await service.ask()
+    await service.resume(streamed.run_id)
+    response = await service.client.get("/metrics")
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    figures = dict(line.rsplit(" ", 1) for line in response.text.splitlines() if not line.startswith("#"))
+    assert float(figures['oracle_runs_ended_total{reason="completed",tree="oracle"}']) == 1
+    assert float(figures["oracle_streams_opened_total"]) == 2
+    assert float(figures["oracle_streams_active"]) == 0
+
+
+async def test_the_page_says_what_this_is_and_loads_nothing_from_elsewhere(service):
+    response = await service.client.get("/")
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "The web console is not part of this build." in response.text
+    assert "/api/oracle/stream" in response.text
+    assert "<script" not in response.text
+    assert "http://" not in response.text
+    assert "https://" not in response.text
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/docs/oauth2-redirect", "/favicon.ico", "/api", "/api/nothing"])
+async def test_what_is_not_there_is_a_404_in_json(guarded, path):
+    response = await guarded.client.get(path, headers=ALICE)
+    assert (response.status_code, response.json()) == (404, {"detail": "Not Found"})
+
+
+async def test_what_nobody_expected_is_a_500_in_few_words(service):
+    app = build_app(service.parts)
+
+    @app.get("/broken")
+    async def broken():
+        raise ZeroDivisionError("a secret of ours")
+
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        response = await client.get("/broken")
+    assert (response.status_code, response.json()) == (500, {"detail": "An internal error; it has been logged."})
+    assert response.headers["x-content-type-options"] == "nosniff"

@@ -1,0 +1,218 @@
+import asyncio
+
+import pytest
+
+from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.service.conftest import ALICE, BOB, HANGS, OLGA
+
+CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),), piece_chars=2)
+SIGNALLED = ScriptedTurn(
+    text='Found it. <signal type="context_sufficient"><sources_found>1</sources_found></signal>', piece_chars=5
+)
+QUESTION = "Which files does the code have?"
+
+
+async def test_a_finished_run_tells_how_it_was(start):
+    service = await start([CALL, SIGNALLED])
+    streamed = await service.ask(QUESTION)
+    told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+    done = streamed.done
+    assert told["run_id"] == streamed.run_id
+    assert told["context_id"] == done["context_id"]
+    assert told["status"] == "finished"
+    assert told["termination_reason"] == "completed"
+    assert {name: told[name] for name in ("turns", "tokens_used", "tokens_estimated", "model_used")} == {
+        name: done[name] for name in ("turns", "tokens_used", "tokens_estimated", "model_used")
+    }
+    assert told["tree"]["name"] == "oracle"
+    assert len(told["tree"]["version"]) == 64
+    assert told["created_at"] <= told["finished_at"] < told["deadline_at"]
+    assert told["created_at"].endswith("Z")
+    assert told["limits"]["max_iterations"] == 15
+    assert told["error"] is None
+    assert told["forgotten"] is False
+
+
+async def test_a_run_under_way_tells_how_far_it_is(start):
+    service = await start([CALL, HANGS])
+    async with service.asking(QUESTION) as streamed:
+        await streamed.until("here")
+        told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel")
+        await streamed.rest()
+    assert told["status"] == "running"
+    assert told["finished_at"] is None
+    assert told["termination_reason"] is None
+    assert told["turns"] == 1
+    assert 0 < told["tokens_used"] <= streamed.done["tokens_used"]
+    assert told["tokens_estimated"] is True
+    assert told["model_used"] == "scripted"
+
+
+async def test_a_stream_is_taken_up_after_every_id_with_the_same_bytes(start):
+    service = await start([CALL, SIGNALLED])
+    streamed = await service.ask(QUESTION)
+    events = [event + b"\n\n" for event in streamed.raw.split(b"\n\n")[:-1]]
+    last = len(events)
+    assert (await service.resume(streamed.run_id)).raw == streamed.raw
+    for after in range(last):
+        resumed = await service.resume(streamed.run_id, after=after)
+        assert resumed.raw == b"".join(events[after:])
+        assert resumed.run_id == streamed.run_id
+    for after in (last, last + 1, 2**31, 10**30):
+        resumed = await service.resume(streamed.run_id, after=after)
+        assert (resumed.status, resumed.raw) == (204, b"")
+
+
+async def test_the_header_goes_before_the_parameter(start):
+    service = await start()
+    streamed = await service.ask()
+    path = f"/api/oracle/runs/{streamed.run_id}/stream"
+    by_parameter = await service.client.get(path, params={"after": 1})
+    by_both = await service.client.get(path, params={"after": 0}, headers={"Last-Event-ID": "1"})
+    assert by_parameter.content == by_both.content
+    assert by_parameter.content.startswith(b"id: 2\n")
+
+
+@pytest.mark.parametrize("wrong", ["-1", "1.5", "one", " 1 2", "²", "0x1"])
+async def test_a_last_id_that_is_no_number_is_a_422(service, wrong):
+    streamed = await service.ask()
+    path = f"/api/oracle/runs/{streamed.run_id}/stream"
+    by_parameter = await service.client.get(path, params={"after": wrong})
+    by_header = await service.client.get(path, headers={"Last-Event-ID": wrong.encode()})
+    assert by_parameter.status_code == by_header.status_code == 422
+    assert by_parameter.json()["detail"][0]["loc"] == ["query", "after"]
+    assert by_header.json()["detail"][0]["loc"] == ["header", "Last-Event-ID"]
+
+
+async def test_several_readers_of_a_live_run_get_the_same_chunks(start):
+    service = await start([ScriptedTurn(text=("One. ", "Two. "), hang=True)])
+    async with service.asking() as first:
+        await first.until("One.")
+        async with service.resuming(first.run_id, after=1) as second, service.resuming(first.run_id) as third:
+            await asyncio.gather(second.until("Two."), third.until("Two."))
+            await service.client.post(f"/api/oracle/runs/{first.run_id}/cancel")
+            await asyncio.gather(first.rest(), second.rest(), third.rest())
+    assert first.events == third.events == first.events[:1] + second.events
+    assert first.done["termination_reason"] == "user_cancelled"
+
+
+async def test_a_connection_that_drops_loses_nothing(start):
+    service = await start([ScriptedTurn(text=("One. ", "Two. "), hang=True)])
+    async with service.asking() as first:
+        await first.until("Two.")
+    await service.client.post(f"/api/oracle/runs/{first.run_id}/cancel")
+    rest = await service.resume(first.run_id, after=first.ids[-1])
+    assert first.ids + rest.ids == list(range(1, len(first.ids) + len(rest.ids) + 1))
+    assert rest.done["termination_reason"] == "user_cancelled"
+
+
+async def test_a_cancel_is_taken_whether_the_run_goes_on_or_has_ended(start):
+    service = await start([HANGS])
+    async with service.asking() as streamed:
+        await streamed.until("here")
+        path = f"/api/oracle/runs/{streamed.run_id}/cancel"
+        first = await service.client.post(path)
+        await streamed.rest()
+    again = await service.client.post(path)
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.json() == {"run_id": streamed.run_id, "status": "finished"}
+    assert streamed.done["termination_reason"] == "user_cancelled"
+    assert (await service.resume(streamed.run_id)).raw == streamed.raw
+
+
+@pytest.mark.parametrize("call", ["", "/stream", "/cancel"])
+@pytest.mark.parametrize("run_id", ["never-was", "a" * 65, "%00", "%2e%2e", "a%0ab", "%ff"])
+async def test_a_run_that_is_not_there_is_a_404(service, run_id, call):
+    method = "POST" if call == "/cancel" else "GET"
+    response = await service.client.request(method, f"/api/oracle/runs/{run_id}{call}")
+    assert (response.status_code, response.json()) == (404, {"detail": "There is no such run."})
+
+
+async def test_runs_are_listed_newest_first_and_page_by_page(service):
+    asked = [(await service.ask(f"hello {number}")).run_id for number in range(5)]
+    newest = asked[::-1]
+    listed = (await service.client.get("/api/runs")).json()
+    assert [run["run_id"] for run in listed["runs"]] == newest
+    assert listed["next"] is None
+    first = (await service.client.get("/api/runs", params={"limit": 2})).json()
+    assert [run["run_id"] for run in first["runs"]] == newest[:2]
+    second = (await service.client.get("/api/runs", params={"limit": 2, "before": first["next"]})).json()
+    assert [run["run_id"] for run in second["runs"]] == newest[2:4]
+    third = (await service.client.get("/api/runs", params={"limit": 2, "before": second["next"]})).json()
+    assert [run["run_id"] for run in third["runs"]] == newest[4:]
+    assert third["next"] is None
+    status = (await service.client.get(f"/api/oracle/runs/{asked[0]}")).json()
+    assert listed["runs"][-1] == status
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("limit=0", 422), ("limit=201", 422), ("limit=x", 422), ("before=never-was", 404), ("before=%00", 404)],
+)
+async def test_a_wrong_page_is_refused(service, query, status):
+    assert (await service.client.get(f"/api/runs?{query}")).status_code == status
+
+
+async def test_ticks_tell_what_the_tree_did_page_by_page(start):
+    service = await start([CALL, SIGNALLED])
+    streamed = await service.ask(QUESTION)
+    path = f"/api/runs/{streamed.run_id}/ticks"
+    told = (await service.client.get(path)).json()
+    assert told["run_id"] == streamed.run_id
+    assert told["tree"] == "oracle"
+    assert len(told["version"]) == 64
+    assert [tick["tick"] for tick in told["ticks"]] == list(range(1, len(told["ticks"]) + 1))
+    assert told["ticks"][0]["cause"] == "start"
+    nodes, visited = told["nodes"], told["ticks"][0]["visited"]
+    assert any("llm_turn" in nodes[index] for index in visited)
+    paged, after = [], 0
+    while after is not None:
+        page = (await service.client.get(path, params={"after": after, "limit": 1})).json()
+        paged += page["ticks"]
+        after = page["next"]
+    assert paged == told["ticks"]
+
+
+async def test_signals_tell_what_the_model_said_and_what_was_done_about_it(start):
+    service = await start([SIGNALLED])
+    streamed = await service.ask()
+    told = (await service.client.get(f"/api/runs/{streamed.run_id}/signals")).json()
+    (signal,) = told["signals"]
+    assert signal["type"] == "context_sufficient"
+    assert told["next"] is None
+    assert "<signal" not in streamed.text
+
+
+async def test_a_run_without_signals_has_an_empty_list_of_them(service):
+    streamed = await service.ask()
+    told = (await service.client.get(f"/api/runs/{streamed.run_id}/signals")).json()
+    assert told == {"run_id": streamed.run_id, "signals": [], "next": None}
+
+
+async def test_of_a_forgotten_run_figures_stay_and_texts_are_gone(service):
+    streamed = await service.ask()
+    assert (await service.client.delete(f"/api/oracle/conversations/{streamed.done['context_id']}")).status_code == 204
+    told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+    assert told["forgotten"] is True
+    assert told["tokens_used"] == streamed.done["tokens_used"]
+    for path in (f"/api/oracle/runs/{streamed.run_id}/stream", *_records(streamed.run_id)):
+        assert (await service.client.get(path)).status_code == 410
+
+
+async def test_an_operator_sees_how_others_runs_are_and_not_what_they_say(guarded):
+    streamed = await guarded.ask(headers=ALICE)
+    path = f"/api/oracle/runs/{streamed.run_id}"
+    for seen in (path, *_records(streamed.run_id)):
+        assert (await guarded.client.get(seen, headers=OLGA)).status_code == 200
+        assert (await guarded.client.get(seen, headers=BOB)).status_code == 404
+    listed = (await guarded.client.get("/api/runs", headers=OLGA)).json()["runs"]
+    assert [(run["run_id"], run["user_id"]) for run in listed] == [(streamed.run_id, "alice")]
+    assert (await guarded.client.get(f"{path}/stream", headers=OLGA)).status_code == 404
+    assert (await guarded.client.post(f"{path}/cancel", headers=OLGA)).status_code == 404
+    kept = f"/api/oracle/conversations/{streamed.done['context_id']}"
+    assert (await guarded.client.get(kept, headers=OLGA)).status_code == 404
+
+
+def _records(run_id):
+    return f"/api/runs/{run_id}/ticks", f"/api/runs/{run_id}/signals"

@@ -1,0 +1,91 @@
+import json
+import logging
+import subprocess
+import sys
+
+import pytest
+import structlog
+
+from oracle.logs import configure_logging, configure_unless_configured
+
+
+@pytest.fixture(autouse=True)
+def own_logging():
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+
+
+def lines(capsys):
+    out, err = capsys.readouterr()
+    assert out == ""
+    return [json.loads(line) for line in err.splitlines()]
+
+
+def test_an_event_is_a_line_of_json_with_the_names_of_run_and_user(capsys):
+    configure_logging("info")
+    with structlog.contextvars.bound_contextvars(run_id="r1", user_id="anna"):
+        structlog.get_logger().info("run.finished", turns=2)
+    (line,) = lines(capsys)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {"event": "run.finished", "level": "info", "run_id": "r1", "turns": 2, "user_id": "anna"}
+
+
+def test_what_is_below_the_level_is_not_written(capsys):
+    configure_logging("warning")
+    structlog.get_logger().info("run.finished")
+    assert lines(capsys) == []
+
+
+def test_what_libraries_log_is_a_line_of_json_from_warning_on(capsys):
+    configure_logging("info")
+    library = logging.getLogger("uvicorn.error")
+    library.info("GET /?token=hush-hush")
+    library.warning("Invalid HTTP request %s.", "received")
+    (line,) = lines(capsys)
+    assert (line["event"], line["logger"], line["level"]) == (
+        "Invalid HTTP request received.",
+        "uvicorn.error",
+        "warning",
+    )
+
+
+def test_a_librarys_exception_comes_with_its_traceback_and_without_values(capsys):
+    configure_logging()
+    hush = "hu" * 2
+    try:
+        1 / len(hush[4:])
+    except ZeroDivisionError:
+        logging.getLogger("asyncio").exception("Task exception was never retrieved")
+    (line,) = lines(capsys)
+    assert "ZeroDivisionError" in line["exception"]
+    assert "huhu" not in line["exception"]
+
+
+def test_configuring_twice_writes_nothing_twice(capsys):
+    configure_logging()
+    configure_logging()
+    logging.getLogger("library").error("once")
+    assert [line["event"] for line in lines(capsys)] == ["once"]
+
+
+def test_a_host_that_has_configured_its_logs_is_left_alone(capsys):
+    structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
+    configure_unless_configured("error")
+    structlog.get_logger().info("host.spoke")
+    assert capsys.readouterr().out == "event='host.spoke'\n"
+
+
+def test_a_host_that_has_not_gets_no_debug_lines_on_standard_output():
+    code = """
+import asyncio, structlog
+from oracle import Ask, open_oracle, read_settings
+async def main():
+    async with open_oracle(read_settings(llm="offline")) as oracle:
+        query = await oracle.open(Ask("Thanks!"), emit=lambda chunk: None)
+        await query.run()
+asyncio.run(main())
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

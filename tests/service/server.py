@@ -1,0 +1,218 @@
+"""`oracle serve` as a process of its own, with a folder, a project and a provider of its own."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import stat
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.acceptance.harness import PROJECT_FILES
+from tests.acceptance.scripts import CODE_QUESTION
+from tests.service.provider import Desk
+from tests.service.queries import PATIENCE_S, Heard, Stream
+
+STARTUP_S = 60.0
+"""A guard only: two busy cores import for some seconds."""
+
+_ADDRESS = re.compile(rb"http://[^\s]+:[0-9]+")
+_FOREIGN = ("ORACLE_", "ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "COV_", "PYTEST_")
+
+HOLDING_RG = """#!/bin/sh
+# A search for `zzhold` waits until somebody opens the gate; the rest has no ripgrep.
+case "$*" in *zzhold*) cat "{gate}" > /dev/null ;; esac
+exit 2
+"""
+
+
+class Server:
+    """A process that serves, and may be ended and started again on the same data."""
+
+    def __init__(self, folder: Path, *, desk: Desk | None, settings: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.project = folder / "project"
+        self.data = folder / "data"
+        self.gate = folder / "gate"
+        self.desk = desk
+        self.url = ""
+        self.process: asyncio.subprocess.Process | None = None
+        self.settings = dict(settings)
+        self._log = folder / "server.log"
+
+    def furnish(self) -> None:
+        """A small project, and a `search_code` that can be held."""
+        for name, text in PROJECT_FILES.items():
+            path = self.project / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        tools = self.folder / "bin"
+        tools.mkdir()
+        os.mkfifo(self.gate)
+        rg = tools / "rg"
+        rg.write_text(HOLDING_RG.format(gate=self.gate))
+        rg.chmod(rg.stat().st_mode | stat.S_IXUSR)
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(_FOREIGN)}
+        kept["PATH"] = f"{self.folder / 'bin'}:{kept['PATH']}"
+        if self.desk is not None:
+            kept |= {"ANTHROPIC_BASE_URL": self.desk.provider.url, "ANTHROPIC_API_KEY": "test"}
+        return kept | {"PYTHONUNBUFFERED": "1"} | self.settings
+
+    async def start(self) -> None:
+        arguments = ("serve", "--port", "0", "--data-dir", self.data, "--project", self.project)
+        with self._log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "oracle.cli",
+                *map(str, arguments),
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # with whatever it starts it can be ended
+            )
+        async with asyncio.timeout(STARTUP_S):
+            self.url = await self._address()
+
+    async def _address(self) -> str:
+        assert self.process is not None
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
+            if found := _ADDRESS.search(line):
+                return found[0].decode()
+        raise AssertionError(f"the server did not start: {self.logged()}")
+
+    def logged(self) -> str:
+        """What it wrote to standard error."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    async def stop(self) -> int:
+        """Ask it to end, and wait for it; its exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(STARTUP_S):
+            return await self.process.wait()
+
+    async def kill(self) -> None:
+        """End it and whatever it has started, at once."""
+        if self.process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
+        self.process._transport.close()  # type: ignore[attr-defined]  # its pipe, of which not all was read
+
+    def open_gate(self) -> None:
+        """Let the search that is held go on; fails if none is."""
+        os.close(os.open(self.gate, os.O_WRONLY | os.O_NONBLOCK))
+
+
+class Client:
+    """What a chat backend does, as one user.
+
+    Args:
+        server: whom it talks to.
+        headers: of every request, such as its token.
+    """
+
+    def __init__(self, server: Server, *, headers: Mapping[str, str] | None = None) -> None:
+        self.server = server
+        self.http = httpx2.AsyncClient(
+            base_url=server.url, headers=headers, timeout=PATIENCE_S, trust_env=False, verify=False
+        )
+
+    @asynccontextmanager
+    async def stream(self, question: str = CODE_QUESTION, **body: Any) -> AsyncIterator[Stream]:
+        """Ask; the stream is closed at the end, whether it was read or not."""
+        asked = {"question": question} | body
+        async with self.http.stream("POST", "/api/oracle/stream", json=asked) as response:
+            if response.status_code != 200:
+                await response.aread()
+            yield Stream(response)
+
+    async def ask(self, question: str = CODE_QUESTION, **body: Any) -> Stream:
+        """Ask and read to the end; the rules are checked, the conversation among them."""
+        async with self.stream(question, **body) as stream:
+            await stream.rest()
+        await self.check_kept(stream)
+        return stream
+
+    async def ask_whole(self, question: str = CODE_QUESTION, **body: Any) -> dict[str, Any]:
+        response = await self.http.post("/api/oracle", json={"question": question} | body)
+        assert response.status_code == 200, response.text
+        whole: dict[str, Any] = response.json()
+        return whole
+
+    @asynccontextmanager
+    async def resume(self, run_id: str, *, after: int | None = None) -> AsyncIterator[Stream]:
+        headers = {} if after is None else {"Last-Event-ID": str(after)}
+        async with self.http.stream("GET", f"/api/oracle/runs/{run_id}/stream", headers=headers) as response:
+            if response.status_code != 200:
+                await response.aread()
+            yield Stream(response, after=after or 0)
+
+    async def resumed(self, run_id: str, *, after: int | None = None) -> Stream:
+        async with self.resume(run_id, after=after) as stream:
+            return await stream.rest()
+
+    async def cancel(self, run_id: str) -> None:
+        response = await self.http.post(f"/api/oracle/runs/{run_id}/cancel")
+        assert response.status_code == 202, response.text
+
+    async def run(self, run_id: str) -> dict[str, Any]:
+        response = await self.http.get(f"/api/oracle/runs/{run_id}")
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+    async def conversation(self, context_id: str) -> dict[str, Any]:
+        response = await self.http.get(f"/api/oracle/conversations/{context_id}")
+        assert response.status_code == 200, response.text
+        found: dict[str, Any] = response.json()
+        return found
+
+    async def kept_answer(self, context_id: str) -> str:
+        """What the conversation keeps as the last answer; empty if the last query has none."""
+        last = (await self.conversation(context_id))["messages"][-1]
+        return last["content"] if last["role"] == "assistant" else ""
+
+    async def check_kept(self, heard: Heard) -> None:
+        """What the conversation and the run's record keep is what the stream said."""
+        kept = await self.conversation(heard.done["context_id"])
+        run_id = heard.done["run_id"]
+        last = [one for one in kept["messages"] if one["metadata"].get("run_id") == run_id and one["role"] != "user"]
+        said = "".join(one["content"] for one in last if one["role"] == "assistant")
+        assert said == heard.answer
+        notices = [one["content"] for one in kept["messages"] if one["role"] == "system"]
+        assert notices[len(notices) - len(heard.messages) :] == heard.messages
+        run = await self.run(run_id)
+        for name in ("termination_reason", "tokens_used", "turns"):
+            assert run[name] == heard.done[name]
+        assert run["finished_at"]
+
+    async def aclose(self) -> None:
+        await self.http.aclose()
+
+
+@asynccontextmanager
+async def serving(folder: Path, *, with_provider: bool = True, **settings: str) -> AsyncIterator[Server]:
+    """A server that runs; it is gone at the end, with whatever it has started."""
+    desk = Desk() if with_provider else None
+    async with contextlib.AsyncExitStack() as stack:
+        if desk is not None:
+            await stack.enter_async_context(desk.provider)
+        server = Server(folder, desk=desk, settings=settings)
+        server.furnish()
+        stack.push_async_callback(server.kill)
+        await server.start()
+        yield server

@@ -1,0 +1,239 @@
+"""Cancel, timeout and lost connections over HTTP, whatever is under way (012 FR-004.1, FR-004.5, SC-004)."""
+
+import asyncio
+import statistics
+import time
+from datetime import datetime
+
+import pytest
+
+from oracle.testing import Disturbed
+from tests.acceptance.scripts import answers, calls, hangs, says
+from tests.service.provider import Desk
+from tests.service.queries import Stream
+from tests.service.scenarios import searching
+from tests.service.server import Client, Server
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+OURS_S = 0.1
+"""From a cancel or a limit to `done`, of our own making; the middle of several, since a busy machine adds its own."""
+CANCELLED = "Cancelled: the query was stopped before this call had ended."
+TIME_MESSAGE = "Time limit reached (10/10 s). Saving partial response."
+TIME_SENTENCE = "Stopped: time limit reached (10 s)."
+HOLD = calls("search_code", query="zzhold")
+
+
+async def test_012_fr_004_1_cancel_in_mid_stream_keeps_what_was_said_over_http(client: Client, desk: Desk) -> None:
+    desk.play(hangs(says("Half of the")), answers("And on it goes."))
+    async with client.stream() as stream:
+        await stream.until_content("Half of the")
+        await client.cancel(stream.run_id)
+        await stream.rest()
+    await desk.wait_disconnected()
+    assert (stream.reason, stream.answer, stream.messages) == ("user_cancelled", "Half of the", [])
+    await client.check_kept(stream)
+    following = await client.ask("And where is log_in?", context_id=stream.done["context_id"])
+    assert following.answer == "And on it goes."
+
+
+async def test_012_sc_004_from_a_cancel_to_done_takes_under_100_ms_of_our_own(client: Client, desk: Desk) -> None:
+    took_s = []
+    for _ in range(7):
+        desk.play(hangs(says("Half of the")))
+        async with client.stream() as stream:
+            await stream.until_content("Half of the")
+            began_s = time.perf_counter()
+            await client.cancel(stream.run_id)
+            took_s.append(await stream.until_done() - began_s)
+        await desk.wait_disconnected()
+    assert statistics.median(took_s) < OURS_S
+
+
+async def test_012_sc_004_from_a_limit_to_done_takes_under_100_ms_of_our_own(client: Client, desk: Desk) -> None:
+    took_s = []
+    for _ in range(7):
+        gate = asyncio.Event()
+        turn = says(("a" * 3_999, "b" * 500, "c" * 500))
+        desk.play(Disturbed(turn, "wait", after=3, gate=gate))
+        async with client.stream(limits={"token_budget": 1_000}) as stream:
+            await stream.until_content("a" * 3_999)
+            began_s = time.perf_counter()
+            gate.set()
+            took_s.append(await stream.until_done() - began_s)
+        assert stream.reason == "token_budget"
+    assert statistics.median(took_s) < OURS_S
+
+
+async def test_012_fr_004_1_cancel_in_mid_tool_answers_every_call_over_http(
+    client: Client, desk: Desk, local_server: Server
+) -> None:
+    desk.play(says("Looking.", HOLD, HOLD, HOLD, HOLD, HOLD, calls("list_files")))
+    async with client.stream(limits={"max_tool_calls_per_turn": 6}) as stream:
+        await stream.until_chunk("tool_call", number=6)
+        began_s = time.perf_counter()
+        await client.cancel(stream.run_id)
+        took_s = await stream.until_done() - began_s
+        await stream.rest()
+    assert stream.reason == "user_cancelled"
+    assert [(one["tool_result"], one["is_error"]) for one in stream.of("tool_result")][:3] == [(CANCELLED, True)] * 3
+    assert stream.answer == "Looking."
+    assert took_s < 1  # the search waits for 5 s
+    await client.check_kept(stream)
+
+
+async def test_012_fr_004_1_cancelling_again_and_after_the_end_changes_nothing(client: Client, desk: Desk) -> None:
+    desk.play(hangs(says("Half")))
+    async with client.stream() as stream:
+        await stream.until_content("Half")
+        await asyncio.gather(*(client.cancel(stream.run_id) for _ in range(5)))
+        await stream.rest()
+    await client.cancel(stream.run_id)
+    assert (await client.resumed(stream.run_id)).chunks == stream.chunks
+
+
+async def test_012_fr_004_1_a_whole_answer_can_be_cancelled_too(client: Client, desk: Desk) -> None:
+    desk.play(hangs(says("Half of the")))
+    asking = asyncio.create_task(client.ask_whole())
+    await desk.wait_request()
+    (newest,) = (await client.http.get("/api/runs", params={"limit": 1})).json()["runs"]
+    async with client.resume(newest["run_id"]) as stream:
+        await stream.until_content("Half of the")
+        await client.cancel(newest["run_id"])
+        await stream.rest()
+    whole = await asking
+    assert (whole["termination_reason"], whole["answer"]) == ("user_cancelled", "Half of the")
+
+
+async def test_012_edge_cancel_while_a_notification_is_pending_goes_before_it_over_http(
+    client: Client, desk: Desk, local_server: Server
+) -> None:
+    desk.play(says("One.", HOLD), answers())
+    async with client.stream(limits={"max_iterations": 3}) as stream:
+        await stream.until_chunk("tool_call")
+        # The next turn would begin with the warning.
+        await client.cancel(stream.run_id)
+        await stream.rest()
+    assert (stream.reason, stream.answer, stream.messages) == ("user_cancelled", "One.", [])
+    assert len(desk.requests) == 1
+
+
+async def test_012_edge_cancel_while_the_limit_is_announced_has_one_true_end(client: Client, desk: Desk) -> None:
+    for _ in range(5):
+        gate = asyncio.Event()
+        desk.play(*searching(1), Disturbed(says("Step 2."), "wait", gate=gate))
+        async with client.stream(limits={"max_iterations": 2}) as stream:
+            await stream.until_content("Step 2.")
+            gate.set()
+            await client.cancel(stream.run_id)
+            await stream.rest()
+        assert stream.reason in ("user_cancelled", "completed", "max_iterations")
+        assert stream.answer.startswith("Step 1.\n\nStep 2.")
+        await client.check_kept(stream)
+
+
+async def test_012_edge_connection_drops_during_a_limit_notification_and_comes_back(client: Client, desk: Desk) -> None:
+    gate = asyncio.Event()
+    desk.play(*searching(2), Disturbed(says("Step 3.", calls("search_code", query="x3")), "wait", gate=gate, after=0))
+    async with client.stream(limits={"max_iterations": 3}) as stream:
+        await stream.until_chunk("system")
+    assert "done" not in stream.types
+    gate.set()  # the limit is announced while nobody reads
+    rest = await client.resumed(stream.run_id, after=stream.ids[-1])
+    whole = await client.resumed(stream.run_id)
+    assert [*stream.chunks, *rest.chunks] == whole.chunks
+    assert whole.reason == "max_iterations"
+    assert whole.messages == [
+        "Approaching iteration limit (1/3). Consider wrapping up your response.",
+        "Maximum iterations reached (3/3). Saving partial response.",
+    ]
+    await client.check_kept(whole)
+
+
+async def test_a_lost_connection_alone_does_not_cancel_and_resume_goes_on_live(client: Client, desk: Desk) -> None:
+    gate = asyncio.Event()
+    desk.play(Disturbed(answers("First half, second half.", piece_chars=12), "wait", gate=gate, after=3))
+    async with client.stream() as stream:
+        await stream.until_content("First half, ")
+    async with client.resume(stream.run_id, after=1) as rest:
+        gate.set()
+        await rest.rest()
+    assert (rest.reason, rest.answer) == ("completed", "second half.")
+
+
+async def test_several_readers_of_one_run_see_the_same(client: Client, desk: Desk) -> None:
+    gate = asyncio.Event()
+    desk.play(Disturbed(answers("First half, second half.", piece_chars=12), "wait", gate=gate, after=3))
+    async with client.stream() as first, client.resume(first.run_id) as second, client.resume(first.run_id) as third:
+        await second.until_content("First half, ")
+        gate.set()
+        streams: list[Stream] = await asyncio.gather(first.rest(), second.rest(), third.rest())
+    assert streams[0].chunks == streams[1].chunks == streams[2].chunks
+
+
+async def test_a_recorded_run_can_be_read_from_every_id(client: Client, desk: Desk) -> None:
+    desk.play(*searching(2), answers("Found."))
+    heard = await client.ask()
+    for after in range(heard.ids[-1]):
+        rest = await client.resumed(heard.run_id, after=after)
+        assert [event.raw for event in rest.events] == [event.raw for event in heard.events[after:]]
+    path = f"/api/oracle/runs/{heard.run_id}/stream"
+    for after in (heard.ids[-1], heard.ids[-1] + 1, 10**6):
+        assert (await client.http.get(path, headers={"Last-Event-ID": str(after)})).status_code == 204
+        assert (await client.http.get(path, params={"after": after})).status_code == 204
+
+
+@pytest.mark.parametrize("wrong", ["-1", "x", "1.5", "9" * 5000, "1e3", "\u0661".encode().decode("latin-1"), "0x1"])
+async def test_an_id_to_resume_from_that_is_no_number_is_refused(client: Client, desk: Desk, wrong: str) -> None:
+    desk.play(answers())
+    heard = await client.ask()
+    path = f"/api/oracle/runs/{heard.run_id}/stream"
+    response = await client.http.get(path, headers={"Last-Event-ID": wrong.encode("latin-1")})
+    assert response.status_code in (204, 422) if wrong.isascii() and wrong.isdigit() else response.status_code == 422
+
+
+async def test_012_fr_004_5_timeout_in_mid_stream_in_mid_tool_and_before_anything_was_said(
+    client: Client, desk: Desk, local_server: Server
+) -> None:
+    """All at once, since each waits for its own deadline, of which 10 s is the least."""
+    limits = {"timeout_seconds": 10, "max_parallel_tools": 1}
+    turns = {
+        "stream": hangs(says("Half of the")),
+        "silent": hangs(says("")),
+        # Each search is held for 5 s, so that the second or the third one is under way when the time is over.
+        "tool": says("Looking.", HOLD, HOLD, HOLD),
+        "whole": hangs(says("Half of the")),
+    }
+    desk.play()
+    async with asyncio.TaskGroup() as asking:
+        tasks = {}
+        for number, (name, turn) in enumerate(turns.items(), 1):
+            desk.add(turn)
+            ask = client.ask_whole if name == "whole" else client.ask
+            tasks[name] = asking.create_task(ask(limits=limits))
+            await desk.wait_request(number)
+    for number in (1, 2, 4):
+        await desk.wait_disconnected(number)
+    stream, silent, tool = (tasks[name].result() for name in ("stream", "silent", "tool"))
+    assert stream.answer == f"Half of the\n\n{TIME_SENTENCE}"
+    assert silent.answer == TIME_SENTENCE
+    assert tool.answer == f"Looking.\n\n{TIME_SENTENCE}"
+    assert [result["tool_result"] for result in tool.of("tool_result")][-1] == CANCELLED
+    assert tasks["whole"].result()["answer"] == stream.answer
+    for heard in (stream, silent, tool):
+        assert (heard.reason, heard.messages) == ("timeout", [TIME_MESSAGE])
+        assert heard.of("system")[0]["metadata"] == {
+            "current_value": 10,
+            "limit_value": 10,
+            "percent": 100,
+            "limit_type": "timeout",
+        }
+        assert heard.done["turns"] == (1 if heard is tool else 0)
+    late_s = [await _late_s(client, heard) for heard in (stream, silent, tool)]
+    assert min(late_s) < OURS_S
+
+
+async def _late_s(client: Client, heard: Stream) -> float:
+    """How long after its deadline the run was finished."""
+    run = await client.run(heard.run_id)
+    return (datetime.fromisoformat(run["finished_at"]) - datetime.fromisoformat(run["deadline_at"])).total_seconds()

@@ -1,0 +1,114 @@
+"""The running service against its own description: no 5xx, and answers as `/openapi.json` says (schemathesis)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import checks
+from schemathesis.specs.openapi import checks as conformance
+
+from tests.service.server import Client, Server, serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CHECKS: list[Any] = [
+    checks.not_a_server_error,
+    conformance.status_code_conformance,
+    conformance.content_type_conformance,
+    conformance.response_headers_conformance,
+    conformance.response_schema_conformance,
+]
+MODES = (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE)
+CALLS = {
+    ("post", "/api/oracle/stream"),
+    ("post", "/api/oracle"),
+    ("get", "/api/oracle/runs/{run_id}/stream"),
+    ("get", "/api/oracle/runs/{run_id}"),
+    ("post", "/api/oracle/runs/{run_id}/cancel"),
+    ("get", "/api/oracle/conversations/{context_id}"),
+    ("delete", "/api/oracle/conversations/{context_id}"),
+    ("get", "/api/settings/agent-config"),
+    ("put", "/api/settings/agent-config"),
+    ("post", "/api/settings/agent-config/reset"),
+    ("get", "/api/runs"),
+    ("get", "/api/runs/{run_id}/ticks"),
+    ("get", "/api/runs/{run_id}/signals"),
+    ("get", "/healthz"),
+    ("get", "/readyz"),
+    ("get", "/metrics"),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def offline_server(tmp_path_factory):
+    """Answers with the embedded model, so that it needs nobody."""
+    async with serving(tmp_path_factory.mktemp("offline"), with_provider=False, ORACLE_LLM="offline") as server:
+        yield server
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def names(offline_server: Server):
+    """The names of a run and of its conversation."""
+    client = Client(offline_server)
+    heard = await client.ask()
+    await client.aclose()
+    return {"run_id": heard.run_id, "context_id": heard.done["context_id"]}
+
+
+async def test_every_call_of_the_contract_is_described(stranger: Client) -> None:
+    described = (await stranger.http.get("/openapi.json")).json()
+    there = {(method, path) for path, operations in described["paths"].items() for method in operations}
+    assert there >= CALLS
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            assert operation.get("summary") or operation.get("description"), (method, path)
+            if path.startswith("/api/"):
+                assert operation.get("security") or described.get("security"), (method, path)
+                assert "401" in operation["responses"], (method, path)
+
+
+async def test_whatever_is_sent_there_is_no_5xx_and_answers_conform(
+    offline_server: Server, names: dict[str, str]
+) -> None:
+    await asyncio.to_thread(attack, offline_server.url, names, examples=12)
+
+
+@pytest.mark.soak
+async def test_whatever_is_sent_for_long_there_is_no_5xx_and_answers_conform(
+    offline_server: Server, names: dict[str, str]
+) -> None:
+    await asyncio.to_thread(attack, offline_server.url, names, examples=600)
+
+
+def attack(url: str, names: dict[str, str], *, examples: int) -> None:
+    """Send every call so many requests that fit its description, and as many that do not."""
+    schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        for mode in MODES:
+            # A name that exists goes into the path of half of the requests; else all would be told 404.
+            send = _sender(operation.as_strategy(generation_mode=mode), url, names, examples)
+            send()
+
+
+def _sender(cases: st.SearchStrategy[Any], url: str, names: dict[str, str], examples: int) -> Callable[[], None]:
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases, is_real=st.booleans())
+    def send(case: Any, is_real: bool) -> None:
+        if is_real and case.path_parameters:
+            case.path_parameters = {name: names.get(name, value) for name, value in case.path_parameters.items()}
+        response = case.call(base_url=url, timeout=30)
+        case.validate_response(response, checks=CHECKS)
+
+    return send
