@@ -173,6 +173,7 @@ class RunManager:
                     raise ConversationBusyError(
                         f"the conversation {context_id!r} is answering a query that does not end; try again in a moment"
                     )
+                await ending
             finally:
                 ending.cancel()
         return await self._store.conversations.forget(user_id, context_id)

@@ -121,7 +121,10 @@ class Recovery:
             StoreUnavailableError: the log cannot be read for now; to be tried again.
         """
         story = await self._read(record.id)
-        decide(record, story)
+        ways = {"end": self._end}
+        return await ways[decide(record, story)](record, story)
+
+    async def _end(self, record: RunRecord, story: Story) -> Done:
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, story)
         ending = ending_of(story, saved_as=saved_as)

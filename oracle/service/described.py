@@ -1,7 +1,8 @@
-"""Answers that are no success, as `/openapi.json` describes them."""
+"""What `/openapi.json` says of answers that are no success, and of event streams."""
 
-from typing import Any
+from typing import Any, get_args
 
+from oracle.chunks import Chunk
 from oracle.service.bodies import ErrorAnswer, InvalidRequest
 
 _WORDS = {
@@ -34,3 +35,21 @@ def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
         elif status == 401:
             described[401]["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer"}}
     return described
+
+
+def event_stream(example: str) -> dict[str, Any]:
+    """The content of an answer that is a stream of chunks: the schema of one event, as OpenAPI 3.2 has it."""
+    chunk = {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"enum": [kind.type for kind in get_args(Chunk)]}},
+    }
+    event = {
+        "type": "object",
+        "required": ["id", "data"],
+        "properties": {
+            "id": {"type": "string", "pattern": "^[1-9][0-9]*$", "description": "1, 2, 3, … without gaps."},
+            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": chunk},
+        },
+    }
+    return {"text/event-stream": {"itemSchema": event, "example": example}}

@@ -11,18 +11,20 @@ log = structlog.get_logger(__name__)
 
 INTERVAL_S: Final = 0.25
 LONG_S: Final = 1.0
-"""What is told in the log as well: for so long nobody was answered."""
 
 
 @asynccontextmanager
-async def measured_lag(observe: Callable[[float], None], *, interval_s: float = INTERVAL_S) -> AsyncIterator[None]:
+async def measured_lag(
+    observe: Callable[[float], None], *, interval_s: float = INTERVAL_S, long_s: float = LONG_S
+) -> AsyncIterator[None]:
     """Measure while this is entered.
 
     Args:
         observe: gets the seconds by which the loop was late, four times a second.
         interval_s: between two measurements.
+        long_s: what is told in the log as well: for so long nobody was answered.
     """
-    task = asyncio.create_task(_measure(observe, interval_s), name="loop lag")
+    task = asyncio.create_task(_measure(observe, interval_s, long_s), name="loop lag")
     try:
         yield
     finally:
@@ -31,12 +33,12 @@ async def measured_lag(observe: Callable[[float], None], *, interval_s: float = 
             await task
 
 
-async def _measure(observe: Callable[[float], None], interval_s: float) -> None:
+async def _measure(observe: Callable[[float], None], interval_s: float, long_s: float) -> None:
     loop = asyncio.get_running_loop()
     while True:
         due_s = loop.time() + interval_s
         await asyncio.sleep(interval_s)
         lag_s = max(0.0, loop.time() - due_s)
         observe(lag_s)
-        if lag_s >= LONG_S:
+        if lag_s >= long_s:
             log.warning("loop.lagged", ms=round(lag_s * 1000))

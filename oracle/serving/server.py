@@ -13,7 +13,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
@@ -72,7 +72,8 @@ class DrainingServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Handle the signals while serving; not those that whoever started the process wants ignored."""
         loop = asyncio.get_running_loop()
-        mine = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.getsignal(number) for number in SIGNALS}
+        mine = [number for number in SIGNALS if before[number] is not signal.SIG_IGN]
         for number in mine:
             loop.add_signal_handler(number, self._on_first_signal, number, mine)
         try:
@@ -80,8 +81,9 @@ class DrainingServer(uvicorn.Server):
         finally:
             for number in mine:
                 loop.remove_signal_handler(number)
+                signal.signal(number, before[number])
 
-    def _on_first_signal(self, number: int, handled: list[signal.Signals]) -> None:
+    def _on_first_signal(self, number: int, handled: Sequence[signal.Signals]) -> None:
         loop = asyncio.get_running_loop()
         for each in handled:
             loop.remove_signal_handler(each)

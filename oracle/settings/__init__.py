@@ -16,10 +16,12 @@ from oracle.settings.fields import (
 )
 from oracle.settings.reading import SettingsError, misspelt_variables, read_settings
 from oracle.settings.table import SettingRow, settings_table
-from oracle.settings.tokens import Tokens
+from oracle.settings.tokens import STRONG_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Tokens
 
 __all__ = [
     "PREFIX",
+    "STRONG_SECRET_BYTES",
+    "STRONG_TOKEN_CHARACTERS",
     "SettingRow",
     "Settings",
     "SettingsError",

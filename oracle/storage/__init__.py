@@ -8,6 +8,7 @@ from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database
 from oracle.storage.errors import (
     ConversationBusyError,
+    RunBrokenError,
     RunLostError,
     StorageError,
     StoreSetupError,
@@ -15,6 +16,7 @@ from oracle.storage.errors import (
     TooManyRunsError,
     UnknownConversationError,
 )
+from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog
 from oracle.storage.records import (
     Command,
@@ -32,7 +34,7 @@ from oracle.storage.runs import RunTable
 from oracle.storage.store import Store, open_store
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
 from oracle.storage.user_settings import UserSettings
-from oracle.storage.writer import CommitFigures, StoreHealth
+from oracle.storage.writer import CommitFigures
 
 __all__ = [
     "Command",
@@ -46,6 +48,7 @@ __all__ = [
     "NewRun",
     "Pruned",
     "Retention",
+    "RunBrokenError",
     "RunEnd",
     "RunLog",
     "RunLostError",

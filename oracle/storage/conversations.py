@@ -1,6 +1,5 @@
 """Conversations in the database."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -14,6 +13,7 @@ from oracle.conversations import Conversation, ConversationMessage, Exchange
 from oracle.encoding import from_json, to_json
 from oracle.storage.database import Database
 from oracle.storage.erasing import delete_events, mark_forgotten
+from oracle.storage.errors import RunLostError
 from oracle.storage.schema import conversation, message, run
 from oracle.storage.writer import Writer
 
@@ -36,26 +36,26 @@ class StoredConversations:
     Args:
         database: where they are read.
         writer: what writes them.
+        worker: the name of this one: answers of runs that another has taken over are refused; `None` refuses none.
         new_id: makes a name for a new conversation.
-        now: seconds since the epoch.
     """
 
     def __init__(
         self,
         database: Database,
-        writer: Writer,
         *,
+        writer: Writer,
+        worker: str | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
-        now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._writer = writer
+        self._worker = worker
         self._new_id = new_id
-        self._now = now
 
     async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
         """Begin a conversation."""
-        made, at = Conversation(self._new_id(), user_id, project_id), self._now()
+        made, at = Conversation(self._new_id(), user_id, project_id), self._database.now()
         row = {
             "id": made.context_id,
             "user_id": user_id,
@@ -76,9 +76,16 @@ class StoredConversations:
 
         Raises:
             KeyError: the user has no such conversation.
+            RunLostError: another worker has taken the run over, and keeps what it makes of it.
         """
-        at = self._now()
-        await self._writer.write(lambda connection: _append(connection, user_id, context_id, exchange, at=at))
+        at = self._database.now()
+        worker = self._worker
+
+        def work(connection: Connection) -> None:
+            _refuse_lost(connection, exchange.run_id, worker=worker)
+            _append(connection, user_id, context_id, exchange, at=at)
+
+        await self._writer.write(work)
 
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.
@@ -88,7 +95,7 @@ class StoredConversations:
         Returns:
             Whether the user had a conversation of that name.
         """
-        at = self._now()
+        at = self._database.now()
         run_ids = await self._writer.write(lambda connection: _forget(connection, user_id, context_id, at=at))
         if run_ids is None:
             return False
@@ -104,7 +111,7 @@ class StoredConversations:
             user_id: whose.
             project_id: only those with this label; `None` means all.
             limit: at most so many.
-            before: the name of a conversation; only those that follow it in the list. None follow one that is not there.
+            before: the name of a conversation: only those that follow it; none do if the user has no such one.
         """
         table = conversation.c
         query = (
@@ -146,6 +153,13 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
         classification=_classification(state.get("classification")),
         had_tool_errors=bool(state.get("had_tool_errors", False)),
     )
+
+
+def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> None:
+    """See to it that a run's text is kept by whoever ends the run: the conversation says what the run says."""
+    owner = connection.scalar(select(run.c.worker).where(run.c.id == run_id).with_for_update(read=True))
+    if worker is not None and owner not in (None, worker):
+        raise RunLostError(f"another worker has taken the run {run_id!r} over")
 
 
 def _append(connection: Connection, user_id: str, context_id: str, exchange: Exchange, *, at: float) -> None:
@@ -205,7 +219,7 @@ def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict
 
 
 def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:
-    """What was kept; `None` for one that this version does not know, for a guess is no reason to lose a conversation."""
+    """What was kept, unless this version does not know it: a guess is no reason to lose a conversation."""
     if kept is None:
         return None
     try:

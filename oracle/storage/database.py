@@ -8,15 +8,18 @@ Rules:
 """
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from oracle.storage.errors import StoreSetupError, StoreUnavailableError
@@ -25,8 +28,30 @@ T = TypeVar("T")
 
 READERS = 4
 """Reads at a time."""
-_BUSY_MS = 5000  # how long SQLite waits for another connection's lock before it says so
-_CONNECT_S = 5
+_BUSY_MS = 2000  # how long SQLite waits for another connection's lock before it says so
+CONNECT_S = 5
+_LONGEST_ID = 64
+_WAL_BYTES = 64 * 1024 * 1024  # what is kept of the file beside an SQLite database once it was longer
+# BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB
+_SQLITE_TROUBLE = frozenset({5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26})
+# connection, transaction state, rolled back, resources, operator intervention, system error
+_POSTGRESQL_TROUBLE = frozenset({"08", "25", "40", "53", "57", "58"})
+KEEPALIVE: dict[str, Any] = {
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""So that a server that is gone without a word is found out within seconds."""
+_WRITER_SESSION = (
+    "SET lock_timeout = '5s'",  # nobody holds one for so long, but a process that has stopped
+    "SET idle_in_transaction_session_timeout = '10s'",  # the server ends such a process's transaction
+)
+
+
+class StoreTroubleError(Exception):
+    """The database is in a state in which nothing can be written; that may pass."""
 
 
 def read_url(url: str) -> URL:
@@ -51,19 +76,45 @@ def read_url(url: str) -> URL:
 
 def is_passing(error: BaseException) -> bool:
     """Whether the failure is the database's state (locked, full, gone), so that the same may work later."""
-    if isinstance(error, PoolTimeoutError):
+    if isinstance(error, StoreTroubleError | PoolTimeoutError):
         return True
-    if not isinstance(error, DBAPIError):
-        return False
-    if error.connection_invalidated or isinstance(error, OperationalError | InterfaceError):
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
-    code = getattr(error.orig, "sqlstate", None) or ""
-    return code[:2] in ("08", "25", "40", "53", "57", "58")
+    cause = _driver_error(error)
+    if isinstance(cause, sqlite3.Error):
+        return (getattr(cause, "sqlite_errorcode", 0) & 0xFF) in _SQLITE_TROUBLE
+    if isinstance(cause, psycopg.Error):
+        lost = isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+        return lost or (cause.sqlstate or "")[:2] in _POSTGRESQL_TROUBLE
+    return False
+
+
+def is_entrys_fault(error: BaseException) -> bool:
+    """Whether it is what was to be written that is wrong, so that it can never be written."""
+    cause = _driver_error(error)
+    if isinstance(cause, sqlite3.Error | psycopg.Error):
+        faults = (sqlite3.IntegrityError, sqlite3.DataError, psycopg.IntegrityError, psycopg.DataError)
+        return isinstance(cause, faults)
+    return isinstance(cause, ValueError | TypeError | OverflowError)
+
+
+def _driver_error(error: BaseException) -> BaseException:
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+
+
+def may_be_id(text: str) -> bool:
+    """Whether a row could have that name; no question for the database otherwise (PostgreSQL chokes on NUL)."""
+    return 0 < len(text) <= _LONGEST_ID and text.isascii() and text.isprintable()
+
+
+def fence_key(worker: str) -> int:
+    """The advisory lock that stands between a worker's commits and those who take its runs over."""
+    return int.from_bytes(blake2b(worker.encode(), digest_size=8, person=b"oracle.fence").digest(), signed=True)
 
 
 def in_words(error: BaseException) -> str:
     """What a database error says, on one line, without statement, values and address."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    cause = _driver_error(error)
     return " ".join(str(cause).split())[:300] or type(cause).__name__
 
 
@@ -81,17 +132,37 @@ class Database:
         self.write_engine = _engine(url, pool_size=1, writes=True)
         self.read_engine = _engine(url, pool_size=READERS, writes=False)
         self.now = now
+        self._identity: tuple[int, int] | None = None
+        self._is_closed = False
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
 
     @property
     def name(self) -> str:
         """What it is called in messages: never with its password."""
-        return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=True)
+        return str(self.url.database) if self.is_sqlite else self.url.set(query={}).render_as_string(hide_password=True)
 
     @property
     def file(self) -> Path | None:
         """The file of an SQLite database."""
         return Path(str(self.url.database)) if self.is_sqlite else None
+
+    def check_file(self) -> None:
+        """See that an SQLite file is still where it was; what is written to one that is not could not be found again.
+
+        Raises:
+            StoreTroubleError: it is not.
+        """
+        file = self.file
+        if file is None:
+            return
+        try:
+            found = file.stat()
+            identity = (found.st_dev, found.st_ino)
+        except OSError:
+            identity = None
+        self._identity = self._identity or identity
+        if identity is None or identity != self._identity:
+            raise StoreTroubleError(f"the database file {self.name!r} is gone, or is another one now; put it back")
 
     def clock(self, connection: Connection) -> float:
         """Seconds since the epoch by the one clock that all workers share."""
@@ -105,6 +176,8 @@ class Database:
         Raises:
             StoreUnavailableError: the database cannot be read for now.
         """
+        if self._is_closed:
+            raise StoreUnavailableError("the store is closed")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -122,32 +195,43 @@ class Database:
 
     def close(self) -> None:
         """Close all connections; no read may follow."""
+        self._is_closed = True
         self._threads.shutdown(wait=True, cancel_futures=True)
         self.read_engine.dispose()
         self.write_engine.dispose()
 
 
 def _engine(url: URL, *, pool_size: int, writes: bool) -> Engine:
-    if url.get_backend_name() != "sqlite":
-        return create_engine(
-            url,
-            pool_size=pool_size,
-            max_overflow=0,
-            pool_timeout=_CONNECT_S,
-            connect_args={"connect_timeout": _CONNECT_S, "application_name": "oracle"},
-        )
-    engine = create_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=0,
-        pool_timeout=_CONNECT_S,
-        connect_args={"check_same_thread": False, "timeout": _BUSY_MS / 1000},
-    )
+    pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": CONNECT_S}
+    if url.get_backend_name() == "sqlite":
+        timeout = {"check_same_thread": False, "timeout": _BUSY_MS / 1000}
+        engine = create_engine(url, connect_args=timeout, **pool)
+        _prepare_sqlite(engine, writes=writes)
+        return engine
+    address = {"connect_timeout": CONNECT_S, "application_name": "oracle", **KEEPALIVE}
+    engine = create_engine(url, connect_args=address, **pool)
+    if writes:
+        event.listen(engine, "connect", _set_session)
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def _prepare_sqlite(engine: Engine, *, writes: bool) -> None:
     begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+    pragmas = [
+        "auto_vacuum=INCREMENTAL",  # heard only while the file is empty
+        "journal_mode=WAL",
+        "synchronous=NORMAL",
+        f"busy_timeout={_BUSY_MS}",
+        "secure_delete=ON",
+        f"journal_size_limit={_WAL_BYTES}",
+    ]
+    if not writes:
+        pragmas.append("query_only=ON")
 
     def connected(connection: Any, _record: object) -> None:  # noqa: ANN401  sqlite3's
         connection.isolation_level = None  # so that it is we who begin transactions
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={_BUSY_MS}", "secure_delete=ON"):
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
     def begun(connection: Connection) -> None:
@@ -155,4 +239,9 @@ def _engine(url: URL, *, pool_size: int, writes: bool) -> Engine:
 
     event.listen(engine, "connect", connected)
     event.listen(engine, "begin", begun)
-    return engine
+
+
+def _set_session(connection: Any, _record: object) -> None:  # noqa: ANN401  psycopg's
+    for setting in _WRITER_SESSION:
+        connection.execute(setting)
+    connection.commit()

@@ -8,6 +8,7 @@ Rules:
 """
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from sqlalchemy import Connection, delete, func, select, update
 
@@ -41,8 +42,7 @@ async def delete_events(writer: Writer, run_ids: Sequence[str]) -> None:
     """
     left = run_ids
     while left:
-        current = left
-        left = await writer.write(lambda connection: _delete_portion(connection, current))
+        left = await writer.write(partial(_delete_portion, run_ids=left))
 
 
 def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[str]:

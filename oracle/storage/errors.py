@@ -4,6 +4,7 @@ StorageError
 ├── StoreSetupError          the operator: wrong address, another server holds the file, a newer schema
 ├── StoreUnavailableError    the operator: the database cannot be written for now; nothing was lost yet
 ├── RunLostError             nobody: another worker has taken the run over
+├── RunBrokenError           us: something of the run can never be written
 ├── ConversationBusyError    the client: it is answering another query
 ├── UnknownConversationError the client
 └── TooManyRunsError         the client: it has as many runs as it may
@@ -24,6 +25,10 @@ class StoreUnavailableError(StorageError):
 
 class RunLostError(StorageError):
     """Another worker has taken the run over; nothing more of it can be written here."""
+
+
+class RunBrokenError(StorageError):
+    """Something of the run can never be written; what was written before stays, without gaps."""
 
 
 class ConversationBusyError(StorageError):

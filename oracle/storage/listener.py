@@ -1,15 +1,16 @@
 """Hears from the other workers on PostgreSQL: which runs have new chunks, and that there are commands."""
 
 import asyncio
+from typing import Any
 
 import psycopg
 import structlog
 from sqlalchemy.engine import URL
 
 from oracle.storage.commands import COMMANDS_CHANNEL, Commands
-from oracle.storage.database import in_words
+from oracle.storage.commit import CHUNKS_CHANNEL
+from oracle.storage.database import CONNECT_S, KEEPALIVE, in_words
 from oracle.storage.tails import Tails
-from oracle.storage.writer import CHUNKS_CHANNEL
 
 log = structlog.get_logger(__name__)
 
@@ -41,22 +42,29 @@ class Listener:
         await asyncio.wait({self._task})
 
     async def _run(self) -> None:
-        wait_s = _FIRST_WAIT_S
+        wait_s, is_lost = _FIRST_WAIT_S, False
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(
-                    self._address, autocommit=True, connect_timeout=5, application_name="oracle-listener"
-                ) as connection:
+                async with await self._connect() as connection:
                     for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL):
                         await connection.execute(f"LISTEN {channel}".encode())
-                    wait_s = _FIRST_WAIT_S
+                    if is_lost:
+                        log.info("store.listens_again")
+                    wait_s, is_lost = _FIRST_WAIT_S, False
                     self._look_everywhere()
                     async for notice in connection.notifies():
                         self._hear(notice.channel, notice.payload)
-            except psycopg.Error as error:
-                log.warning("store.listener_lost", problem=in_words(error))
+            except (psycopg.Error, OSError) as error:
+                if not is_lost:
+                    log.warning("store.listener_lost", problem=in_words(error))
+                is_lost = True
             await asyncio.sleep(wait_s)
             wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+
+    async def _connect(self) -> psycopg.AsyncConnection[Any]:
+        return await psycopg.AsyncConnection.connect(
+            self._address, autocommit=True, connect_timeout=CONNECT_S, application_name="oracle-listener", **KEEPALIVE
+        )
 
     def _look_everywhere(self) -> None:
         for tail in self._tails:

@@ -1,21 +1,36 @@
 """The event log: everything that runs said and did, in order; written by `RunLog`, read and followed here."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from functools import partial
 
 from sqlalchemy import Connection, func, select
 
 from oracle.storage import schema
-from oracle.storage.database import Database
+from oracle.storage.database import Database, may_be_id
+from oracle.storage.errors import StoreUnavailableError
 from oracle.storage.records import Event, EventKind, RunRecord, StoredChunk
 from oracle.storage.run_log import RunLog
 from oracle.storage.tails import Tail, Tails
-from oracle.storage.writer import Writer
+from oracle.storage.writer import PATIENCE_S, Writer
 
 PAGE = 1000
 """Chunks in one batch at most."""
 
+PAGE_BYTES = 1_000_000
+"""And text, but for the last chunk of it."""
+
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 2.0
+_LARGEST = 2**31 - 1  # of a number in the log
+
 _event = schema.event
+_LAST = "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id) FROM run WHERE id = {0}"
+_BEHIND = (  # {0} is the mark of a parameter
+    "SELECT chunk_n, {1} FROM (SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before"  # noqa: S608
+    f" FROM event WHERE run_id = {{0}} AND chunk_n > {{0}} ORDER BY chunk_n LIMIT {PAGE}) AS page"
+    f" WHERE before < {PAGE_BYTES}"
+)
 
 
 class EventLog:
@@ -26,15 +41,25 @@ class EventLog:
         writer: what writes it.
         tails: of the runs under way.
         now: seconds since the epoch.
+        patience_s: how long a follower waits for a database that cannot be read.
     """
 
     def __init__(
-        self, database: Database, *, writer: Writer, tails: Tails, now: Callable[[], float] = time.time
+        self,
+        database: Database,
+        *,
+        writer: Writer,
+        tails: Tails,
+        now: Callable[[], float] = time.time,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._database = database
         self._writer = writer
         self._tails = tails
         self._now = now
+        self._patience_s = patience_s
+        mark, as_bytes = ("?", "CAST(data AS BLOB)") if database.is_sqlite else ("%s", "data")
+        self._last, self._behind_sql = _LAST.format(mark), _BEHIND.format(mark, as_bytes)
 
     def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> RunLog:
         """The writing end of a run of this worker, behind the given numbers."""
@@ -54,28 +79,31 @@ class EventLog:
         Ends at once for a run that does not exist, or whose texts were forgotten.
 
         Raises:
-            StoreUnavailableError: the database cannot be read for now.
+            StoreUnavailableError: the database could not be read for longer than the patience, or the store is closed.
         """
+        if not may_be_id(run_id):
+            return
+        after = min(max(after, 0), _LARGEST)
         with self._tails.using(run_id) as tail:
             while True:
                 news = tail.news()  # asked for before we look, so that nothing is missed
                 try:
-                    batch = await self._behind(tail, after)
+                    batch, is_last = await self._behind(tail, after)
                     if batch:
                         after = batch[-1].n
                         yield batch
-                    elif tail.is_ended:
+                    if is_last:
                         return
-                    elif not tail.is_written_here and not await self._is_running(run_id):
-                        final = await self._read(run_id, after)  # written between the two looks
-                        if not final:
-                            return
-                        after = final[-1].n
-                        yield final
-                    else:
-                        await news
+                    if not batch:
+                        await self._wait(news)
                 finally:
                     tail.ignore(news)
+
+    async def _wait(self, news: "asyncio.Future[None]") -> None:
+        if not self._tails.is_closed:
+            await news
+        if self._tails.is_closed:
+            raise StoreUnavailableError("the store is closed; the run may go on")
 
     async def last_chunk(self, run_id: str) -> int:
         """The number of the last committed chunk; 0 if there is none.
@@ -83,6 +111,8 @@ class EventLog:
         Raises:
             StoreUnavailableError: the database cannot be read for now.
         """
+        if not may_be_id(run_id):
+            return 0
 
         def work(connection: Connection) -> int:
             query = select(func.max(_event.c.chunk_n)).where(_event.c.run_id == run_id)
@@ -104,6 +134,8 @@ class EventLog:
         Raises:
             StoreUnavailableError: the database cannot be read for now.
         """
+        if not may_be_id(run_id):
+            return []
         wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
         if kinds is not None:
             wanted &= _event.c.kind.in_(sorted(kinds))
@@ -116,23 +148,33 @@ class EventLog:
 
         return await self._database.read(work)
 
-    async def _behind(self, tail: Tail, after: int) -> Sequence[StoredChunk]:
+    async def _behind(self, tail: Tail, after: int) -> tuple[Sequence[StoredChunk], bool]:
+        """The next batch, and whether the run has none behind it."""
         here = tail.after(after, limit=PAGE)
-        return await self._read(tail.run_id, after) if here is None else here
+        if here is None:
+            return await self._read(tail.run_id, after)
+        last_n = here[-1].n if here else after
+        return here, tail.is_ended and last_n >= tail.last_n
 
-    async def _read(self, run_id: str, after: int) -> Sequence[StoredChunk]:
-        query = (
-            select(_event.c.chunk_n, _event.c.data)
-            .where((_event.c.run_id == run_id) & (_event.c.chunk_n > after))
-            .order_by(_event.c.chunk_n)
-            .limit(PAGE)
-        )
+    async def _read(self, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
+        """From the database; a failure is waited out for a time, as followers are many and reads cost little."""
+        until_s, wait_s = time.monotonic() + self._patience_s, _FIRST_WAIT_S
+        while True:
+            try:
+                return await self._database.read(partial(self._page, run_id=run_id, after=after))
+            except StoreUnavailableError:
+                if time.monotonic() > until_s or self._tails.is_closed:
+                    raise
+            await asyncio.sleep(wait_s)
+            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
 
-        def work(connection: Connection) -> list[StoredChunk]:
-            return [StoredChunk(n, data.encode()) for n, data in connection.execute(query)]
-
-        return await self._database.read(work)
-
-    async def _is_running(self, run_id: str) -> bool:
-        query = select(schema.run.c.status).where(schema.run.c.id == run_id)
-        return await self._database.read(lambda connection: connection.execute(query).scalar()) == "running"
+    def _page(self, connection: Connection, *, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
+        """In a reader's thread, in one snapshot: the next chunks, and whether they are the run's last."""
+        row = connection.exec_driver_sql(self._last, (run_id,)).one_or_none()
+        found = connection.exec_driver_sql(self._behind_sql, (run_id, after)).all()
+        if self._database.is_sqlite:
+            chunks = [StoredChunk(n, data) for n, data in found]
+        else:
+            chunks = [StoredChunk(n, data.encode()) for n, data in found]
+        is_running, last_n = (False, 0) if row is None else (row[0] == "running", row[1] or 0)
+        return chunks, not is_running and (not chunks or chunks[-1].n >= last_n)

@@ -7,8 +7,7 @@ Size means what is in use. SQLite and PostgreSQL both use freed space again befo
 back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); the file may stay larger than the limit.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,13 +52,11 @@ class Retention:
     Args:
         database: where it looks.
         writer: what deletes.
-        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
         self._writer = writer
-        self._now = now
 
     async def prune(self, *, older_than_s: float | None, most_bytes: int | None) -> Pruned:
         """Delete events and texts of finished runs; those that are running are never touched.
@@ -83,7 +80,7 @@ class Retention:
         return pruned
 
     async def _prune_older(self, older_than_s: float) -> Pruned:
-        before = self._now() - older_than_s
+        before = self._database.now() - older_than_s
         pruned = Pruned()
         while batch := await self._oldest(before=before):
             pruned = await self._erase(batch, pruned)
@@ -100,13 +97,13 @@ class Retention:
         return await self._database.read(lambda connection: _oldest(connection, before=before))
 
     async def _erase(self, batch: Sequence[_Old], pruned: Pruned) -> Pruned:
-        await erase(self._writer, [each.run_id for each in batch], at=self._now())
+        await erase(self._writer, [each.run_id for each in batch], at=self._database.now())
         return Pruned(pruned.runs + len(batch), pruned.bytes + sum(each.bytes for each in batch))
 
     def _delete_leftovers(self, connection: Connection) -> None:
         is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
         connection.execute(delete(command).where(~is_running))
-        delete_unused(connection, at=self._now())
+        delete_unused(connection, at=self._database.now())
 
 
 def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:
@@ -120,7 +117,7 @@ def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:
         oldest = oldest.where(run.c.finished_at < before)
     run_ids = list(connection.scalars(oldest))
     sizes = select(event.c.run_id, _bytes_of_events(connection)).where(event.c.run_id.in_(run_ids))
-    found: dict[str, int] = {run_id: size for run_id, size in connection.execute(sizes.group_by(event.c.run_id))}
+    found = {name: int(size) for name, size in connection.execute(sizes.group_by(event.c.run_id))}
     return [_Old(run_id, found.get(run_id, 0)) for run_id in run_ids]
 
 

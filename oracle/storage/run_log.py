@@ -1,17 +1,20 @@
 """The writing end of one run's log."""
 
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, insert, update
+from sqlalchemy import Connection, insert, select, update
 
 from oracle.encoding import to_json
 from oracle.storage import schema
-from oracle.storage.errors import RunLostError, StorageError
+from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
 from oracle.storage.records import EventKind, RunEnd, RunRecord, StoredChunk
 from oracle.storage.tails import Tail
-from oracle.storage.writer import Row, Writer
+from oracle.storage.writer import Writer
+
+_run = schema.run
 
 
 class RunLog:
@@ -43,110 +46,134 @@ class RunLog:
         self.chunks = chunk_n
         self.is_lost = False
         self.on_lost: Callable[[], None] | None = None
+        self.is_refused = False
         self._seq = seq
         self._writer = writer
         self._tail = tail
-        tail.begin(chunk_n)
         self._on_released: Callable[[Tail], None] | None = on_released
         self._now = now
-        self._queued: deque[float] = deque()
+        self._pending = 0
+        self._pending_since_s = 0.0
         self._error: StorageError | None = None
+        self._final: _Final | None = None
         self._is_finished = False
+        tail.begin(chunk_n)
 
     @property
     def pending_since_s(self) -> float | None:
-        """Since when the oldest entry waits for its commit, by `time.monotonic`; `None` if none waits."""
-        return self._queued[0] if self._queued else None
+        """Since when the oldest entry waits for its commit, or earlier, by `time.monotonic`; `None` if none waits."""
+        return self._pending_since_s if self._pending else None
 
     def chunk(self, data: bytes) -> int:
-        """Append a chunk; returns its number."""
-        self.chunks += 1
-        self._append("chunk", data, chunk_n=self.chunks, step_key=None)
-        return self.chunks
+        """Append a chunk; returns its number.
+
+        Raises:
+            ValueError: it is no UTF-8.
+        """
+        number = self.chunks + 1
+        self._append("chunk", data, StoredChunk(number, data), None)
+        self.chunks = number
+        return number
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
-        """Append anything else."""
-        self._append(kind, data, chunk_n=None, step_key=step_key)
+        """Append anything else.
+
+        Raises:
+            ValueError: it is no UTF-8.
+        """
+        self._append(kind, data, None, step_key)
 
     async def flush(self) -> None:
         """Wait until everything appended so far is committed.
 
         Raises:
             RunLostError: another worker has the run.
-            StoreUnavailableError: nothing could be written for longer than the patience.
-            StorageError: something of this run can never be written.
+            RunBrokenError: something of this run can never be written.
+            StoreUnavailableError: nothing could be written for longer than the patience; all of it still waits.
         """
         self._check()
-        if self._queued:
+        if self._pending:
             await self._writer.write(None)
             self._check()
 
     async def finish(self, done: bytes, end: RunEnd) -> None:
         """Write the last chunk and the end of the run's row in one commit; nothing the second time.
 
+        What is appended from now on is ignored.
+
         Raises:
             RunLostError: another worker has the run.
+            RunBrokenError: something of this run can never be written.
             StoreUnavailableError: nothing could be written for longer than the patience; to be tried again.
         """
         if self._is_finished:
             return
-        if self.is_lost:
-            raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
-        number, seq, at = self.chunks + 1, self._seq + 1, self._now()
-        final = to_json({"termination_reason": end.termination_reason, "turns": end.turns, "tokens": end.tokens_used})
-
-        def work(connection: Connection) -> None:
-            _finish_row(connection, self.run_id, self.epoch, end, at=at)
-            rows = [
-                _row(self.run_id, seq, "chunk", done, at, chunk_n=number),
-                _row(self.run_id, seq + 1, "final", final, at),
-            ]
-            connection.execute(
-                insert(schema.event), [dict(zip(schema.event.c.keys(), row, strict=True)) for row in rows]
-            )
-
-        def committed(_: None) -> None:
-            self.chunks, self._seq, self._is_finished = number, seq + 1, True
-            self._tail.publish([StoredChunk(number, done)])
-            self._tail.end()
-            self._release()
-
+        self._check()
+        if self._final is None:
+            self._final = _Final(self.chunks + 1, self._seq + 1, self._now(), done, end)
+            self.chunks += 1
+        wakes = (self.run_id, self._final.chunk_n)
         try:
-            await self._writer.write(work, on_commit=committed, wakes=(self.run_id, number))
+            await self._writer.write(self._write_end, on_commit=self._finished, wakes=wakes)
         except RunLostError as error:
             self.refused(error)
             raise
 
-    def committed(self, rows: Sequence[Row]) -> None:
-        """These rows are durable (called by the writer)."""
-        for _ in rows:
-            self._queued.popleft()
-        chunks = [StoredChunk(row[3], row[5].encode()) for row in rows if row[3] is not None]
+    def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
+        """So many more events are durable, these chunks among them (called by the writer)."""
+        self._pending -= events
+        self._pending_since_s = taken_s
         if chunks:
             self._tail.publish(chunks)
 
     def refused(self, error: StorageError) -> None:
-        """Rows were refused for good (called by the writer)."""
-        self._error = self._error or error
-        self._queued.clear()
-        if isinstance(error, RunLostError) and not self.is_lost:
-            self.is_lost = True
-            self._tail.lose()
-            self._release()
-            if self.on_lost is not None:
-                self.on_lost()
-
-    def _append(self, kind: EventKind, data: bytes, *, chunk_n: int | None, step_key: str | None) -> None:
-        if self._error is not None or self._is_finished:
+        """Nothing more will be written (called by the writer)."""
+        if self._error is not None:
             return
+        self._error, self._pending = error, 0
+        self.is_lost = isinstance(error, RunLostError)
+        self._tail.lose()
+        self._release()
+        if self.is_lost and self.on_lost is not None:
+            self.on_lost()
+
+    def _append(self, kind: EventKind, data: bytes, chunk: StoredChunk | None, step_key: str | None) -> None:
+        if self._error is not None or self._final is not None:
+            return
+        number = None if chunk is None else chunk.n
+        row = (self.run_id, self._seq + 1, kind, number, step_key, data.decode(), self._now())
         self._seq += 1
-        row = (self.run_id, self._seq, kind, chunk_n, step_key, data.decode(), self._now())
-        self._queued.append(time.monotonic())
-        self._writer.append(self, row)
+        if not self._pending:
+            self._pending_since_s = time.monotonic()
+        self._pending += 1
+        self._writer.append(self, row, chunk)
 
     def _check(self) -> None:
         if self._error is not None:
             raise self._error
+
+    def _write_end(self, connection: Connection) -> None:
+        """In the writer's thread."""
+        final = self._final
+        assert final is not None, "made before it is written"  # noqa: S101
+        query = select(_run.c.status, _run.c.epoch).where(_run.c.id == self.run_id)
+        found = connection.execute(query).one_or_none()
+        if found is None or found.epoch != self.epoch:
+            raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
+        if found.status == "finished":
+            return  # by an earlier try of this very log: nobody else has this epoch
+        if self.is_refused:
+            raise RunBrokenError(f"something of the run {self.run_id!r} could not be written, so it has no end yet")
+        connection.execute(update(_run).where(_run.c.id == self.run_id), final.to_row())
+        connection.execute(insert(schema.event), final.events(self.run_id))
+
+    def _finished(self, _: None) -> None:
+        if self._final is None or self._is_finished:
+            return
+        self._is_finished = True
+        self._tail.publish([StoredChunk(self._final.chunk_n, self._final.done)])
+        self._tail.end()
+        self._release()
 
     def _release(self) -> None:
         release, self._on_released = self._on_released, None
@@ -154,23 +181,35 @@ class RunLog:
             release(self._tail)
 
 
-def _row(run_id: str, seq: int, kind: EventKind, data: bytes, at: float, *, chunk_n: int | None = None) -> Row:
-    return run_id, seq, kind, chunk_n, None, data.decode(), at
+@dataclass(frozen=True, slots=True)
+class _Final:
+    """The last commit of a run: its last two events and its row."""
 
+    chunk_n: int
+    seq: int
+    at: float
+    done: bytes
+    end: RunEnd
 
-def _finish_row(connection: Connection, run_id: str, epoch: int, end: RunEnd, *, at: float) -> None:
-    values = {
-        "status": "finished",
-        "finished_at": at,
-        "termination_reason": end.termination_reason,
-        "answer": to_json(end.answer).decode(),
-        "error": None if end.error is None else to_json(dict(end.error)).decode(),
-        "turns": end.turns,
-        "tokens_used": end.tokens_used,
-        "tokens_estimated": end.tokens_estimated,
-        "model_used": end.model_used,
-    }
-    run = schema.run
-    ours = (run.c.id == run_id) & (run.c.epoch == epoch) & (run.c.status == "running")
-    if connection.execute(update(run).where(ours).values(**values)).rowcount != 1:
-        raise RunLostError(f"another worker has taken the run {run_id!r} over")
+    def to_row(self) -> dict[str, Any]:
+        end = self.end
+        return {
+            "status": "finished",
+            "finished_at": self.at,
+            "termination_reason": end.termination_reason,
+            "answer": to_json(end.answer).decode(),
+            "error": None if end.error is None else to_json(dict(end.error)).decode(),
+            "turns": end.turns,
+            "tokens_used": end.tokens_used,
+            "tokens_estimated": end.tokens_estimated,
+            "model_used": end.model_used,
+        }
+
+    def events(self, run_id: str) -> list[dict[str, Any]]:
+        end = self.end
+        figures = {"termination_reason": end.termination_reason, "turns": end.turns, "tokens_used": end.tokens_used}
+        common = {"run_id": run_id, "step_key": None, "at": self.at}
+        return [
+            common | {"seq": self.seq, "kind": "chunk", "chunk_n": self.chunk_n, "data": self.done.decode()},
+            common | {"seq": self.seq + 1, "kind": "final", "chunk_n": None, "data": to_json(figures).decode()},
+        ]

@@ -2,20 +2,28 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
-from oracle.storage.database import Database
+from oracle.storage.database import Database, fence_key, may_be_id
 from oracle.storage.errors import ConversationBusyError, TooManyRunsError, UnknownConversationError
 from oracle.storage.records import NewRun, RunRecord
+from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
 _JSON_COLUMNS = ("input", "limits", "answer", "error")
+_COUNT_NOW = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:user, 0))")
+_COUNT_AFTER_OTHERS = text("SELECT pg_advisory_xact_lock(hashtextextended(:user, 0)) IS NULL")
+
+
+class _BeingCountedError(Exception):
+    """Another worker is beginning a run of the same user just now."""
 
 
 class RunTable:
@@ -25,15 +33,26 @@ class RunTable:
         database: where they are read.
         writer: of the store.
         worker: the name of this one.
+        tails: whose followers are told of runs that are gone.
+        on_taken: called after runs were taken over.
         now: seconds since the epoch.
     """
 
     def __init__(
-        self, database: Database, *, writer: Writer, worker: str, now: Callable[[], float] = time.time
+        self,
+        database: Database,
+        *,
+        writer: Writer,
+        worker: str,
+        tails: Tails,
+        on_taken: Callable[[], None],
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._writer = writer
         self._worker = worker
+        self._tails = tails
+        self._on_taken = on_taken
         self._now = now
 
     async def begin(self, new: NewRun, *, most_per_user: int | None = None) -> RunRecord:
@@ -45,31 +64,35 @@ class RunTable:
             TooManyRunsError: the user has as many runs as one may have.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
-        at = self._now()
+        work = partial(self._begin, new=new, most_per_user=most_per_user, at=self._now())
+        try:
+            return await self._writer.write(work)
+        except _BeingCountedError:  # seldom; to be waited for, but not with the chunks of all other runs behind it
+            return await self._writer.write(partial(work, waits=True), is_alone=True)
 
-        def work(connection: Connection) -> RunRecord:
-            row = _row_of(new, worker=self._worker, at=at, heartbeat_at=self._database.clock(connection))
-            if connection.execute(select(_run.c.id).where(_run.c.id == new.id)).first() is None:
-                self._check_share(connection, new, most_per_user)
-                _take_conversation(connection, new, at=at)
-                try:
-                    with connection.begin_nested():
-                        connection.execute(insert(_run), row)
-                except IntegrityError:
-                    raise ConversationBusyError(
-                        f"the conversation {new.context_id!r} is answering another query; wait for its end or cancel it"
-                    ) from None
-            found = connection.execute(select(_run).where(_run.c.id == new.id)).one()
-            return _record(found)
+    def _begin(
+        self, connection: Connection, *, new: NewRun, most_per_user: int | None, at: float, waits: bool = False
+    ) -> RunRecord:
+        if most_per_user is not None:
+            self._check_share(connection, new.user_id, most_per_user, waits=waits)
+        _take_conversation(connection, new, at=at)
+        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=self._database.clock(connection))
+        try:
+            with connection.begin_nested():
+                return _record(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
+        except IntegrityError:
+            if connection.execute(_running_of(new.context_id)).first() is None:
+                raise
+            raise ConversationBusyError(
+                f"the conversation {new.context_id!r} is answering another query; wait for its end or cancel it"
+            ) from None
 
-        return await self._writer.write(work)
-
-    def _check_share(self, connection: Connection, new: NewRun, most: int | None) -> None:
-        if most is None:
-            return
+    def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
         if not self._database.is_sqlite:  # so that two workers do not count at the same time
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:user))"), {"user": new.user_id})
-        query = select(func.count()).where((_run.c.user_id == new.user_id) & (_run.c.status == "running"))
+            lock = _COUNT_AFTER_OTHERS if waits else _COUNT_NOW
+            if connection.execute(lock, {"user": f"oracle.runs {user_id}"}).scalar_one() is False:
+                raise _BeingCountedError
+        query = select(func.count()).where((_run.c.user_id == user_id) & (_run.c.status == "running"))
         running = connection.execute(query).scalar_one()
         if running >= most:
             raise TooManyRunsError(f"{running} queries are under way; at most {most} may be, so wait for one to end")
@@ -84,6 +107,7 @@ class RunTable:
         def work(connection: Connection) -> None:
             context_id = connection.execute(select(_run.c.context_id).where(_run.c.id == run_id)).scalar()
             connection.execute(delete(schema.event).where(schema.event.c.run_id == run_id))
+            connection.execute(delete(schema.command).where(schema.command.c.run_id == run_id))
             connection.execute(delete(_run).where(_run.c.id == run_id))
             used = or_(
                 select(_run.c.id).where(_run.c.context_id == context_id).exists(),
@@ -91,10 +115,12 @@ class RunTable:
             )
             connection.execute(delete(_conversation).where(and_(_conversation.c.id == context_id, ~used)))
 
-        await self._writer.write(work)
+        await self._writer.write(work, on_commit=lambda _: self._tails.wake(run_id))
 
     async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
         """The run, if it is that user's; `None` as the user means anybody's."""
+        if not may_be_id(run_id):
+            return None
         query = select(_run).where(_run.c.id == run_id)
         if user_id is not None:
             query = query.where(_run.c.user_id == user_id)
@@ -106,6 +132,8 @@ class RunTable:
         if user_id is not None:
             query = query.where(_run.c.user_id == user_id)
         if before is not None:
+            if not may_be_id(before):
+                return []
             mark = select(_run.c.created_at).where(_run.c.id == before)
             if user_id is not None:
                 mark = mark.where(_run.c.user_id == user_id)
@@ -115,7 +143,9 @@ class RunTable:
 
     async def running_of(self, context_id: str) -> RunRecord | None:
         """The run that has the conversation now."""
-        query = select(_run).where((_run.c.context_id == context_id) & (_run.c.status == "running"))
+        if not may_be_id(context_id):
+            return None
+        query = _running_of(context_id)
         return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
 
     async def beat(self) -> None:
@@ -143,18 +173,30 @@ class RunTable:
 
         def work(connection: Connection) -> list[RunRecord]:
             now = self._database.clock(connection)
-            query = select(_run.c.id).where(_run.c.status == "running").order_by(_run.c.created_at)
+            wanted = _run.c.status == "running"
             if silent_s is not None:
-                query = query.where((_run.c.heartbeat_at < now - silent_s) & (_run.c.worker != self._worker))
+                wanted &= (_run.c.heartbeat_at < now - silent_s) & (_run.c.worker != self._worker)
             if not self._database.is_sqlite:
-                query = query.with_for_update(skip_locked=True)
-            ids = list(connection.execute(query).scalars())
-            taken = update(_run).where(_run.c.id.in_(ids))
-            connection.execute(taken.values(worker=self._worker, epoch=_run.c.epoch + 1, heartbeat_at=now))
-            rows = connection.execute(select(_run).where(_run.c.id.in_(ids)).order_by(_run.c.created_at))
-            return [_record(row) for row in rows]
+                workers = connection.scalars(select(_run.c.worker).where(wanted).distinct()).all()
+                wanted &= _run.c.worker.in_([name for name in workers if _is_fenced(connection, name)])
+            values = {"worker": self._worker, "epoch": _run.c.epoch + 1, "heartbeat_at": now}
+            taken = connection.execute(update(_run).where(wanted).values(values).returning(*_run.c)).all()
+            return sorted((_record(row) for row in taken), key=lambda run: (run.created_at, run.id))
 
-        return await self._writer.write(work)
+        taken = await self._writer.write(work)
+        if taken:
+            self._on_taken()
+        return taken
+
+
+def _running_of(context_id: str) -> Select[Any]:
+    return select(_run).where((_run.c.context_id == context_id) & (_run.c.status == "running"))
+
+
+def _is_fenced(connection: Connection, worker: str) -> bool:
+    """Keep a worker from committing until we have; `False` if it is committing just now, so that it is not silent."""
+    fenced = connection.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": fence_key(worker)})
+    return bool(fenced.scalar_one())
 
 
 def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict[str, Any]:
@@ -188,7 +230,8 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float) -> Non
         connection.execute(insert(_conversation), row)
         return
     theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
-    if connection.execute(select(_conversation.c.id).where(theirs)).first() is None:
+    is_known = may_be_id(new.context_id) and connection.scalar(select(_conversation.c.id).where(theirs)) is not None
+    if not is_known:
         raise UnknownConversationError(f"there is no conversation {new.context_id!r}; leave it out to begin one")
 
 

@@ -49,7 +49,7 @@ def _nothing() -> None:
 
 
 def _lock(file: Path) -> Callable[[], None]:
-    lock = FileLock(file.with_name(f"{file.name}.lock"))
+    lock = FileLock(file.with_name(f"{file.name}.lock"), thread_local=False)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)

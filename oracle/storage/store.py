@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 from oracle.storage.commands import Commands
 from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database, read_url
+from oracle.storage.health import StoreHealth
 from oracle.storage.listener import Listener
 from oracle.storage.log import EventLog
 from oracle.storage.retention import Retention
@@ -20,7 +21,7 @@ from oracle.storage.setup import prepare
 from oracle.storage.tails import Tails
 from oracle.storage.tree_versions import TreeVersions
 from oracle.storage.user_settings import UserSettings
-from oracle.storage.writer import CommitFigures, StoreHealth, Writer
+from oracle.storage.writer import PATIENCE_S, CommitFigures, Writer
 
 T = TypeVar("T")
 
@@ -88,6 +89,7 @@ async def open_store(
     worker: str,
     observe: Callable[[CommitFigures], None] | None = None,
     now: Callable[[], float] = time.time,
+    patience_s: float = PATIENCE_S,
 ) -> AsyncIterator[Store]:
     """Open the store; on SQLite for this process alone, on PostgreSQL for as many as like.
 
@@ -96,6 +98,7 @@ async def open_store(
         worker: names this process among the others.
         observe: told of every commit.
         now: seconds since the epoch.
+        patience_s: how long somebody who waits for a write is kept waiting while nothing can be written.
 
     Raises:
         StoreSetupError: it cannot be opened as configured; the message says what to do.
@@ -105,7 +108,9 @@ async def open_store(
         stack.callback(database.close)
         lock = await asyncio.get_running_loop().run_in_executor(None, prepare, database)
         stack.callback(lock)
-        writer, tails = Writer(database, observe=observe), Tails()
+        tails = Tails()
+        stack.callback(tails.close)
+        writer = Writer(database, worker=worker, observe=observe, patience_s=patience_s)
         stack.push_async_callback(writer.aclose)
         commands = Commands(database, writer=writer, worker=worker, now=now)
         stack.push_async_callback(commands.aclose)
@@ -116,9 +121,9 @@ async def open_store(
             worker=worker,
             database=database,
             writer=writer,
-            log=EventLog(database, writer=writer, tails=tails, now=now),
-            runs=RunTable(database, writer=writer, worker=worker, now=now),
-            conversations=StoredConversations(database, writer=writer),
+            log=EventLog(database, writer=writer, tails=tails, now=now, patience_s=patience_s),
+            runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_taken=commands.look, now=now),
+            conversations=StoredConversations(database, writer=writer, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
             commands=commands,

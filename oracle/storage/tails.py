@@ -1,10 +1,8 @@
 """The latest committed chunks of the runs that are being written or followed, and who waits for more of them."""
 
 import asyncio
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
 from oracle.storage.records import StoredChunk
 
@@ -28,7 +26,7 @@ class Tail:
         self.is_written_here = False
         """This process has the run, so that every chunk of it passes by here."""
         self.users = 0
-        self._chunks: deque[StoredChunk] = deque()
+        self._chunks: list[StoredChunk] = []
         self._bytes = 0
         self._waiting: set[asyncio.Future[None]] = set()
 
@@ -36,14 +34,17 @@ class Tail:
         """These are committed, in order, right behind what was."""
         self._chunks.extend(chunks)
         self._bytes += sum(len(chunk.data) for chunk in chunks)
-        while self._bytes > MOST_BYTES and len(self._chunks) > 1:
-            self._bytes -= len(self._chunks.popleft().data)
+        if self._bytes > MOST_BYTES:
+            self._shorten()
         self.last_n = max(self.last_n, chunks[-1].n)
         self.wake()
 
     def begin(self, last_n: int) -> None:
         """This process writes the run from now on, behind chunk `last_n`."""
         self.is_written_here, self.last_n = True, last_n
+        self._chunks.clear()
+        self._bytes = 0
+        self.wake()
 
     def lose(self) -> None:
         """Another worker has the run."""
@@ -72,7 +73,15 @@ class Tail:
         if not knows_all or not self._chunks or self._chunks[0].n > n + 1:
             return None
         start = n + 1 - self._chunks[0].n
-        return list(islice(self._chunks, start, start + limit))
+        return self._chunks[start : start + limit]
+
+    def _shorten(self) -> None:
+        """Forget the oldest half, but never the latest chunk; seldom, as it costs."""
+        gone = 0
+        while self._bytes > MOST_BYTES // 2 and gone < len(self._chunks) - 1:
+            self._bytes -= len(self._chunks[gone].data)
+            gone += 1
+        del self._chunks[:gone]
 
     def news(self) -> "asyncio.Future[None]":
         """Done at the next change; give it back to `ignore`."""
@@ -89,6 +98,8 @@ class Tails:
     """The tails in use."""
 
     def __init__(self) -> None:
+        self.is_closed = False
+        """The store is closed: nothing more will come."""
         self._by_run: dict[str, Tail] = {}
 
     def __iter__(self) -> Iterator[Tail]:
@@ -97,6 +108,17 @@ class Tails:
     def get(self, run_id: str) -> Tail | None:
         """The tail, if anybody uses it."""
         return self._by_run.get(run_id)
+
+    def wake(self, run_id: str) -> None:
+        """Have the run's followers look again."""
+        if (tail := self._by_run.get(run_id)) is not None:
+            tail.wake()
+
+    def close(self) -> None:
+        """Have all followers find out that nothing more will come."""
+        self.is_closed = True
+        for tail in self:
+            tail.wake()
 
     @contextmanager
     def using(self, run_id: str) -> Iterator[Tail]:

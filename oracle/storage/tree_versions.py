@@ -1,7 +1,6 @@
 """The versions of trees that runs were driven by, so that a record can be read after its tree has changed."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -43,18 +42,16 @@ class TreeVersions:
     Args:
         database: where they are read.
         writer: what writes them.
-        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
         self._writer = writer
-        self._now = now
         self._marked_at: dict[str, float] = {}
 
     async def keep(self, sha: str, name: str, nodes: Sequence[str], source: Mapping[str, str]) -> None:
         """Keep a version; costs nothing if it was kept here within the last hour."""
-        at, marked_at = self._now(), self._marked_at.get(sha)
+        at, marked_at = self._database.now(), self._marked_at.get(sha)
         if marked_at is not None and 0 <= at - marked_at < _RENEW_S:
             return
         version = TreeVersion(sha, name, tuple(nodes), dict(source))

@@ -1,6 +1,5 @@
 """What users have set for themselves."""
 
-import time
 from collections.abc import Callable, Mapping
 
 from sqlalchemy import Connection, select, text, update
@@ -21,13 +20,11 @@ class UserSettings:
     Args:
         database: where they are read.
         writer: what writes them.
-        now: seconds since the epoch.
     """
 
-    def __init__(self, database: Database, writer: Writer, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
         self._writer = writer
-        self._now = now
 
     async def load(self, user_id: str) -> Mapping[str, int]:
         """What the user has set; empty if nothing."""
@@ -54,7 +51,7 @@ class UserSettings:
         Returns:
             What is set now.
         """
-        at = self._now()
+        at = self._database.now()
 
         def work(connection: Connection) -> Mapping[str, int]:
             connection.execute(_ENSURE, {"user_id": user_id, "at": at})

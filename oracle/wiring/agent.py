@@ -103,9 +103,14 @@ def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
     """
     if not uses_provider(settings, environ):
         return OfflineModel()
+    import httpx2  # noqa: PLC0415  only where a provider answers
+
     from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  the SDK takes a second to import
 
     try:
+        # Fails as the SDK's client would where a proxy cannot be used; that one, half made, would also complain on its
+        # way out, in a traceback that nobody can catch.
+        httpx2.Client().close()
         return AnthropicModel(model=settings.model)
     except ModelError as error:
         raise SettingsError(str(error)) from None

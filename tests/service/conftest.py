@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from tests.service.provider import Desk
 from tests.service.server import Client, Server, serving
-from tests.service.users import JWT_SECRET, OPERATOR, TOKENS
+from tests.service.users import JWT_SECRET, MODEL, OPERATOR, REQUESTS_PER_MINUTE, TOKENS
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -25,7 +25,8 @@ async def guarded_server(tmp_path_factory):
         "ORACLE_TOKENS": ",".join(f"{token}={user}" for user, token in TOKENS.items()),
         "ORACLE_JWT_SECRET": JWT_SECRET,
         "ORACLE_OPERATORS": OPERATOR,
-        "ORACLE_REQUESTS_PER_MINUTE": "100000",
+        "ORACLE_REQUESTS_PER_MINUTE": str(REQUESTS_PER_MINUTE),
+        "ORACLE_MODELS": MODEL,
         "ORACLE_MAX_TOKEN_BUDGET": "60000",
     }
     async with serving(tmp_path_factory.mktemp("guarded"), **settings) as server:

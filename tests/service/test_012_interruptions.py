@@ -55,7 +55,7 @@ async def test_012_sc_004_from_a_limit_to_done_takes_under_100_ms_of_our_own(cli
     for _ in range(7):
         gate = asyncio.Event()
         turn = says(("a" * 3_999, "b" * 500, "c" * 500))
-        desk.play(Disturbed(turn, "wait", after=3, gate=gate))
+        desk.play(Disturbed(turn, "wait", after=4, gate=gate))
         async with client.stream(limits={"token_budget": 1_000}) as stream:
             await stream.until_content("a" * 3_999)
             began_s = time.perf_counter()
@@ -152,20 +152,20 @@ async def test_012_edge_connection_drops_during_a_limit_notification_and_comes_b
 
 async def test_a_lost_connection_alone_does_not_cancel_and_resume_goes_on_live(client: Client, desk: Desk) -> None:
     gate = asyncio.Event()
-    desk.play(Disturbed(answers("First half, second half.", piece_chars=12), "wait", gate=gate, after=3))
+    desk.play(Disturbed(answers("First half, second half.", piece_chars=11), "wait", gate=gate, after=4))
     async with client.stream() as stream:
-        await stream.until_content("First half, ")
+        await stream.until_content("First half,")
     async with client.resume(stream.run_id, after=1) as rest:
         gate.set()
         await rest.rest()
-    assert (rest.reason, rest.answer) == ("completed", "second half.")
+    assert (rest.reason, rest.answer) == ("completed", " second half.")
 
 
 async def test_several_readers_of_one_run_see_the_same(client: Client, desk: Desk) -> None:
     gate = asyncio.Event()
-    desk.play(Disturbed(answers("First half, second half.", piece_chars=12), "wait", gate=gate, after=3))
+    desk.play(Disturbed(answers("First half, second half.", piece_chars=11), "wait", gate=gate, after=4))
     async with client.stream() as first, client.resume(first.run_id) as second, client.resume(first.run_id) as third:
-        await second.until_content("First half, ")
+        await second.until_content("First half,")
         gate.set()
         streams: list[Stream] = await asyncio.gather(first.rest(), second.rest(), third.rest())
     assert streams[0].chunks == streams[1].chunks == streams[2].chunks

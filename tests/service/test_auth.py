@@ -86,7 +86,6 @@ BAD_JWTS = {
     "nested deeply": signed(HS256, b'{"sub": "alice", "x": ' + b"[" * 3000 + b"]" * 3000 + b"}"),
     "rubbish": "a.b.c",
     "dots": "..",
-    "empty": "",
 }
 
 
@@ -141,7 +140,6 @@ async def test_only_a_whole_token_in_the_header_counts(stranger: Client) -> None
         f"Bearer {token}=alice",
         "Bearer alice",
         "Bearer local",
-        "Bearer ",
         "Bearer",
         f"Bearer {digest}",
         b"Bearer \xff\xfe",
@@ -175,15 +173,17 @@ async def test_two_authorization_headers_are_refused(stranger: Client) -> None:
 RAW_HEAD = "GET /api/runs HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n"
 
 
+SENTINEL = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
 async def raw(server: Server, request: bytes) -> bytes:
-    """What a server answers to these very bytes; the connection is closed for writing after them."""
+    """All that a server answers to these very bytes, until it closes the connection."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
         writer.write(request)
-        await writer.drain()
-        writer.write_eof()
         async with asyncio.timeout(20):
+            await writer.drain()
             return await reader.read()
     except ConnectionError:
         return b""
@@ -209,8 +209,8 @@ SMUGGLED = {
     + b"\r\n",
     "two lengths": POST + b"Content-Length: 0\r\nContent-Length: 44\r\n\r\n" + GET_RUNS + b"\r\n",
     "negative length": POST + b"Content-Length: -1\r\n\r\n" + GET_RUNS + b"\r\n",
-    "websocket": GET_RUNS + b"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
-    "websocket by its key": GET_RUNS + b"Upgrade: websocket\r\nConnection: Upgrade\r\n"
+    "websocket": GET_RUNS + b"Upgrade: websocket\r\nConnection: close, Upgrade\r\n\r\n",
+    "websocket by its key": GET_RUNS + b"Upgrade: websocket\r\nConnection: close, Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "TLS": b"\x16\x03\x01\x00\x00",
@@ -220,7 +220,7 @@ SMUGGLED = {
 
 @pytest.mark.parametrize("sent", SMUGGLED.values(), ids=SMUGGLED)
 async def test_smuggled_headers_and_requests_let_nobody_in(guarded_server: Server, sent: bytes) -> None:
-    answer = await raw(guarded_server, sent.replace(b"%t", TOKENS["alice"].encode()))
+    answer = await raw(guarded_server, sent.replace(b"%t", TOKENS["alice"].encode()) + SENTINEL)
     assert b'"runs"' not in answer
     assert all(status < 500 for status in statuses(answer))
 

@@ -1,5 +1,7 @@
 """A server that is killed or ended while it answers: nothing that was read is lost, and every run has a true end."""
 
+import asyncio
+
 import pytest
 import pytest_asyncio
 
@@ -7,6 +9,7 @@ from tests.acceptance.scripts import answers, calls, hangs, says
 from tests.service.queries import Heard
 from tests.service.scenarios import searching
 from tests.service.server import Client, serving
+from tests.service.test_settings import PATH
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -14,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def mortal_server(tmp_path_factory):
     """May be killed; it is started again on the same data."""
-    async with serving(tmp_path_factory.mktemp("mortal")) as server:
+    async with serving(tmp_path_factory.mktemp("mortal"), ORACLE_DRAIN_S="0", ORACLE_READER_GRACE_S="0.2") as server:
         yield server
 
 
@@ -52,14 +55,14 @@ async def test_decision_27_and_28_after_a_kill_what_was_read_is_there_and_the_ru
     await after.aclose()
 
 
-async def test_a_server_that_is_asked_to_end_lets_its_streams_end_in_order(mortal_server) -> None:
+async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_are_there(mortal_server) -> None:
     server, desk = mortal_server, mortal_server.desk
-    server.settings["ORACLE_DRAIN_S"] = "0"
-    await server.stop()
-    await server.start()
     before = Client(server)
-    desk.play(hangs(says("Half of the")))
-    async with before.stream() as stream:
+    changed = await before.http.put(PATH, json={"max_iterations": 2, "tokenWarningPercent": 60})
+    assert changed.status_code == 200
+    desk.play(answers("First."), hangs(says("Half of the")))
+    first = await before.ask()
+    async with before.stream(context_id=first.done["context_id"]) as stream:
         await stream.until_content("Half of the")
         code = await server.stop()
         seen: Heard = await stream.rest()
@@ -69,6 +72,34 @@ async def test_a_server_that_is_asked_to_end_lets_its_streams_end_in_order(morta
     assert [error["error_type"] for error in seen.of("error")] == ["service_stopping"]
     await server.start()
     after = Client(server)
-    assert (await after.resumed(stream.run_id)).chunks == seen.chunks
+    kept = (await after.http.get(PATH)).json()
+    assert (kept["max_iterations"], kept["token_warning_percent"], kept["token_budget"]) == (2, 60, 50_000)
+    for heard in (first, seen):
+        recorded = await after.resumed(heard.done["run_id"])
+        assert [event.raw for event in recorded.events] == [event.raw for event in heard.events]
     await after.check_kept(seen)
+    desk.play(*searching(2))
+    following = await after.ask("And log_in?", context_id=first.done["context_id"])
+    assert following.answer.endswith("Stopped: iteration limit reached (2/2).")
+    assert len(desk.bodies[0]["messages"]) == 5
     await after.aclose()
+
+
+@pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])
+async def test_012_fr_004_1_a_run_whose_reader_stays_away_is_cancelled_after_the_grace_time(
+    mortal_server, path: str
+) -> None:
+    server, desk = mortal_server, mortal_server.desk
+    client = Client(server)
+    desk.play(hangs(says("Half of the")))
+    asking = asyncio.create_task(client.http.post(path, json={"question": "Where is RetryPolicy?"}))
+    await desk.wait_request()
+    (newest,) = (await client.http.get("/api/runs", params={"limit": 1})).json()["runs"]
+    asking.cancel()
+    await asyncio.wait([asking])
+    async with asyncio.timeout(20):
+        await desk.wait_disconnected()
+    ended = await client.resumed(newest["run_id"])
+    assert (ended.reason, ended.answer) == ("user_cancelled", "Half of the")
+    await client.check_kept(ended)
+    await client.aclose()

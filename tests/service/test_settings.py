@@ -8,7 +8,7 @@ import pytest_asyncio
 from tests.acceptance.scripts import answers
 from tests.service.provider import Desk
 from tests.service.scenarios import searching
-from tests.service.server import Client, serving
+from tests.service.server import Client
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -158,24 +158,3 @@ async def test_a_ceiling_holds_for_a_query_too(alice: Client, guarded_desk: Desk
     guarded_desk.play(answers("Yes."))
     heard = await alice.ask(limits={"token_budget": 200_000})
     assert (await alice.run(heard.run_id))["limits"]["token_budget"] == 60_000
-
-
-async def test_012_fr_002_each_users_limits_and_conversations_are_there_after_a_restart(tmp_path) -> None:
-    async with serving(tmp_path) as server:
-        assert server.desk is not None
-        before = Client(server)
-        await change(before, max_iterations=2, tokenWarningPercent=60)
-        server.desk.play(answers("First."))
-        heard = await before.ask()
-        await before.aclose()
-        assert await server.stop() == 0
-        await server.start()
-        after = Client(server)
-        assert await fields(after) == DEFAULTS | {"max_iterations": 2, "token_warning_percent": 60}
-        recorded = await after.resumed(heard.run_id)
-        assert [event.raw for event in recorded.events] == [event.raw for event in heard.events]
-        server.desk.play(*searching(2))
-        following = await after.ask("And log_in?", context_id=heard.done["context_id"])
-        assert following.answer.endswith("Stopped: iteration limit reached (2/2).")
-        assert len(server.desk.bodies[0]["messages"]) == 3
-        await after.aclose()

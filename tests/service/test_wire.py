@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.testing import HttpError
-from tests.acceptance.scripts import calls, says
+from oracle.testing import HttpError, ScriptedCall
+from tests.acceptance.scripts import says
 from tests.service.provider import Desk
 from tests.service.server import Client
 
@@ -32,8 +32,8 @@ async def test_the_bytes_of_a_stream_are_those_of_the_file(client: Client, desk:
     desk.play(
         says(
             'Looking at "RetryPolicy" \U0001f30d',
-            calls("search_code", query="RetryPolicy"),
-            calls("read_file", path="no.py"),
+            ScriptedCall("search_code", {"query": "RetryPolicy"}, id="call_1"),
+            ScriptedCall("read_file", {"path": "no.py"}, id="call_2"),
             thinking="Let me think.",
         ),
         HttpError("authentication_error", "invalid x-api-key"),

@@ -5,8 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from oracle.conversations import Exchange
 from oracle.runs import RunOptions
-from oracle.storage import open_store
+from oracle.storage import RunLostError, open_store
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import Managed, managed, settle
 
@@ -90,3 +91,17 @@ async def test_the_runs_of_a_silent_worker_are_ended_by_another_and_it_says_noth
     assert live.is_lost
     assert ended == told.record
     assert (await one.told(live.record)).chunks == told.chunks
+
+
+async def test_what_a_worker_still_wants_to_keep_of_a_run_that_it_has_lost_is_refused(workers: Workers) -> None:
+    one, two = workers
+    live = await one.start()
+    await two.until_text(live.record, "Half of the")
+    (taken,) = await two.store.runs.take_over(silent_s=0)
+    exchange = Exchange("Where?", "Something else.", "", "", "completed", live.record.id)
+    with pytest.raises(RunLostError):
+        await one.store.conversations.append("local", live.record.context_id, exchange)
+    await two.store.conversations.append("local", live.record.context_id, exchange)
+    live.cancel()
+    assert (await live.wait()).epoch == taken.epoch
+    assert live.is_lost

@@ -1,15 +1,20 @@
 """The service over a real socket: uvicorn in the test's loop, a real store, a model that follows a script."""
 
 import asyncio
+import atexit
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+import pytest_asyncio
 import structlog
 import uvicorn
 
@@ -26,7 +31,7 @@ from oracle.service import Authenticator, ServiceParts, StreamTiming, build_app
 from oracle.settings import Settings
 from oracle.storage import open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
-from oracle.tools import ToolRegistry, project_tools, vault_tools
+from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
 from prompts import load_segments
 from tests.oracle.service.streams import Streamed, read_stream
 
@@ -38,6 +43,9 @@ HANGS = ScriptedTurn(text=("It begins ", "here "), hang=True)
 """A turn that says something and goes on until it is cancelled."""
 
 
+in_shared_loop = pytest.mark.asyncio(loop_scope="module")
+
+
 @dataclass(slots=True)
 class Service:
     """A running service and a client of it."""
@@ -46,7 +54,6 @@ class Service:
     client: httpx2.AsyncClient
     model: ScriptedModel
     port: int
-    contexts: list[str] = field(default_factory=list)
 
     async def ask(self, question: str = "hello", *, headers: dict[str, str] | None = None, **body: Any) -> Streamed:
         """Ask, and read the stream to its end."""
@@ -100,14 +107,14 @@ async def running_service(
     numbers = count(1)
     new_id = lambda: f"id-{next(numbers)}"  # noqa: E731  a name for each thing, in order
     async with AsyncExitStack() as stack:
+        if not (folder / "oracle.db").exists():
+            shutil.copy(await _empty_database(), folder / "oracle.db")
         store = await stack.enter_async_context(open_store(f"sqlite:///{folder / 'oracle.db'}", worker="worker-1"))
         metrics = Metrics()
         oracle = Oracle(
             equipment=Equipment(
                 model=model,
-                tools=ToolRegistry(
-                    [*project_tools(folder, use_ripgrep=False), *vault_tools(folder / "vault", now=None)]
-                ),
+                tools=ToolRegistry(_tools(folder)),
                 segments=load_segments(),
                 intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
@@ -141,43 +148,49 @@ async def running_service(
         )
         port = await stack.enter_async_context(_listening(parts))
         client = await stack.enter_async_context(
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False)
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False, verify=False)
         )
         yield Service(parts, client, model, port)
 
 
 @asynccontextmanager
 async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
-    config = uvicorn.Config(
-        build_app(parts), host="127.0.0.1", port=0, log_level="error", access_log=False, lifespan="off"
-    )
-    server = _Server(config)
-    task = asyncio.create_task(server.serve())
+    """uvicorn without its main loop, which looks ten times a second whether it is to stop."""
+    app = build_app(parts)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", access_log=False, lifespan="off")
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
     try:
-        await asyncio.wait({task, asyncio.create_task(server.listening.wait())}, return_when=asyncio.FIRST_COMPLETED)
         yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         parts.streams.close()
-        server.should_exit = True
-        server.force_exit = True
-        await task
+        for listening in server.servers:
+            listening.close()
+        for connection in tuple(server.server_state.connections):
+            connection.transport.abort()
+        if server.server_state.tasks:
+            await asyncio.wait(server.server_state.tasks)
 
 
-class _Server(uvicorn.Server):
-    """Says when it listens, and leaves signals alone."""
+_made: list[Path] = []
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.listening = asyncio.Event()
 
-    async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
-        self.listening.set()
+async def _empty_database() -> Path:
+    """A database that has been migrated once; each service begins with a copy."""
+    if not _made:
+        path = Path(tempfile.mkdtemp(prefix="oracle-test-")) / "empty.db"
+        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+        async with open_store(f"sqlite:///{path}", worker="nobody"):
+            pass
+        _made.append(path)
+    return _made[0]
 
-    def capture_signals(self) -> Any:
-        from contextlib import nullcontext
 
-        return nullcontext()
+def _tools(folder: Path) -> Iterable[Tool]:
+    yield from project_tools(folder, use_ripgrep=False)
+    yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
 
 
 def _forever(turns: Iterable[ScriptedTurn]) -> Iterable[ScriptedTurn]:
@@ -210,6 +223,14 @@ async def start(tmp_path):
 async def service(start):
     """One without auth that says hello."""
     return await start()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(tmp_path_factory):
+    """One for the tests of a file that change nothing; they run in the loop of the file (`@in_shared_loop`)."""
+    configure_logging("critical")
+    async with running_service(tmp_path_factory.mktemp("shared"), models=("claude-known",)) as service:
+        yield service
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from oracle.testing import ScriptedTurn
-from tests.oracle.service.conftest import HANGS, TIMESTAMP
+from tests.oracle.service.conftest import HANGS, TIMESTAMP, in_shared_loop
 
 AGAIN = ScriptedTurn(text='On. <signal type="need_turn"><reason>r</reason></signal>')
 
@@ -52,6 +52,7 @@ async def test_deleting_a_conversation_that_is_answering_cancels_the_query_first
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 @pytest.mark.parametrize("context_id", ["never-was", "a" * 65, "%00", "%ff", "a%0ab"])
-async def test_a_conversation_that_is_not_there_is_a_404(service, method, context_id):
-    response = await service.client.request(method, f"/api/oracle/conversations/{context_id}")
+@in_shared_loop
+async def test_a_conversation_that_is_not_there_is_a_404(shared, method, context_id):
+    response = await shared.client.request(method, f"/api/oracle/conversations/{context_id}")
     assert (response.status_code, response.json()) == (404, {"detail": "There is no such conversation."})

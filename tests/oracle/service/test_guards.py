@@ -3,24 +3,26 @@ import asyncio
 import pytest
 
 from bt_runtime.testing import FakeClock
-from tests.oracle.service.conftest import ALICE, BOB, TOKENS
+from tests.oracle.service.conftest import ALICE, BOB, TOKENS, in_shared_loop
 
 BODY = {"question": "hello"}
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8000"])
-async def test_without_auth_this_machines_names_are_answered(service, host):
-    assert (await service.client.get("/api/runs", headers={"Host": host})).status_code == 200
+@in_shared_loop
+async def test_without_auth_this_machines_names_are_answered(shared, host):
+    assert (await shared.client.get("/api/runs", headers={"Host": host})).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8000", "testserver", "localhost:",
-     "localhost:x", "user@localhost", "127.0.0.2", "[::2]", "::1", "0.0.0.0"],
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8000", "testserver",
+     "localhost:", "localhost:x", "user@localhost", "127.0.0.2", "[::2]", "::1", "0.0.0.0"],
 )  # fmt: skip
-async def test_without_auth_no_other_name_is_answered(service, host):
+@in_shared_loop
+async def test_without_auth_no_other_name_is_answered(shared, host):
     for path in ("/api/runs", "/", "/metrics", "/healthz"):
-        response = await service.client.get(path, headers={"Host": host})
+        response = await shared.client.get(path, headers={"Host": host})
         assert response.status_code == 400
         assert response.json()["detail"]
 
@@ -39,12 +41,13 @@ async def test_two_host_headers_are_refused(service):
     "origin",
     ["https://evil.example", "null", "http://localhost:1", "https://127.0.0.1:{port}", "http://127.0.0.1", "", "x"],
 )
-async def test_without_auth_a_foreign_page_changes_nothing(service, origin):
-    headers = {"Origin": origin.format(port=service.port)}
+@in_shared_loop
+async def test_without_auth_a_foreign_page_changes_nothing(shared, origin):
+    headers = {"Origin": origin.format(port=shared.port)}
     for method, path in (("POST", "/api/oracle"), ("PUT", "/api/settings/agent-config"), ("DELETE", "/api/oracle/x")):
-        response = await service.client.request(method, path, json=BODY, headers=headers)
+        response = await shared.client.request(method, path, json=BODY, headers=headers)
         assert response.status_code == 403
-    assert service.model.requests == []
+    assert shared.model.requests == []
 
 
 async def test_the_services_own_page_and_clients_without_one_may_ask(service):
@@ -89,8 +92,8 @@ async def test_a_body_has_a_greatest_size_whether_it_says_so_or_not(start):
     large = b'{"question": "' + b"a" * 6_000 + b'"}'
 
     async def pieces():
-        for start in range(0, len(large), 1_000):
-            yield large[start : start + 1_000]
+        for at in range(0, len(large), 1_000):
+            yield large[at : at + 1_000]
 
     headers = {"Content-Type": "application/json"}
     for content in (large, pieces()):

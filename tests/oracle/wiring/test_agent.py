@@ -1,3 +1,4 @@
+import asyncio
 import os
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from oracle import Ask, SettingsError, build_oracle, open_oracle, read_settings
 from oracle.chunks import Content, Done
 from oracle.models.offline import OfflineModel
 from oracle.testing import ScriptedModel, ScriptedTurn
-from oracle.tools import ToolSetupError
+from oracle.tools import ToolRegistry, ToolSetupError, project_tools
+from oracle.tools.code_files import list_project, private_below
 from oracle.wiring import build_model, build_tools, tree_library, uses_provider
+from oracle.wiring.agent import own_data
 from prompts import PromptError
 
 
@@ -51,6 +54,56 @@ def test_an_address_that_is_none_is_told_with_what_to_check(monkeypatch):
     with pytest.raises(SettingsError, match="check the ANTHROPIC_… and proxy variables") as caught:
         build_model(read_settings())
     assert "k-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["foo://proxy.example.com", "socks5://127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_used_is_told_and_nothing_else_is_printed(monkeypatch, capfd, proxy):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k-secret")
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    with pytest.raises(SettingsError, match="check the ANTHROPIC_… and proxy variables"):
+        build_model(read_settings())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_belongs_to_the_service_is_never_shown_as_a_file_of_the_project(tmp_path):
+    settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data")
+    (tmp_path / "data" / "vault").mkdir(parents=True)
+    shown = project_tools(tmp_path, private=own_data(settings))
+    (tmp_path / "data" / "vault" / "plan.md").write_text("heron")
+    (tmp_path / "main.py").write_text("heron = 1")
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    tools = {tool.name: tool for tool in shown}
+
+    async def call(name, **arguments):
+        return await ToolRegistry(tools.values()).call(name, arguments)
+
+    async def look():
+        found = await call("search_code", query="heron")
+        assert [source.path for source in found.sources] == ["main.py"]
+        assert (await call("list_files", pattern="*.md")).is_empty
+        for path in ("data/vault/plan.md", "DATA/vault/plan.md", "link/vault/plan.md"):
+            read = await call("read_file", path=path)
+            assert read.is_error
+            assert "heron" not in read.text
+
+    asyncio.run(look())
+
+
+def test_a_database_beside_the_files_of_the_project_is_private_and_they_are_not(tmp_path):
+    settings = read_settings(project_dir=tmp_path, data_dir=tmp_path)
+    names = {path.name for path in own_data(settings)}
+    assert {"oracle.db", "oracle.db-wal", "oracle.db-shm", "oracle.db.lock"} <= names
+    (tmp_path / "oracle.db").write_text("x")
+    (tmp_path / "main.py").write_text("x")
+    listed = list_project(tmp_path, private=private_below(tmp_path, own_data(settings)))
+    assert [file.path for file in listed.files] == ["main.py"]
+
+
+def test_vaults_of_users_in_the_projects_own_folder_are_refused(tmp_path):
+    given = {"project_dir": tmp_path, "vault_dir": tmp_path, "tokens": {"t": "anna"}}
+    with pytest.raises(SettingsError, match="ORACLE_VAULT_SHARED=1"):
+        build_tools(read_settings(**given), has_web_search=False)
+    assert build_tools(read_settings(**given, vault_shared=True), has_web_search=False).names
 
 
 def test_the_web_is_searched_only_where_the_provider_does_it():

@@ -1,0 +1,243 @@
+"""One commit: a group of entries in one transaction. Runs in the writer's thread.
+
+Rules:
+
+- A group is written whole or not at all, in the order of its entries.
+- Events of a run that another worker has taken over (a newer epoch) are refused. A worker that commits holds its fence
+  shared, one that takes its runs over holds it exclusively, so that no event slips in behind a take-over.
+- Where the connection is lost during the commit itself, the server is asked what became of it, before anything is
+  written again: nothing is written twice, and no work is run twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, text
+
+from oracle.encoding import to_json
+from oracle.storage.database import Database, StoreTroubleError, fence_key, in_words, is_entrys_fault, is_passing
+from oracle.storage.entries import Entry, EventEntry, Row, Source, WorkEntry
+from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
+from oracle.storage.records import StoredChunk
+
+log = structlog.get_logger(__name__)
+
+CHUNKS_CHANNEL = "oracle_chunks"
+
+_LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
+_COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
+_INSERT = f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
+_COPY = f"COPY event ({_COLUMNS}) FROM STDIN"
+_SQLITE_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
+_POSTGRESQL_EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
+_FENCE = "SELECT pg_advisory_xact_lock_shared(%s), txid_current()"
+_NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
+
+
+@dataclass(slots=True)
+class Written:
+    """What one commit has written of one run."""
+
+    events: int = 0
+    chunks: list[StoredChunk] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """What one commit did.
+
+    Args:
+        events: how many it wrote.
+        written: by run.
+        refused: runs of which nothing more is written, and why.
+        works: that were run, in order.
+        wakes: the latest chunks, for the other workers.
+    """
+
+    events: int = 0
+    written: dict[Source, Written] = field(default_factory=dict)
+    refused: dict[Source, StorageError] = field(default_factory=dict)
+    works: list[WorkEntry] = field(default_factory=list)
+    wakes: dict[str, int] = field(default_factory=dict)
+
+
+class Committer:
+    """Writes groups, one after the other.
+
+    Args:
+        database: where to.
+        worker: the name of this one.
+    """
+
+    def __init__(self, database: Database, *, worker: str) -> None:
+        self._database = database
+        self._fence = fence_key(worker)
+        self._doubt: tuple[int, Group] | None = None
+        self._refused: dict[Source, StorageError] = {}  # that nobody has been told of
+
+    def commit(self, entries: Sequence[Entry], *, one_by_one: bool = False) -> Group:
+        """Write the entries; the same ones again, if it has failed.
+
+        Args:
+            entries: in order.
+            one_by_one: something in them can never be written: each run gets a savepoint of its own.
+
+        Raises:
+            Exception: nothing was written, or nobody knows (the next call finds out).
+        """
+        self._database.check_file()
+        with self._database.write_engine.connect() as connection:
+            try:
+                if self._doubt is not None and (group := self._resolve(connection, *self._doubt)) is not None:
+                    return group
+                return self._commit(connection, entries, one_by_one=one_by_one)
+            except Exception:
+                if not self._database.is_sqlite:
+                    connection.invalidate()  # whatever it has come to: a new one is cheap
+                raise
+
+    def _commit(self, connection: Connection, entries: Sequence[Entry], *, one_by_one: bool) -> Group:
+        group = Group()
+        with connection.begin() as transaction:
+            number = self._enter(connection)
+            self._fill(connection, entries, group, one_by_one=one_by_one)
+            self._notify(connection, group)
+            group.refused = dict(self._refused)
+            if number is not None:
+                self._doubt = (number, group)
+            transaction.commit()
+        return self._done(group)
+
+    def _done(self, group: Group) -> Group:
+        self._doubt = None
+        self._refused.clear()
+        return group
+
+    def _resolve(self, connection: Connection, number: int, group: Group) -> Group | None:
+        """What became of a commit whose answer never came: its group, if it was done."""
+        status = connection.execute(text("SELECT txid_status(:number)"), {"number": number}).scalar_one()
+        connection.rollback()
+        if status == "in progress":
+            raise StoreTroubleError("the database has not decided yet about a commit that it was asked for")
+        self._doubt = None
+        return self._done(group) if status == "committed" else None
+
+    def _enter(self, connection: Connection) -> int | None:
+        """Hold this worker's fence; the number of the transaction."""
+        if self._database.is_sqlite:
+            return None
+        return int(connection.exec_driver_sql(_FENCE, (self._fence,)).one()[1])
+
+    def _fill(self, connection: Connection, entries: Sequence[Entry], group: Group, *, one_by_one: bool) -> None:
+        self._check_epochs(connection, entries)
+        events: dict[Source, list[EventEntry]] = {}
+        for entry in entries:
+            if isinstance(entry, tuple):
+                events.setdefault(entry[0], []).append(entry)
+            elif not entry.is_given_up:
+                self._write(connection, events, group, one_by_one=one_by_one)
+                events.clear()
+                self._run(connection, entry, group)
+        self._write(connection, events, group, one_by_one=one_by_one)
+        for source, written in group.written.items():
+            if written.chunks:
+                group.wakes[source.run_id] = max(written.chunks[-1].n, group.wakes.get(source.run_id, 0))
+
+    def _check_epochs(self, connection: Connection, entries: Sequence[Entry]) -> None:
+        """Refuse runs that are not this worker's any more, or are gone."""
+        sources = {entry[0] for entry in entries if isinstance(entry, tuple)}
+        if not sources:
+            return
+        names = list({source.run_id for source in sources})
+        if self._database.is_sqlite:
+            found = connection.exec_driver_sql(_SQLITE_EPOCHS, (to_json(names).decode(),))
+        else:
+            found = connection.exec_driver_sql(_POSTGRESQL_EPOCHS, (names,))
+        epochs: dict[str, int] = dict(found.tuples().all())
+        for source in sources:
+            if epochs.get(source.run_id) != source.epoch:
+                self._refuse(source, RunLostError(f"another worker has taken the run {source.run_id!r} over"))
+
+    def _refuse(self, source: Source, error: StorageError) -> None:
+        if not source.is_refused:
+            source.is_refused = True
+            self._refused[source] = error
+
+    def _write(
+        self, connection: Connection, events: dict[Source, list[EventEntry]], group: Group, *, one_by_one: bool
+    ) -> None:
+        wanted = {source: some for source, some in events.items() if not source.is_refused}
+        if one_by_one:
+            wanted = {source: some for source, some in wanted.items() if self._can_insert(connection, source, some)}
+        else:
+            self._insert(connection, [row for some in wanted.values() for _, row, _ in some])
+        for source, some in wanted.items():
+            written = group.written.setdefault(source, Written())
+            written.events += len(some)
+            written.chunks += [chunk for _, _, chunk in some if chunk is not None]
+            group.events += len(some)
+
+    def _can_insert(self, connection: Connection, source: Source, events: Sequence[EventEntry]) -> bool:
+        """Write the events of one run; if they can never be written the run is refused."""
+        savepoint = connection.begin_nested()
+        try:
+            self._insert(connection, [row for _, row, _ in events])
+        except Exception as error:
+            if not is_entrys_fault(error):
+                raise
+            savepoint.rollback()
+            problem = f"something of the run {source.run_id!r} can never be written: {in_words(error)}"
+            self._refuse(source, RunBrokenError(problem))
+            return False
+        savepoint.commit()
+        return True
+
+    def _insert(self, connection: Connection, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        driver: Any = connection.connection.driver_connection
+        if self._database.is_sqlite:
+            driver.executemany(_INSERT, rows)
+            return
+        with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def _run(self, connection: Connection, entry: WorkEntry, group: Group) -> None:
+        """Run a work in a savepoint: what it raises is its own affair, unless the database is in trouble."""
+        entry.result = entry.error = None
+        group.works.append(entry)
+        if entry.work is None:
+            return
+        savepoint = connection.begin_nested()
+        try:
+            entry.result = entry.work(connection)
+            savepoint.commit()
+        except Exception as error:
+            if is_passing(error):
+                raise
+            savepoint.rollback()
+            entry.error = error
+        else:
+            if entry.wakes is not None:
+                group.wakes[entry.wakes[0]] = entry.wakes[1]
+
+    def _notify(self, connection: Connection, group: Group) -> None:
+        """Tell the other workers which runs have new chunks."""
+        if group.wakes and not self._database.is_sqlite:
+            notes = list(_notes(f"{run_id}:{number}" for run_id, number in group.wakes.items()))
+            connection.exec_driver_sql(_NOTIFY, (CHUNKS_CHANNEL, notes))
+
+
+def _notes(parts: Iterable[str]) -> Iterable[str]:
+    """The parts joined by commas, as many in each as a notification takes."""
+    note = ""
+    for part in parts:
+        if note and len(note) + len(part) >= _LONGEST_NOTICE:
+            yield note
+            note = ""
+        note = f"{note},{part}" if note else part
+    if note:
+        yield note

@@ -1,0 +1,79 @@
+"""What waits to be written: events of runs, and small transactions."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from oracle.storage.errors import StorageError
+from oracle.storage.records import StoredChunk
+
+Row = tuple[str, int, str, int | None, str | None, str, float]
+"""A row of `event`: run_id, seq, kind, chunk_n, step_key, data, at."""
+
+
+class Source(Protocol):
+    """Whoever appends the events of one run."""
+
+    run_id: str
+    epoch: int
+    is_refused: bool
+    """Set in the writer's thread: nothing more of this run is written. What is there has no gaps then."""
+
+    def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
+        """So many more events are durable, these chunks among them; what still waits came after `taken_s`."""
+        ...
+
+    def refused(self, error: StorageError) -> None:
+        """Nothing more will be written; called once, after `is_refused` was set."""
+        ...
+
+
+EventEntry = tuple[Source, Row, StoredChunk | None]
+"""An event to be written. A tuple, as thousands of them are made every second."""
+
+
+@dataclass(slots=True, eq=False)
+class WorkEntry:
+    """A small transaction to be run in its turn.
+
+    Args:
+        work: runs in the writer's thread, again after a failure that passes; `None` waits for what came before.
+        future: gets the result, after the commit.
+        on_commit: called with the result in the event loop, before the future is set.
+        wakes: run and chunk number that followers of other workers are to be told of.
+        is_alone: gets a transaction of its own, as it may hold locks that other workers wait for.
+        is_given_up: nobody waits any more; it is not run if it has not been.
+        result: of the latest run of it.
+        error: the same.
+    """
+
+    work: Callable[[Connection], Any] | None
+    future: "asyncio.Future[Any]"
+    on_commit: Callable[[Any], None] | None = None
+    wakes: tuple[str, int] | None = None
+    is_alone: bool = False
+    is_given_up: bool = False
+    result: Any = None
+    error: Exception | None = None
+
+    def settle(self) -> None:
+        """Tell whoever waits; in the event loop's thread, after the commit."""
+        if self.error is None and self.on_commit is not None:
+            self.on_commit(self.result)
+        if self.future.done():
+            return
+        if self.error is None:
+            self.future.set_result(self.result)
+        else:
+            self.future.set_exception(self.error)
+
+    def fail(self, error: StorageError) -> None:
+        """It was not run, and will not be."""
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+Entry = EventEntry | WorkEntry

@@ -1,0 +1,125 @@
+"""`oracle serve` as a process: what it prints, what it refuses, how it ends."""
+
+import asyncio
+import json
+import re
+import signal
+
+import httpx2
+import pytest
+
+from oracle.settings import settings_table
+from oracle.testing import Disturbed, ScriptedTurn, StandInProvider
+
+HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
+
+
+async def listening(process):
+    """The address that a service prints when it listens."""
+    async with asyncio.timeout(60):
+        line = await process.stdout.readline()
+    found = re.fullmatch(rb"Oracle is listening on (http://127\.0\.0\.1:\d+)\n", line)
+    assert found, line + await process.stderr.read()
+    return found[1].decode()
+
+
+async def test_it_prints_where_it_listens_and_how_it_answers_and_ends_with_0(start, project, tmp_path):
+    process = await start("serve", "--port", "0", "--project", project, "--data-dir", tmp_path / "data")
+    url = await listening(process)
+    how = await process.stdout.readline()
+    assert how == (
+        b"  model: offline-extractive, control: tree, data: SQLite, auth: none (one user, this machine only)\n"
+    )
+    async with httpx2.AsyncClient(base_url=url, timeout=30) as client:
+        answered = await client.post("/api/oracle", json={"question": "Where is the function check_password?"})
+    assert "check_password" in answered.json()["answer"]
+    assert (tmp_path / "data" / "oracle.db").exists()
+    process.send_signal(signal.SIGTERM)
+    out, err = await process.communicate()
+    assert (process.returncode, out) == (0, b"")
+    events = [json.loads(line) for line in err.splitlines()]
+    (finished,) = [each for each in events if each["event"] == "run.finished"]
+    assert (finished["run_id"], finished["user_id"]) == (answered.json()["run_id"], "local")
+    assert (events[-2]["event"], events[-1]["event"]) == ("service.stopping", "service.stopped")
+
+
+async def test_no_token_and_no_word_of_a_user_is_in_the_log(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("ORACLE_TOKENS", "hush-token-0123456789=anna")
+    monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-secret-" + "0" * 32)
+    process = await start("serve", "--port", "0", "--data-dir", tmp_path / "data")
+    url = await listening(process)
+    async with httpx2.AsyncClient(base_url=url, timeout=30) as client:
+        good = {"Authorization": "Bearer hush-token-0123456789"}
+        answered = await client.post("/api/oracle", json={"question": "hush-question, thanks!"}, headers=good)
+        assert answered.status_code == 200
+        bad = await client.get("/api/runs", headers={"Authorization": "Bearer hush-guess"})
+        assert bad.status_code == 401
+        await client.get("/api/runs?token=hush-query", headers=good)
+    process.send_signal(signal.SIGINT)
+    out, err = await process.communicate()
+    assert process.returncode == 0
+    assert b"hush" not in out + err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path, monkeypatch):
+    monkeypatch.setenv("ORACLE_DRAIN_S", "3600")
+    async with StandInProvider([HANGS]) as provider:
+        provided(provider)
+        process = await start("serve", "--port", "0", "--data-dir", tmp_path / "data")
+        url = await listening(process)
+        async with (
+            httpx2.AsyncClient(base_url=url, timeout=30) as client,
+            client.stream("POST", "/api/oracle/stream", json={"question": "Hello"}) as stream,
+        ):
+            async for line in stream.aiter_lines():
+                if "good." in line:
+                    break
+            process.send_signal(number)
+            await process.stderr.readuntil(b"service.stopping")
+            process.send_signal(number)
+            async with asyncio.timeout(20):
+                assert await process.wait() == 128 + number
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "message"),
+    [
+        (
+            ["--host", "0.0.0.0"],
+            {},
+            "without authentication the service listens on loopback only, not on '0.0.0.0'; set ORACLE_JWT_SECRET",
+        ),
+        (["--project", "none"], {}, "set --project or ORACLE_PROJECT_DIR to one that does"),
+        (["--trees", "none"], {}, "ORACLE_TREES_DIR is 'none'; it must be a folder that exists"),
+        (["--vault", "none"], {}, "set --vault or ORACLE_VAULT_DIR to one that does"),
+        ([], {"ORACLE_TOKENS": "hush"}, "entry 1 of ORACLE_TOKENS is without a =; entries are token=user"),
+        ([], {"ORACLE_DATABASE_URL": "mysql://me:hush@db/x"}, "ORACLE_DATABASE_URL must be postgresql://"),
+    ],
+    ids=["open door", "project", "trees", "vault", "tokens", "database"],
+)
+def test_what_keeps_it_from_starting_is_told_in_one_message(oracle, monkeypatch, arguments, environment, message):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    ran = oracle("serve", "--port", "0", *arguments)
+    assert ran.code == 1
+    assert ran.out == ""
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert "hush" not in ran.err
+
+
+async def test_a_proxy_that_cannot_be_used_is_one_message(start, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
+    monkeypatch.setenv("HTTPS_PROXY", "foo://proxy.example.com")
+    process = await start("ask", "Hello")
+    async with asyncio.timeout(60):
+        _, err = await process.communicate()
+    assert process.returncode == 1
+    assert err.startswith(b"Error: the model provider cannot be used as configured")
+    assert err.count(b"\n") == 1
+
+
+def test_the_help_lists_every_setting(oracle):
+    ran = oracle("serve", "--help")
+    assert all(row.name in ran.out for row in settings_table())

@@ -1,0 +1,85 @@
+"""A database that cannot be written for a while: nothing grows, nothing hangs, nothing is lost."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta
+from oracle.runs import RunOptions
+from oracle.storage import Store, open_store
+from oracle.testing import ScriptedModel
+from tests.acceptance.harness import says
+from tests.oracle.runs.running import PATIENCE_S, managed, settle
+
+UNWRITABLE = "the answer could not be stored, because the database cannot be written for now"
+
+
+@contextmanager
+def locked(url: str) -> Iterator[None]:
+    """Nobody else can write the database."""
+    connection = sqlite3.connect(Path(url.removeprefix("sqlite:///")), isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+class Endless(ScriptedModel):
+    """A model that says a first word, then, let loose, more and more until its stream is closed."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.loose = asyncio.Event()
+        self.closed = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Speak."""
+        self.requests.append(request)
+        yield TextDelta("First. ")
+        try:
+            await self.loose.wait()
+            while True:
+                yield TextDelta("more " * 10)
+                await asyncio.sleep(0)
+        finally:
+            self.closed.set()
+
+
+async def test_a_run_of_which_too_much_waits_is_ended_and_saved_when_that_is_possible(store: Store, url: str) -> None:
+    model = Endless()
+    async with managed(store, model=model, options=RunOptions(most_unsaved_bytes=20_000)) as it:
+        live = await it.start(limits={"token_budget": 200_000})
+        await it.until_text(live.record, "First.")
+        with locked(url):
+            model.loose.set()
+            async with asyncio.timeout(PATIENCE_S):
+                await model.closed.wait()
+            assert (await store.runs.find(live.record.id)).status == "running"  # type: ignore[union-attr]
+        told = await it.told(live.record)
+    assert told.record.termination_reason == "error"
+    assert told.record.error == {"error": UNWRITABLE, "error_type": "internal"}
+    assert told.text.endswith(f"\n\nStopped: {UNWRITABLE}.")
+    assert 20_000 < sum(len(chunk["content"]) + 35 for chunk in told.chunks if chunk["type"] == "content") < 40_000
+
+
+async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_start_makes_up_for_it(url: str) -> None:
+    async with open_store(url, worker="first") as store, managed(store, [says("Half of the", hang=True)]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        with locked(url):
+            draining = asyncio.create_task(it.manager.drain())
+            for seconds in (10, 2, 2):
+                await settle()
+                assert not draining.done()
+                it.clock.advance(seconds)
+            async with asyncio.timeout(PATIENCE_S):
+                await draining
+            assert it.manager.active == 1
+    async with open_store(url, worker="next") as store, managed(store) as it:
+        told = await it.told(live.record)
+    assert told.text.startswith("Half of the\n\nStopped: ")
+    assert told.record.termination_reason == "error"

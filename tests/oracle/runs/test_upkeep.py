@@ -1,0 +1,88 @@
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from structlog.testing import capture_logs
+
+from bt_runtime.testing import FakeClock
+from oracle.metrics import Metrics
+from oracle.runs import RunOptions
+from oracle.runs.recovery import Recovery
+from oracle.runs.upkeep import Upkeep
+from oracle.storage import NewRun, RunRecord, Store, open_store
+from tests.acceptance.harness import CODE_QUESTION, answers
+from tests.oracle.runs.running import managed, settle, told
+
+OPTIONS = RunOptions(silent_s=0.001, heartbeat_s=3, retain_s=0, prune_s=60)
+
+
+def upkeep_of(store: Store, clock: FakeClock) -> Upkeep:
+    recovery = Recovery(store, default_model="m", clock=clock, now=time.time)
+    return Upkeep(store, recovery, options=OPTIONS, clock=clock, metrics=Metrics())
+
+
+async def begin(store: Store, name: str = "r1") -> RunRecord:
+    new = NewRun(
+        id=name,
+        user_id="local",
+        context_id=f"c-{name}",
+        tree="oracle",
+        input={"question": CODE_QUESTION},
+        limits={},
+        timeout_s=120,
+    )
+    return await store.runs.begin(new)
+
+
+@pytest.fixture
+async def stores(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
+        yield one, two
+
+
+async def test_who_was_silent_itself_judges_nobody_for_a_while(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    record, clock = await begin(one), FakeClock(jump=False)
+    upkeep = upkeep_of(two, clock)
+    clock.advance(100)
+    await upkeep.look()
+    assert await one.runs.find(record.id) == record
+    clock.advance(1)
+    await upkeep.look()
+    ended = await told(two, record)
+    assert (ended.record.worker, ended.record.termination_reason) == ("two", "error")
+
+
+async def test_a_worker_does_not_take_its_own_runs_over(stores: tuple[Store, Store]) -> None:
+    one, _ = stores
+    record = await begin(one)
+    await upkeep_of(one, FakeClock(jump=False)).look()
+    found = await one.runs.find(record.id)
+    assert found is not None
+    assert (found.status, found.epoch) == ("running", record.epoch)
+
+
+async def test_a_run_that_may_have_been_begun_is_removed(store: Store) -> None:
+    record = await begin(store)
+    upkeep = upkeep_of(store, FakeClock(jump=False))
+    upkeep.doubt(record.id)
+    upkeep.doubt("never-begun")
+    await upkeep.look()
+    assert await store.runs.latest(user_id=None, limit=10) == []
+    assert await store.conversations.load("local", record.context_id) is None
+
+
+async def test_texts_of_old_runs_go_after_their_time(store: Store) -> None:
+    async with managed(store, [answers()], options=OPTIONS) as it:
+        record = (await it.ask()).record
+        await settle()
+        with capture_logs() as logs:
+            it.clock.advance(60)
+            for _ in range(200):
+                await store.ping()  # a round trip of the database: the timer's own work needs some
+                if any(each["event"] == "runs.pruned" for each in logs):
+                    break
+        pruned = await store.runs.find(record.id)
+        assert pruned is not None
+        assert (pruned.answer, pruned.turns, pruned.tokens_used) == (None, record.turns, record.tokens_used)
+        assert await store.log.events(record.id) == []

@@ -1,0 +1,55 @@
+import pytest
+
+from tests.oracle.service.conftest import ALICE, TOKENS, in_shared_loop
+
+CALLS = {
+    ("post", "/api/oracle/stream"): {200, 404, 409, 422},
+    ("post", "/api/oracle"): {200, 404, 409, 422},
+    ("get", "/api/oracle/runs/{run_id}/stream"): {200, 204, 404, 410, 422},
+    ("get", "/api/oracle/runs/{run_id}"): {200, 404},
+    ("post", "/api/oracle/runs/{run_id}/cancel"): {202, 404},
+    ("get", "/api/oracle/conversations/{context_id}"): {200, 404},
+    ("delete", "/api/oracle/conversations/{context_id}"): {204, 404, 409},
+    ("get", "/api/settings/agent-config"): {200},
+    ("put", "/api/settings/agent-config"): {200, 422},
+    ("post", "/api/settings/agent-config/reset"): {200},
+    ("get", "/api/runs"): {200, 404, 422},
+    ("get", "/api/runs/{run_id}/ticks"): {200, 404, 410, 422},
+    ("get", "/api/runs/{run_id}/signals"): {200, 404, 410, 422},
+    ("get", "/healthz"): {200},
+    ("get", "/readyz"): {200, 503},
+    ("get", "/metrics"): {200},
+}
+ANYWHERE = {400, 401, 403, 413, 429, 500, 503}
+
+
+@in_shared_loop
+async def test_the_schema_has_every_call_and_every_answer_of_it(shared):
+    schema = (await shared.client.get("/openapi.json")).json()
+    found = {(method, path): call for path, calls in schema["paths"].items() for method, call in calls.items()}
+    assert found.keys() == CALLS.keys()
+    for (method, path), statuses in CALLS.items():
+        expected = statuses | (ANYWHERE if path.startswith("/api/") else set())
+        told = {int(status) for status in found[method, path]["responses"]}
+        assert expected <= told, (method, path)
+        assert found[method, path]["summary"]
+
+
+@pytest.mark.parametrize(("tokens", "is_there"), [(None, False), (TOKENS, True)], ids=["without auth", "with auth"])
+async def test_a_token_is_asked_for_where_one_is_needed(start, tokens, is_there):
+    service = await start(tokens=tokens)
+    schema = (await service.client.get("/openapi.json", headers=ALICE)).json()
+    assert ("security" in schema["paths"]["/api/runs"]["get"]) is is_there
+    assert "security" not in schema["paths"]["/healthz"]["get"]
+    if is_there:
+        (scheme,) = schema["components"]["securitySchemes"].values()
+        assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+
+
+@in_shared_loop
+async def test_limits_are_described_with_their_bounds_and_no_defaults(shared):
+    schema = (await shared.client.get("/openapi.json")).json()
+    limit = schema["components"]["schemas"]["Limits"]["properties"]["token_budget"]
+    assert (limit["type"], limit["minimum"], limit["maximum"]) == ("integer", 1_000, 200_000)
+    assert "default" not in limit
+    assert limit["description"]

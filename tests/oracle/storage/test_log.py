@@ -1,0 +1,246 @@
+"""The event log: numbers, followers, ends."""
+
+import asyncio
+from random import Random
+
+import pytest
+from sqlalchemy import delete
+
+from oracle.storage import Store, StoreUnavailableError, open_store, schema
+from oracle.storage.log import PAGE
+from oracle.storage.tails import MOST_BYTES
+from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run
+
+
+async def test_what_was_written_is_read_in_order_and_whole(store: Store) -> None:
+    log = await begun(store)
+    said = [content(text) for text in ("plain", "Grüße 🌳", "\x00 and \x1f", "\ufffd", "'; DROP TABLE event; --", "\\N\t\n")]
+    assert [log.chunk(data) for data in said] == [1, 2, 3, 4, 5, 6]
+    await log.finish(DONE, END)
+    got = [chunk async for batch in store.log.follow("run-1") for chunk in batch]
+    assert [chunk.data for chunk in got] == [*said, DONE]
+    assert [chunk.n for chunk in got] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_everything_has_a_number_and_chunks_have_their_own(store: Store) -> None:
+    log = await begun(store)
+    log.append("tick", b"{}")
+    log.chunk(content("a"))
+    log.append("turn_end", b'{"text":"a"}', step_key="turn:1")
+    log.chunk(content("b"))
+    await log.flush()
+    events = await store.log.events("run-1")
+    assert [(event.seq, event.kind, event.chunk_n, event.step_key) for event in events] == [
+        (1, "tick", None, None),
+        (2, "chunk", 1, None),
+        (3, "turn_end", None, "turn:1"),
+        (4, "chunk", 2, None),
+    ]
+    assert events[2].data == b'{"text":"a"}'
+    assert [event.seq for event in await store.log.events("run-1", kinds=["chunk"])] == [2, 4]
+    assert [event.seq for event in await store.log.events("run-1", after_seq=1, limit=2)] == [2, 3]
+    assert await store.log.last_chunk("run-1") == 2
+
+
+async def test_many_runs_at_once_have_no_gaps_and_no_mix_up(store: Store) -> None:
+    async def live(name: str) -> None:
+        log = await begun(store, name)
+        follower = asyncio.create_task(heard(store, name))
+        for number in range(40):
+            log.chunk(content(f"{name} {number}"))
+            log.append("tick", b"{}")
+            await asyncio.sleep(0)
+        await log.finish(DONE, END)
+        assert await follower == list(range(1, 42))
+        kept = [chunk.data async for batch in store.log.follow(name) for chunk in batch]
+        assert kept == [*(content(f"{name} {number}") for number in range(40)), DONE]
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(live(f"run-{number}") for number in range(30)))
+
+
+async def test_what_a_follower_gets_is_in_the_database_already(store: Store) -> None:
+    log = await begun(store)
+
+    async def follow() -> None:
+        async for batch in store.log.follow("run-1"):
+            assert await store.log.last_chunk("run-1") >= batch[-1].n
+
+    follower = asyncio.create_task(follow())
+    for number in range(50):
+        log.chunk(content(number))
+        await asyncio.sleep(0)
+        if number % 5 == 0:
+            await log.flush()
+    await log.finish(DONE, END)
+    async with asyncio.timeout(20):
+        await follower
+
+
+async def test_a_follower_gets_every_chunk_once_wherever_and_whenever_it_joins(store: Store) -> None:
+    log, random, followers = await begun(store), Random(7), []
+    for number in range(600):
+        log.chunk(content("x" * 2000))  # of all this, only the end stays in memory
+        if number % 3 == 0:
+            await asyncio.sleep(0)
+        if number % 50 == 0:
+            await log.flush()
+        if random.random() < 0.1:
+            after = random.randrange(log.chunks + 1)
+            followers.append((after, asyncio.create_task(heard(store, after=after))))
+    await log.finish(DONE, END)
+    async with asyncio.timeout(60):
+        for after, follower in followers:
+            assert await follower == list(range(after + 1, 602))
+
+
+async def test_a_slow_follower_costs_no_memory_and_misses_nothing(store: Store) -> None:
+    log, numbers = await begun(store), list[int]()
+    log.chunk(content("first"))
+    await log.flush()
+    chunks = store.log.follow("run-1")
+    numbers += [chunk.n for chunk in await anext(chunks)]
+    for _ in range(1000):
+        log.chunk(content("x" * 1000))
+    await log.flush()
+    tail = store.log._tails.get("run-1")
+    assert tail is not None
+    assert sum(len(chunk.data) for chunk in tail._chunks) <= MOST_BYTES
+    await log.finish(DONE, END)
+    async for batch in chunks:
+        numbers += [chunk.n for chunk in batch]
+    assert numbers == list(range(1, 1003))
+
+
+async def test_a_batch_is_bounded_in_number_and_in_size(store: Store) -> None:
+    small, large = await begun(store, "small"), await begun(store, "large")
+    for _ in range(PAGE + 100):
+        small.chunk(content("a"))
+    for _ in range(6):
+        large.chunk(content("x" * 600_000))
+    await small.finish(DONE, END)
+    await large.finish(DONE, END)
+    sizes = [len(batch) async for batch in store.log.follow("small")]
+    assert sizes == [PAGE, 101]
+    sizes = [len(batch) async for batch in store.log.follow("large")]
+    assert sizes == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 4, 10**30])
+async def test_following_a_run_that_has_ended_ends(store: Store, after: int) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    log.chunk(content("b"))
+    await log.finish(DONE, END)
+    assert await heard(store, after=after) == [1, 2, 3][after:]
+
+
+@pytest.mark.parametrize("run_id", ["nobody", "", "a\x00b", "\ud800", "ü", "x" * 1000], ids=ascii)
+async def test_following_a_run_that_never_was_ends(store: Store, run_id: str) -> None:
+    assert await heard(store, run_id) == []
+    assert await store.log.last_chunk(run_id) == 0
+    assert await store.log.events(run_id) == []
+
+
+async def test_followers_that_wait_at_the_end_of_a_live_run_end_with_it(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    await log.flush()
+    followers = [asyncio.create_task(heard(store, after=after)) for after in (0, 1, 2, 9)]
+    await asyncio.sleep(0)
+    await log.finish(DONE, END)
+    async with asyncio.timeout(20):
+        assert await asyncio.gather(*followers) == [[1, 2], [2], [], []]
+
+
+async def test_following_ends_when_the_events_were_deleted(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    await log.finish(DONE, END)
+    await store.write(lambda connection: connection.execute(delete(schema.event)).close())
+    assert await heard(store) == []
+
+
+async def test_following_ends_when_the_run_is_abandoned(store: Store) -> None:
+    await store.runs.begin(new_run())
+    follower = asyncio.create_task(heard(store))
+    while (tail := store.log._tails.get("run-1")) is None or not tail._waiting:
+        await asyncio.sleep(0)
+    await store.runs.abandon("run-1")
+    async with asyncio.timeout(20):
+        assert await follower == []
+
+
+async def test_a_follower_of_an_interrupted_run_gets_what_its_next_writer_writes(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    await log.flush()
+    follower = asyncio.create_task(heard(store))
+    await asyncio.sleep(0)
+    (taken,) = await store.runs.take_over(silent_s=None)
+    again = store.log.writer(taken, seq=1, chunk_n=1)
+    again.chunk(content("interrupted"))
+    await again.finish(DONE, END)
+    async with asyncio.timeout(20):
+        assert await follower == [1, 2, 3]
+
+
+async def test_a_cancelled_follower_leaves_nothing_behind(store: Store) -> None:
+    await store.runs.begin(new_run())
+    follower = asyncio.create_task(heard(store))
+    while store.log._tails.get("run-1") is None:
+        await asyncio.sleep(0)
+    follower.cancel()
+    await asyncio.wait({follower})
+    assert store.log._tails.get("run-1") is None
+
+
+async def test_a_run_that_has_ended_leaves_nothing_in_memory(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    await log.finish(DONE, END)
+    assert list(store.log._tails) == []
+
+
+async def test_finishing_twice_ends_once_and_nothing_comes_after(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    await asyncio.gather(log.finish(DONE, END), log.finish(DONE, END))
+    await log.finish(DONE, END)
+    log.append("tick", b"{}")
+    log.chunk(content("too late"))
+    await log.flush()
+    events = await store.log.events("run-1")
+    assert [(event.kind, event.chunk_n) for event in events] == [("chunk", 1), ("chunk", 2), ("final", None)]
+    run = await store.runs.find("run-1")
+    assert run is not None
+    assert (run.status, run.answer, run.termination_reason, run.turns) == ("finished", "Hello.", "completed", 1)
+
+
+async def test_text_that_is_no_utf8_is_refused_at_once(store: Store) -> None:
+    log = await begun(store)
+    with pytest.raises(UnicodeDecodeError):
+        log.chunk(b"\xff")
+    assert log.chunk(content("a")) == 1
+    await log.flush()
+    assert await store.log.last_chunk("run-1") == 1
+
+
+async def test_it_is_told_since_when_something_waits(store: Store) -> None:
+    log = await begun(store)
+    assert log.pending_since_s is None
+    log.chunk(content("a"))
+    since_s = log.pending_since_s
+    assert since_s is not None
+    assert since_s <= asyncio.get_running_loop().time()
+    await log.flush()
+    assert log.pending_since_s is None
+
+
+async def test_followers_are_told_when_the_store_is_closed(store_url: str) -> None:
+    async with open_store(store_url, worker="worker-1") as store:
+        await begun(store)
+        follower = asyncio.create_task(heard(store))
+        await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailableError, match="closed"):
+        await follower
