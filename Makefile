@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --constraint requirements.lock --editable .
-QUESTION ?= What is this project?
+ARGS ?=
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check bench eval soak docs lock clean
 
@@ -11,8 +11,8 @@ help: ## list the targets
 
 install: .venv/installed ## make .venv with everything the product needs
 
-run: install ## ask a question about this project (QUESTION="…")
-	$(BIN)/oracle ask "$(QUESTION)" --project .
+run: install ## start the service on http://127.0.0.1:8000 (ARGS="--port 9000 …")
+	$(BIN)/oracle serve $(ARGS)
 
 test: .venv/dev ## run the tests
 	$(BIN)/pytest --numprocesses auto --quiet -m "not soak"
@@ -28,7 +28,7 @@ bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 eval: install ## what only a real model can show; needs ANTHROPIC_API_KEY
 	$(BIN)/python -m benchmarks.eval
 
-soak: .venv/dev ## the long forms of fuzz and leak tests
+soak: .venv/dev ## the long forms of fuzz, load and fault tests
 	$(BIN)/pytest --numprocesses auto --quiet -m soak
 
 docs: .venv/dev ## write the generated parts of docs/ anew

@@ -52,9 +52,10 @@ class ServerProcess:
         self._log = log
         self._cwd = cwd
         self._process: asyncio.subprocess.Process | None = None
+        self._listening: asyncio.Task[None] | None = None
         self.address = ""
         self.said: list[str] = []
-        """Lines of its standard output until its address."""
+        """Lines of its standard output, in all its lives."""
 
     async def start(self) -> Self:
         """Start it, and wait until it tells its address.
@@ -64,7 +65,12 @@ class ServerProcess:
         """
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=log, env=self._env, cwd=self._cwd
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                env=self._env,
+                cwd=self._cwd,
             )
         assert self._process.stdout is not None
         async with asyncio.timeout(_PATIENCE_S):
@@ -72,9 +78,15 @@ class ServerProcess:
                 self.said.append(line.rstrip())
                 if found := _ADDRESS.search(line):
                     self.address = found[0]
+                    self._listening = asyncio.create_task(self._listen(self._process.stdout))
                     return self
         code = await self.exited()
         raise ProcessEndedError(code, f"{' / '.join(self.said)} {self.errors}")
+
+    async def _listen(self, output: asyncio.StreamReader) -> None:
+        """Read on: a process whose output nobody reads comes to a halt."""
+        async for line in output:
+            self.said.append(line.decode(errors="replace").rstrip())
 
     @property
     def errors(self) -> str:
@@ -99,8 +111,8 @@ class ServerProcess:
         assert process is not None, "not started"
         async with asyncio.timeout(within_s):
             code = await process.wait()
-            if process.stdout is not None:
-                self.said += (await process.stdout.read()).decode(errors="replace").splitlines()
+            if self._listening is not None:
+                await self._listening
         return code
 
     async def stop(self, number: signal.Signals = signal.SIGTERM, *, within_s: float = _PATIENCE_S) -> int:

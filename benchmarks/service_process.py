@@ -83,11 +83,12 @@ async def serve_bare(model: PacedModel, *, turns: int, recorded: bytes) -> None:
 
 
 async def serve_oracle(model: PacedModel, *, data_dir: Path, project_dir: Path) -> None:
+    from oracle.logs import configure_logging
     from oracle.serving import serve
     from oracle.settings import read_settings
 
-    settings = read_settings(data_dir=data_dir, project_dir=project_dir, log="warning")
-    gc.freeze()
+    configure_logging("info")  # as `oracle serve` does
+    settings = read_settings(data_dir=data_dir, project_dir=project_dir)
     await serve(settings, host="127.0.0.1", port=0, announce=lambda line: print(line, flush=True), model=model)
 
 

@@ -13,7 +13,6 @@ Rules:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
 
 from oracle.conversations.protocol import ConversationMessage
 from oracle.models.protocol import Message
@@ -52,21 +51,13 @@ class _Exchange:
         return _tokens(self.question) + _tokens(self.answer)
 
 
-@overload
-def history_for_model(messages: Sequence[ConversationMessage]) -> tuple[Message, ...]: ...
-@overload
-def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int) -> History: ...
-def history_for_model(
-    messages: Sequence[ConversationMessage], *, most_tokens: int | None = None
-) -> History | tuple[Message, ...]:
+def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int) -> History:
     """The messages that go to the provider, at most `most_tokens` of them.
 
     Args:
         messages: the conversation, oldest first.
         most_tokens: the room there is. Below `LEAST_TOKENS` nothing is kept that has to be shortened.
     """
-    if most_tokens is None:
-        return history_for_model(messages, most_tokens=100_000).messages
     exchanges, orphans = _exchanges(messages)
     said = orphans + sum(each.messages for each in exchanges)
     kept = _newest_that_fit(exchanges, most_tokens)

@@ -73,6 +73,8 @@ class Limits(BaseModel):
     @field_validator("*", mode="wrap")
     @classmethod
     def _explain(cls, value: object, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> int:
+        if isinstance(value, float) and value.is_integer():  # JSON knows one kind of number: 6.0 is 6
+            value = int(value)
         try:
             return int(check(value))
         except ValidationError:

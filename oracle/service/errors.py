@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
@@ -75,7 +76,8 @@ def forgotten_run() -> HTTPException:
 
 def add_error_answers(app: FastAPI) -> None:
     """Have the app answer what its calls raise."""
-    handlers: dict[type[Exception], Any] = {
+    handlers: dict[int | type[Exception], Any] = {
+        405: _on_wrong_method,
         RequestValidationError: _on_invalid_body,
         InvalidRequestError: _on_invalid_value,
         QuestionError: _refusal("question"),
@@ -136,6 +138,17 @@ def _told(value: object) -> object:
 def invalid(mistakes: Sequence[Mapping[str, Any]]) -> Response:
     """The answer to a request with these mistakes."""
     return json_answer({"detail": list(mistakes)}, status=422)
+
+
+async def _on_wrong_method(request: Request, _: Exception) -> Response:
+    # The router tells the methods of the first route of that path alone.
+    routes = request.app.routes
+    allowed = [
+        method
+        for method in ("GET", "POST", "PUT", "DELETE")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
+    return json_answer({"detail": "Method Not Allowed"}, status=405, headers={"Allow": ", ".join(allowed)})
 
 
 async def _on_invalid_body(_: Request, error: Exception) -> Response:

@@ -75,11 +75,6 @@ class OpenStreams:
             self.open -= 1
 
 
-def encode(chunk: StoredChunk) -> bytes:
-    """A chunk as an event."""
-    return b"id: %d\ndata: %b\n\n" % (chunk.n, chunk.data)
-
-
 class EventStream(Response):
     """Sends batches of chunks until they end.
 
@@ -175,17 +170,18 @@ async def _closing(
 
 def _writes(batch: Sequence[StoredChunk]) -> Iterator[bytes]:
     """The batch as few writes of bounded size; a chunk is never cut."""
-    events: list[bytes] = []
-    size = 0
-    for chunk in batch:
-        event = encode(chunk)
-        if events and size + len(event) > _LARGEST_WRITE:
-            yield b"".join(events)
-            events, size = [], 0
-        events.append(event)
+    events = [b"id: %d\ndata: %b\n\n" % (chunk.n, chunk.data) for chunk in batch]
+    joined = b"".join(events)
+    if len(joined) <= _LARGEST_WRITE:  # nearly always
+        yield joined
+        return
+    begin, size = 0, 0
+    for at, event in enumerate(events):
+        if size and size + len(event) > _LARGEST_WRITE:
+            yield b"".join(events[begin:at])
+            begin, size = at, 0
         size += len(event)
-    if events:
-        yield b"".join(events)
+    yield b"".join(events[begin:])
 
 
 async def _gone(receive: Receive) -> None:

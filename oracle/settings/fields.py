@@ -155,8 +155,8 @@ class Settings(BaseSettings):
         default_factory=_default_requests,
         ge=0,
         le=1_000_000,
-        description=f"Requests that a user may make in a minute; 0: any number. Default: {REQUESTS_PER_MINUTE} with "
-        "authentication, else any number.",
+        description="Requests that a user may send within a minute; 0: any number. Default: "
+        f"{REQUESTS_PER_MINUTE} with authentication, else any number.",
     )
     max_body_bytes: int = Field(
         default=1_000_000, ge=1_000, le=100_000_000, description="The most bytes that the body of a request may have."

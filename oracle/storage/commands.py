@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, text
 
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
-from oracle.storage.database import Database
+from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import StorageError
 from oracle.storage.records import Command
 from oracle.storage.writer import Writer
@@ -48,6 +48,8 @@ class Commands:
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
+        if not may_be_id(command.run_id):
+            return
         row = {"run_id": command.run_id, "kind": command.kind, "data": to_json(dict(command.data)).decode()}
         at = self._now()
 

@@ -155,7 +155,7 @@ class Committer:
             found = connection.exec_driver_sql(_SQLITE_EPOCHS, (to_json(names).decode(),))
         else:
             found = connection.exec_driver_sql(_POSTGRESQL_EPOCHS, (names,))
-        epochs: dict[str, int] = dict(found.tuples().all())
+        epochs = {row.id: row.epoch for row in found}
         for source in sources:
             if epochs.get(source.run_id) != source.epoch:
                 self._refuse(source, RunLostError(f"another worker has taken the run {source.run_id!r} over"))

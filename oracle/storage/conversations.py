@@ -96,7 +96,9 @@ class StoredConversations:
             Whether the user had a conversation of that name.
         """
         at = self._database.now()
-        run_ids = await self._writer.write(lambda connection: _forget(connection, user_id, context_id, at=at))
+        run_ids = await self._writer.write(
+            lambda connection: _forget(connection, user_id, context_id, at=at), is_alone=True
+        )
         if run_ids is None:
             return False
         await delete_events(self._writer, run_ids)

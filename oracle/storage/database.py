@@ -50,6 +50,17 @@ _WRITER_SESSION = (
 )
 
 
+_WRITER_PRAGMAS = (
+    f"busy_timeout={_BUSY_MS}",
+    "auto_vacuum=INCREMENTAL",  # heard only while the file is empty
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "secure_delete=ON",
+    f"journal_size_limit={_WAL_BYTES}",
+)
+_READER_PRAGMAS = (f"busy_timeout={_BUSY_MS}", "query_only=ON")  # nothing that needs the write lock
+
+
 class StoreTroubleError(Exception):
     """The database is in a state in which nothing can be written; that may pass."""
 
@@ -62,7 +73,7 @@ def read_url(url: str) -> URL:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # the latter for a port that is no number
         parsed = None
     backend = parsed.get_backend_name() if parsed is not None else ""
     if parsed is not None and backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
@@ -139,7 +150,9 @@ class Database:
     @property
     def name(self) -> str:
         """What it is called in messages: never with its password."""
-        return str(self.url.database) if self.is_sqlite else self.url.set(query={}).render_as_string(hide_password=True)
+        if self.is_sqlite:
+            return str(self.url.database)
+        return self.url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
 
     @property
     def file(self) -> Path | None:
@@ -217,17 +230,7 @@ def _engine(url: URL, *, pool_size: int, writes: bool) -> Engine:
 
 
 def _prepare_sqlite(engine: Engine, *, writes: bool) -> None:
-    begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
-    pragmas = [
-        "auto_vacuum=INCREMENTAL",  # heard only while the file is empty
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        f"busy_timeout={_BUSY_MS}",
-        "secure_delete=ON",
-        f"journal_size_limit={_WAL_BYTES}",
-    ]
-    if not writes:
-        pragmas.append("query_only=ON")
+    begin, pragmas = ("BEGIN IMMEDIATE", _WRITER_PRAGMAS) if writes else ("BEGIN", _READER_PRAGMAS)
 
     def connected(connection: Any, _record: object) -> None:  # noqa: ANN401  sqlite3's
         connection.isolation_level = None  # so that it is we who begin transactions

@@ -63,7 +63,7 @@ class WorkEntry:
         """Tell whoever waits; in the event loop's thread, after the commit."""
         if self.error is None and self.on_commit is not None:
             self.on_commit(self.result)
-        if self.future.done():
+        if self.future.done() or self.is_given_up:
             return
         if self.error is None:
             self.future.set_result(self.result)
@@ -72,7 +72,7 @@ class WorkEntry:
 
     def fail(self, error: StorageError) -> None:
         """It was not run, and will not be."""
-        if not self.future.done():
+        if not self.future.done() and not self.is_given_up:
             self.future.set_exception(error)
 
 

@@ -42,7 +42,7 @@ async def delete_events(writer: Writer, run_ids: Sequence[str]) -> None:
     """
     left = run_ids
     while left:
-        left = await writer.write(partial(_delete_portion, run_ids=left))
+        left = await writer.write(partial(_delete_portion, run_ids=left), is_alone=True)
 
 
 def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[str]:
@@ -65,5 +65,5 @@ async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
     Raises:
         StoreUnavailableError: the database cannot be written for now.
     """
-    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at))
+    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at), is_alone=True)
     await delete_events(writer, run_ids)

@@ -76,7 +76,7 @@ class Retention:
         if most_bytes is not None:
             by_size = await self._prune_larger(most_bytes)
             pruned = Pruned(pruned.runs + by_size.runs, pruned.bytes + by_size.bytes)
-        await self._writer.write(self._delete_leftovers)
+        await self._writer.write(self._delete_leftovers, is_alone=True)
         return pruned
 
     async def _prune_older(self, older_than_s: float) -> Pruned:

@@ -19,7 +19,27 @@ log = structlog.get_logger(__name__)
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK_KEY = 0x6F7261636C65  # PostgreSQL's advisory lock: one migrates, the others wait
-_NO_PASSWORD = ("password", "authentication", "role ")
+
+# A word of the database's own message, and what it means for the operator: what is wrong, and what to do.
+_ANOTHER_FILE = "or choose another folder with --data-dir"
+_SQLITE_ADVICE = {
+    "locked": ("is being written by another program", f"end that one, {_ANOTHER_FILE}"),
+    "not a database": ("cannot be opened", f"move the file away to begin a new one, {_ANOTHER_FILE}"),
+    "malformed": ("cannot be opened", f"restore it from a copy, move it away to begin a new one, {_ANOTHER_FILE}"),
+    "already exists": ("belongs to another program", f"move the file away, {_ANOTHER_FILE}"),
+}
+_SQLITE_OTHERWISE = ("cannot be opened", f"see that the file and its folder may be written, {_ANOTHER_FILE}")
+_REFUSED = ("was refused by its server", "check user and password in ORACLE_DATABASE_URL")
+_POSTGRESQL_ADVICE = {
+    "password": _REFUSED,
+    "authentication": _REFUSED,
+    "role ": _REFUSED,
+    "pg_hba": ("was refused by its server", "allow this machine and user in the server's pg_hba.conf"),
+    "does not exist": ("is not there", "create it, or correct ORACLE_DATABASE_URL"),
+    "permission denied": ("may not be used", "give its user the right to create tables in it"),
+    "already exists": ("belongs to another program", "choose another one in ORACLE_DATABASE_URL"),
+}
+_POSTGRESQL_OTHERWISE = ("cannot be reached", "is the server up, and is ORACLE_DATABASE_URL right?")
 
 
 def prepare(database: Database) -> Callable[[], None]:
@@ -60,7 +80,7 @@ def _lock(file: Path) -> Callable[[], None]:
         ) from None
     except OSError as error:
         raise StoreSetupError(
-            f"the folder {str(file.parent)!r} cannot be written ({error.strerror}); "
+            f"{str(file.parent)!r} cannot be used as a folder for the database ({error.strerror}); "
             "choose another one with --data-dir or ORACLE_DATA_DIR"
         ) from None
     return lock.release
@@ -68,6 +88,7 @@ def _lock(file: Path) -> Callable[[], None]:
 
 def _migrate(connection: Connection, database: Database) -> None:
     if not database.is_sqlite:
+        connection.execute(text("SET LOCAL lock_timeout = '5min'"))  # another worker may be migrating
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
@@ -86,16 +107,7 @@ def _migrate(connection: Connection, database: Database) -> None:
 
 
 def _advice(database: Database, problem: str) -> str:
-    if database.is_sqlite:
-        return (
-            f"the database {database.name!r} cannot be opened ({problem}); move the file away to begin a new one, "
-            "or choose another folder with --data-dir"
-        )
-    if any(word in problem for word in _NO_PASSWORD):
-        return (
-            f"the database server refused {database.name} ({problem}); check user and password in ORACLE_DATABASE_URL"
-        )
-    return (
-        f"the database {database.name} cannot be reached ({problem}); "
-        "is the server up, and is ORACLE_DATABASE_URL right?"
-    )
+    known = _SQLITE_ADVICE if database.is_sqlite else _POSTGRESQL_ADVICE
+    other = _SQLITE_OTHERWISE if database.is_sqlite else _POSTGRESQL_OTHERWISE
+    advice = next((advice for word, advice in known.items() if word in problem), other)
+    return f"the database {database.name!r} {advice[0]} ({problem}); {advice[1]}"

@@ -55,7 +55,7 @@ class TreeVersions:
         if marked_at is not None and 0 <= at - marked_at < _RENEW_S:
             return
         version = TreeVersion(sha, name, tuple(nodes), dict(source))
-        await self._writer.write(lambda connection: _keep(connection, version, at=at))
+        await self._writer.write(lambda connection: _keep(connection, version, at=at), is_alone=True)
         self._marked_at[sha] = at
 
     async def find(self, sha: str) -> TreeVersion | None:

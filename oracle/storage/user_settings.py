@@ -66,7 +66,7 @@ class UserSettings:
             )
             return changed
 
-        return await self._writer.write(work)
+        return await self._writer.write(work, is_alone=True)
 
 
 def _fields(kept: str) -> dict[str, int]:

@@ -19,7 +19,12 @@ _FOREIGN = ("ORACLE_", "ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "
 
 
 def service(
-    folder: Path, provider: PacedProvider, *, port: int = 0, data: str = "data", settings: Mapping[str, str] | None = None
+    folder: Path,
+    provider: PacedProvider,
+    *,
+    port: int = 0,
+    data: str = "data",
+    settings: Mapping[str, str] | None = None,
 ) -> ServerProcess:
     """`oracle serve` over a folder of the test's; not started yet.
 

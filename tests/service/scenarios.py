@@ -61,7 +61,6 @@ class Scenario:
 
 PIECES = ("a" * 3_999, "b" * 500, "c" * 500)
 BUDGETED = ScriptedTurn(text="One.", tool_calls=(AUTH,), usage=Usage(input_tokens=40_000, output_tokens=112))
-AUTH_FAILED = "The model provider refused the key."
 
 SCENARIOS = (
     Scenario("completed", lambda: [answers("It is so.")], "completed", "It is so."),
@@ -177,6 +176,22 @@ SCENARIOS = (
         "I found nothing.\n\nStill nothing.\n\nStopped: could not get further - the index is empty.",
         ("The agent is stuck. Trying another approach.", "The agent cannot get further with the tools it has."),
         requests=2,
+    ),
+    Scenario(
+        "capability-gap",
+        lambda: [
+            says("It is 5 s." + signal_xml("need_capability", capability="access to the logs", reason="none here"))
+        ],
+        "completed",
+        "It is 5 s.\n\nTo answer this fully I would need access to the logs, which is not available here.",
+        ("The agent lacks a capability: access to the logs (none).",),
+    ),
+    Scenario(
+        "delegation-recommended",
+        lambda: [says("Too large." + signal_xml("delegation_recommended", reason="it touches 140 files", scope="all"))],
+        "completed",
+        "Too large.",
+        ("The agent recommends handing this over: it touches 140 files",),
     ),
     Scenario(
         "error-refused-key",

@@ -64,6 +64,8 @@ class Server:
         kept["PATH"] = f"{self.folder / 'bin'}:{kept['PATH']}"
         if self.desk is not None:
             kept |= {"ANTHROPIC_BASE_URL": self.desk.provider.url, "ANTHROPIC_API_KEY": "test"}
+        if kept.pop("PYTHONDONTWRITEBYTECODE", ""):  # else each start would compile a thousand modules anew
+            kept["PYTHONPYCACHEPREFIX"] = str(self.folder.parent / "bytecode")
         return kept | {"PYTHONUNBUFFERED": "1"} | self.settings
 
     async def start(self) -> None:

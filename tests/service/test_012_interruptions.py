@@ -92,6 +92,17 @@ async def test_012_fr_004_1_cancelling_again_and_after_the_end_changes_nothing(c
     assert (await client.resumed(stream.run_id)).chunks == stream.chunks
 
 
+async def test_012_fr_004_1_cancel_at_the_first_moment_is_heeded(client: Client, desk: Desk) -> None:
+    for _ in range(10):
+        desk.play(hangs(says("Half")))
+        async with client.stream() as stream:
+            await client.cancel(stream.run_id)
+            await stream.rest()
+        assert stream.reason == "user_cancelled"
+        assert stream.answer in ("", "Half")
+        await client.check_kept(stream)
+
+
 async def test_012_fr_004_1_a_whole_answer_can_be_cancelled_too(client: Client, desk: Desk) -> None:
     desk.play(hangs(says("Half of the")))
     asking = asyncio.create_task(client.ask_whole())

@@ -22,7 +22,7 @@ async def test_012_fr_004_each_end_has_its_reason_and_its_words_in_the_stream(
     desk.play(*scenario.replies())
     heard = await client.ask(scenario.question, limits=scenario.limits)
     assert heard.reason == scenario.reason
-    if scenario.answer.endswith((".", "so.", "is.")):
+    if scenario.answer.endswith("."):
         assert heard.answer == scenario.answer
     else:  # it goes on with the words of an error
         assert heard.answer.startswith(scenario.answer)
@@ -119,9 +119,16 @@ async def test_020_fr_007_and_us3_2_the_trees_30_turns_hold_whatever_a_user_sets
 
 
 async def test_hostile_text_of_model_and_tools_survives_the_wire(client: Client, desk: Desk) -> None:
-    text = "a\x00b \u2028 \u2029 \x85 \r\n\ndata: {}\n\nid: 7\n\n\U0001f30d\ufeff</script>"
-    desk.play(says(text, calls("read_file", path="\n\nid: 99\ndata: x\n\n\x00")), says("End."))
+    text = "a\x00b \u2028 \u2029 \x85 \r\n\ndata: {}\n\nid: 7\n\n\U0001f30d\ufeff</script> \ud800"
+    desk.play(says(text, calls("read_file", path="\n\nid: 99\ndata: x\n\n\x00\udfff")), says("End."))
     heard = await client.ask()
     assert heard.answer.endswith("End.")
     assert "\n\nid: 7\n\n\U0001f30d" in heard.answer
     assert len(heard.of("tool_result")) == 1
+
+
+async def test_an_answer_of_700_000_characters_is_told_in_full(client: Client, desk: Desk) -> None:
+    text = "".join(f"{number:06d} " for number in range(100_000))
+    desk.play(says(text, piece_chars=50_000))
+    heard = await client.ask(limits={"token_budget": 200_000})
+    assert (heard.reason, heard.answer) == ("completed", text)

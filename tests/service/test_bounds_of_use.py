@@ -98,7 +98,7 @@ async def test_a_run_under_way_tells_how_it_stands(client: Client, desk: Desk) -
         run = await client.run(stream.run_id)
         await client.cancel(stream.run_id)
         await stream.rest()
-    assert (run["status"], run["turns"], run["tokens_used"], run["finished_at"]) == ("running", 1, 50, None)
+    assert (run["status"], run["turns"], run["tokens_used"], run["finished_at"]) == ("running", 1, 10, None)
     assert run["limits"]["timeout_seconds"] == 30
     ended = await client.run(stream.run_id)
     assert ended["status"] == "finished"

@@ -136,6 +136,19 @@ async def test_decision_29_a_conversation_that_is_answering_refuses_another_quer
     assert third.answer == "Third."
 
 
+async def test_decision_29_with_done_the_conversation_is_free_and_the_run_is_finished(
+    client: Client, desk: Desk
+) -> None:
+    desk.play(*(answers(f"Answer {number}.") for number in range(20)))
+    body: dict[str, str] = {}
+    for number in range(20):
+        async with client.stream(**body) as stream:
+            await stream.until_done()
+            body = {"context_id": stream.done["context_id"]}
+            assert await client.kept_answer(stream.done["context_id"]) == f"Answer {number}."
+            assert (await client.run(stream.run_id))["status"] == "finished"
+
+
 async def test_decision_29_of_many_queries_in_one_conversation_at_once_one_is_answered(
     client: Client, desk: Desk
 ) -> None:

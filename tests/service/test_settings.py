@@ -1,5 +1,6 @@
 """Each user's limits over HTTP: kept, checked, capped, and in force with the next query (012 US1, FR-001 to FR-003)."""
 
+import asyncio
 import json
 
 import pytest
@@ -65,6 +66,12 @@ async def test_012_us1_1_what_was_changed_is_there_when_it_is_looked_at_again(cl
     response = await client.http.post(f"{PATH}/reset")
     assert response.status_code == 200
     assert await fields(client) == DEFAULTS
+
+
+async def test_changes_at_the_same_moment_are_all_kept(client: Client) -> None:
+    wanted = {name: greatest for name, (_, greatest) in BOUNDS.items()}
+    await asyncio.gather(*(change(client, **{name: value}) for name, value in wanted.items()))
+    assert await fields(client) == wanted
 
 
 async def test_012_us1_2_a_change_is_in_force_with_the_next_query(client: Client, desk: Desk) -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from oracle.decision import AgentConfig
 from oracle.service.bodies import AgentSettings, ConfigValues, Limits
-from tests.oracle.service.conftest import running_service
+from tests.oracle.service.conftest import in_shared_loop, running_service
 
 PATH = "/api/settings/agent-config"
 DEFAULTS = AgentConfig().model_dump()
@@ -36,6 +36,13 @@ async def test_any_subset_can_be_set_and_the_rest_stays(service):
     assert (await service.client.put(PATH, json={})).json() == second
 
 
+async def test_a_whole_number_may_be_written_with_a_fraction_of_nothing(service):
+    response = await service.client.put(
+        PATH, content=b'{"max_iterations": 6.0}', headers={"Content-Type": "application/json"}
+    )
+    assert response.json()["max_iterations"] == 6
+
+
 async def test_camel_case_is_read_and_snake_case_is_written(service):
     told = (await service.client.put(PATH, json=CAMEL)).json()
     assert [told[name] for name in DEFAULTS] == list(CAMEL.values())
@@ -59,16 +66,17 @@ async def test_camel_case_is_read_and_snake_case_is_written(service):
         (None, None),
     ],
 )
-async def test_with_one_wrong_value_nothing_is_saved(service, body, message):
-    before = (await service.client.put(PATH, json={"token_budget": 9_000})).json()
+@in_shared_loop
+async def test_with_one_wrong_value_nothing_is_saved(shared, body, message):
+    before = (await shared.client.put(PATH, json={"token_budget": 9_000})).json()
     if isinstance(body, dict):
         body = {"max_tool_calls_per_turn": 3, **body}
-    response = await service.client.put(PATH, json=body)
+    response = await shared.client.put(PATH, json=body)
     assert response.status_code == 422
     assert len(response.content) < 2_000
     if message is not None:
         assert message in [mistake["msg"] for mistake in response.json()["detail"]]
-    assert (await service.client.get(PATH)).json() == before
+    assert (await shared.client.get(PATH)).json() == before
 
 
 async def test_all_wrong_values_are_told_together(service):

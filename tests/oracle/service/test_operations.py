@@ -41,6 +41,20 @@ async def test_what_is_not_there_is_a_404_in_json(guarded, path):
     assert (response.status_code, response.json()) == (404, {"detail": "Not Found"})
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PATCH", "/api/settings/agent-config", "GET, PUT"),
+        ("POST", "/api/oracle/conversations/x", "GET, DELETE"),
+        ("GET", "/api/oracle", "POST"),
+        ("DELETE", "/healthz", "GET"),
+    ],
+)
+async def test_a_wrong_method_is_told_the_right_ones(service, method, path, allowed):
+    response = await service.client.request(method, path)
+    assert (response.status_code, response.headers["allow"]) == (405, allowed)
+
+
 async def test_what_nobody_expected_is_a_500_in_few_words(service):
     app = build_app(service.parts)
 

@@ -23,7 +23,9 @@ ANSWER = ScriptedTurn(
 async def test_a_whole_stream_is_what_it_has_always_been(start, tmp_path):
     (tmp_path / "login.py").write_text("def log_in(user):\n    return user\n")
     service = await start([CALL, ANSWER], clock=FakeClock(jump=False))
-    streamed = await service.ask("Where in the code is the login function?", limits={"max_iterations": 3})
+    streamed = await service.ask(
+        "Where in the code is the login function?", limits={"max_iterations": 3, "max_parallel_tools": 1}
+    )
     assert {"thinking", "content", "source", "tool_call", "tool_result", "system", "error", "done"} == set(
         streamed.types
     )

@@ -87,6 +87,16 @@ async def test_two_workers_keep_the_exchange_of_one_run_once(postgresql_url: str
         assert len(await texts_of(two.conversations, "ann", made.context_id)) == 40
 
 
+async def test_a_worker_that_has_lost_a_run_cannot_keep_its_answer(postgresql_url: str) -> None:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
+        record, _ = await begun(one)
+        assert [each.id for each in await two.runs.take_over(silent_s=-1.0)] == [record.id]
+        with pytest.raises(RunLostError):
+            await one.conversations.append("ann", record.context_id, exchange("Q?", "Lost.", run_id=record.id))
+        await two.conversations.append("ann", record.context_id, exchange("Q?", "Interrupted.", run_id=record.id))
+        assert await texts_of(one.conversations, "ann", record.context_id) == ["Q?", "Interrupted."]
+
+
 async def test_forgetting_leaves_no_text_of_the_conversation_and_its_runs(store: Store) -> None:
     record = await ended(store, chunks=5)
     later = await ended(store, context_id=record.context_id)

@@ -9,12 +9,14 @@ from sqlalchemy import delete
 from oracle.storage import Store, StoreUnavailableError, open_store, schema
 from oracle.storage.log import PAGE
 from oracle.storage.tails import MOST_BYTES
-from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run
+from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
 
 
 async def test_what_was_written_is_read_in_order_and_whole(store: Store) -> None:
     log = await begun(store)
-    said = [content(text) for text in ("plain", "Grüße 🌳", "\x00 and \x1f", "\ufffd", "'; DROP TABLE event; --", "\\N\t\n")]
+    said = [
+        content(text) for text in ("plain", "Grüße 🌳", "\x00 and \x1f", "\ufffd", "'; DROP TABLE event; --", "\\N\t\n")
+    ]
     assert [log.chunk(data) for data in said] == [1, 2, 3, 4, 5, 6]
     await log.finish(DONE, END)
     got = [chunk async for batch in store.log.follow("run-1") for chunk in batch]
@@ -164,8 +166,7 @@ async def test_following_ends_when_the_events_were_deleted(store: Store) -> None
 async def test_following_ends_when_the_run_is_abandoned(store: Store) -> None:
     await store.runs.begin(new_run())
     follower = asyncio.create_task(heard(store))
-    while (tail := store.log._tails.get("run-1")) is None or not tail._waiting:
-        await asyncio.sleep(0)
+    await until(lambda: any(tail._waiting for tail in store.log._tails))
     await store.runs.abandon("run-1")
     async with asyncio.timeout(20):
         assert await follower == []
@@ -188,8 +189,7 @@ async def test_a_follower_of_an_interrupted_run_gets_what_its_next_writer_writes
 async def test_a_cancelled_follower_leaves_nothing_behind(store: Store) -> None:
     await store.runs.begin(new_run())
     follower = asyncio.create_task(heard(store))
-    while store.log._tails.get("run-1") is None:
-        await asyncio.sleep(0)
+    await until(lambda: store.log._tails.get("run-1") is not None)
     follower.cancel()
     await asyncio.wait({follower})
     assert store.log._tails.get("run-1") is None

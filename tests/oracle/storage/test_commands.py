@@ -1,0 +1,54 @@
+"""Commands to the worker of a run."""
+
+import asyncio
+
+from sqlalchemy import func, select
+
+from oracle.storage import Command, Store, schema
+from tests.oracle.storage.making import DONE, END, begun
+
+
+async def received(queue: "asyncio.Queue[Command]") -> Command:
+    async with asyncio.timeout(20):
+        return await queue.get()
+
+
+async def rows(store: Store) -> int:
+    query = select(func.count()).select_from(schema.command)
+    return await store.database.read(lambda connection: connection.execute(query).scalar_one())
+
+
+async def test_a_command_comes_once_and_is_gone(store: Store) -> None:
+    queue: asyncio.Queue[Command] = asyncio.Queue()
+    store.commands.subscribe(queue.put_nowait)
+    await begun(store)
+    await store.commands.send(Command("run-1", "cancel", {"by": "ann"}))
+    assert await received(queue) == Command("run-1", "cancel", {"by": "ann"})
+    assert queue.empty()
+    assert await rows(store) == 0
+
+
+async def test_commands_come_in_order(store: Store) -> None:
+    queue: asyncio.Queue[Command] = asyncio.Queue()
+    store.commands.subscribe(queue.put_nowait)
+    await begun(store)
+    for number in range(20):
+        await store.commands.send(Command("run-1", "step", {"n": number}))
+    assert [(await received(queue)).data["n"] for _ in range(20)] == list(range(20))
+
+
+async def test_a_command_waits_for_who_listens(store: Store) -> None:
+    await begun(store)
+    await store.commands.send(Command("run-1", "cancel"))
+    assert await rows(store) == 1
+    queue: asyncio.Queue[Command] = asyncio.Queue()
+    store.commands.subscribe(queue.put_nowait)
+    assert (await received(queue)).kind == "cancel"
+
+
+async def test_a_command_for_a_run_that_is_not_under_way_is_none(store: Store) -> None:
+    log = await begun(store)
+    await log.finish(DONE, END)
+    for run_id in ("run-1", "nobody", "a\x00b", "\ud800"):
+        await store.commands.send(Command(run_id, "cancel"))
+    assert await rows(store) == 0

@@ -1,0 +1,31 @@
+"""The migrations make the tables that the code knows."""
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, inspect
+
+from oracle.storage import Store, open_store, schema
+
+
+def differences(connection: Connection) -> object:
+    return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), schema.metadata)
+
+
+def indexes(connection: Connection) -> dict[str, dict[str, list[str | None]]]:
+    found = inspect(connection)
+    names = schema.metadata.tables
+    return {name: {str(each["name"]): each["column_names"] for each in found.get_indexes(name)} for name in names}
+
+
+async def test_a_migrated_database_is_what_the_tables_say(store: Store) -> None:
+    assert await store.database.read(differences) == []
+    assert await store.database.read(indexes) == {
+        name: {str(index.name): [column.name for column in index.columns] for index in table.indexes}
+        for name, table in schema.metadata.tables.items()
+    }
+
+
+async def test_opening_again_changes_nothing(store_url: str) -> None:
+    for worker in ("first", "second"):
+        async with open_store(store_url, worker=worker) as store:
+            assert await store.database.read(differences) == []

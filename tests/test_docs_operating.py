@@ -1,0 +1,61 @@
+"""What docs/operating.md names is there, and what it tells to run works."""
+
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oracle.metrics import Metrics
+from oracle.runs import RunOptions
+from oracle.settings import Settings, settings_table
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+SHELL = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"ORACLE_[A-Z_]+[A-Z]", PAGE)) - {"ORACLE_MAX"}))
+def test_every_setting_that_is_named_exists(name):
+    assert name in {row.name for row in settings_table()}
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"\b(?:oracle|process)_[a-z_]+[a-z]", PAGE))))
+def test_every_metric_that_is_named_exists(name):
+    metrics = Metrics()
+    metrics.run_started("oracle")
+    metrics.run_ended("oracle", "completed", seconds=1)
+    metrics.tool_ended("read_file", 1, is_error=False)
+    assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
+
+
+def test_the_defaults_that_are_told_are_the_defaults():
+    auth, options = Settings(tokens={"t": "anna"}), RunOptions()
+    assert (auth.runs_per_user, auth.requests_per_minute, auth.max_body_bytes) == (8, 60, 1_000_000)
+    assert (auth.retain_days, auth.retain_mb, auth.drain_s, auth.reader_grace_s) == (30, 0, 10, 60)
+    assert (options.heartbeat_s, options.silent_s, options.patience_s) == (3, 15, 30)
+
+
+def test_the_backup_is_whole_while_somebody_writes(tmp_path):
+    (line,) = [line for block in SHELL for line in block.splitlines() if "VACUUM INTO" in line]
+    (tmp_path / ".oracle").mkdir()
+    writing = sqlite3.connect(tmp_path / ".oracle" / "oracle.db")
+    writing.execute("PRAGMA journal_mode=WAL")
+    writing.execute("CREATE TABLE run (id TEXT)")
+    writing.execute("INSERT INTO run VALUES ('r1')")
+    writing.commit()
+    writing.execute("INSERT INTO run VALUES ('r2')")
+    script = shlex.split(line)[1:]
+    subprocess.run([sys.executable, *script], cwd=tmp_path, check=True)
+    writing.close()
+    backup = sqlite3.connect(tmp_path / "oracle-backup.db")
+    assert backup.execute("SELECT id FROM run").fetchall() == [("r1",)]
+    backup.close()
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(((?!http)[^)#]+)", PAGE))))
+def test_every_page_that_is_linked_exists(link):
+    assert (ROOT / "docs" / link).exists()

@@ -1,0 +1,153 @@
+"""What the README and `examples/` tell a stranger to run works as printed, against a real `oracle serve`."""
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import sys
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+import yaml
+
+from oracle.cli.entry import cli
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL)).replace("\\\n", "")
+PRINTED = "http://127.0.0.1:8000"
+PATIENCE_S = 60
+
+
+def kept_environment():
+    return {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_"))}
+
+
+@asynccontextmanager
+async def running(*words, **environment):
+    """A process; it is gone at the end."""
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        cwd=ROOT,
+        env=kept_environment() | environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            yield process
+    finally:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await process.communicate()
+
+
+@asynccontextmanager
+async def service(tmp_path, **environment):
+    """A real service over this project; gives its address."""
+    words = [sys.executable, "-m", "oracle.cli", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    async with running(*words, **environment) as process:
+        line = (await process.stdout.readline()).decode()
+        assert line.startswith("Oracle is listening on http://"), await process.stderr.read()
+        yield line.split()[-1]
+
+
+async def output(*words, **environment):
+    async with running(*words, **environment) as process:
+        out, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        return out.decode()
+
+
+async def test_the_curl_line_and_the_client_of_the_readme_work_as_printed(tmp_path):
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here")
+    (curl,) = [line for line in SHELL.splitlines() if line.startswith("curl ")]
+    (client,) = [line for line in SHELL.splitlines() if "examples/client.py" in line]
+    assert PRINTED in curl
+    async with service(tmp_path) as url:
+        streamed = await output(*shlex.split(curl.replace(PRINTED, url)))
+        printed = await output(sys.executable, *shlex.split(client)[1:], url)
+    assert streamed.startswith("id: 1\ndata: {")
+    assert '"type":"done","termination_reason":"completed"' in streamed
+    assert printed.endswith("\n[completed]\n")
+    assert len(printed) > 100
+
+
+async def test_the_client_carries_on_where_a_lost_connection_stopped_it(tmp_path):
+    async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
+        async with Cutting(url, after_bytes=[1500, 300, 2500]) as proxy:
+            words = [sys.executable, "examples/client.py", "How are mistakes in a tree file reported?"]
+            cut = await output(*words, proxy.url, ORACLE_TOKEN="example-token-0123")
+        whole = await output(*words, url, ORACLE_TOKEN="example-token-0123")
+    assert proxy.cuts == 3
+    assert cut == whole
+
+
+class Cutting:
+    """A proxy that cuts its first connections after so many bytes of the answer, wherever that is."""
+
+    def __init__(self, url, *, after_bytes):
+        self._port = int(url.rpartition(":")[2])
+        self._after_bytes = list(after_bytes)
+        self.cuts = 0
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+        await self._server.wait_closed()
+
+    async def _connection(self, reader, writer):
+        left = self._after_bytes.pop(0) if self._after_bytes else None
+        from_service, to_service = await asyncio.open_connection("127.0.0.1", self._port)
+        up = asyncio.create_task(pass_on(reader, to_service))
+        while data := await from_service.read(65536 if left is None else left):
+            writer.write(data)
+            await writer.drain()
+            if left is not None and (left := left - len(data)) <= 0:
+                self.cuts += 1
+                break
+        up.cancel()
+        for each in (writer, to_service):
+            each.close()
+            with suppress(OSError):
+                await each.wait_closed()
+
+
+async def pass_on(reader, writer):
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+
+
+async def test_the_client_says_so_where_there_is_no_service():
+    async with running(sys.executable, "examples/client.py", "Hello", "http://127.0.0.1:9") as process:
+        _, err = await process.communicate()
+    assert process.returncode == 1
+    assert b"Connection refused" in err
+
+
+def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there():
+    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines()
+    copied = [
+        word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
+    ]
+    kept = set((ROOT / ".containerignore").read_text(encoding="utf-8").replace("!", "").split())
+    assert set(copied) <= kept
+    assert all((ROOT / name).exists() for name in copied)
+    packages = re.search(r"packages = (\[.*?\])", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(yaml.safe_load(packages[1])) <= set(copied)
+    assert "USER 10001" in lines
+    command = yaml.safe_load(lines[-1].removeprefix("CMD "))
+    assert command[:2] == ["oracle", "serve"]
+    serve = cli.get_command(None, "serve")
+    assert {word for word in command if word.startswith("--")} <= {word for each in serve.params for word in each.opts}
+    uv = re.search(r"uv==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))[0]
+    assert any(uv in line for line in lines)
