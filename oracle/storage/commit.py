@@ -17,7 +17,15 @@ import structlog
 from sqlalchemy import Connection, text
 
 from oracle.encoding import to_json
-from oracle.storage.database import Database, StoreTroubleError, fence_key, in_words, is_entrys_fault, is_passing
+from oracle.storage.database import (
+    LOCK_KEY,
+    Database,
+    StoreTroubleError,
+    fence_name,
+    in_words,
+    is_entrys_fault,
+    is_passing,
+)
 from oracle.storage.entries import Entry, EventEntry, Row, Source, WorkEntry
 from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
 from oracle.storage.records import StoredChunk
@@ -32,7 +40,7 @@ _INSERT = f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa
 _COPY = f"COPY event ({_COLUMNS}) FROM STDIN"
 _SQLITE_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
 _POSTGRESQL_EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
-_FENCE = "SELECT pg_advisory_xact_lock_shared(%s), txid_current()"
+_FENCE = f"SELECT pg_advisory_xact_lock_shared({LOCK_KEY.format('%s')}), txid_current()"
 _NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
 
 
@@ -73,7 +81,7 @@ class Committer:
 
     def __init__(self, database: Database, *, worker: str) -> None:
         self._database = database
-        self._fence = fence_key(worker)
+        self._fence = fence_name(worker)
         self._doubt: tuple[int, Group] | None = None
         self._refused: dict[Source, StorageError] = {}  # that nobody has been told of
 

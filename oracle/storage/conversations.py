@@ -102,6 +102,7 @@ class StoredConversations:
         if run_ids is None:
             return False
         await delete_events(self._writer, run_ids)
+        await self._database.empty_wal()
         return True
 
     async def list(

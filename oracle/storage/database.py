@@ -12,17 +12,20 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import blake2b
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+import structlog
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from oracle.storage.errors import StoreSetupError, StoreUnavailableError
+
+log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -31,6 +34,7 @@ READERS = 4
 _BUSY_MS = 2000  # how long SQLite waits for another connection's lock before it says so
 CONNECT_S = 5
 _LONGEST_ID = 64
+_WAL_WAIT_S = 0.25  # for readers, while nobody can write
 _WAL_BYTES = 64 * 1024 * 1024  # what is kept of the file beside an SQLite database once it was longer
 # BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB
 _SQLITE_TROUBLE = frozenset({5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 26})
@@ -118,9 +122,13 @@ def may_be_id(text: str) -> bool:
     return 0 < len(text) <= _LONGEST_ID and text.isascii() and text.isprintable()
 
 
-def fence_key(worker: str) -> int:
-    """The advisory lock that stands between a worker's commits and those who take its runs over."""
-    return int.from_bytes(blake2b(worker.encode(), digest_size=8, person=b"oracle.fence").digest(), signed=True)
+LOCK_KEY = "hashtextextended(concat_ws(' ', 'oracle', current_schema(), CAST({0} AS text)), 0)"
+"""SQL for the number of an advisory lock: these are of a database, our tables of a schema. {0} is its name."""
+
+
+def fence_name(worker: str) -> str:
+    """The lock that stands between a worker's commits and those who take its runs over."""
+    return f"fence {worker}"
 
 
 def in_words(error: BaseException) -> str:
@@ -205,6 +213,26 @@ class Database:
                 if not died or attempt == 2:
                     raise StoreUnavailableError(f"the database cannot be read for now: {in_words(error)}") from None
         raise AssertionError("unreachable")
+
+    async def empty_wal(self) -> bool:
+        """Empty the log beside an SQLite file, where texts that were deleted stand until it is written over.
+
+        Returns:
+            Whether nothing of them is left; not where others have the file in use just now, until the next time.
+        """
+        if self.file is None or self._is_closed:
+            return self.file is None
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._empty_wal, self.file)
+
+    def _empty_wal(self, file: Path) -> bool:
+        try:
+            address = f"{file.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(address, uri=True, timeout=_WAL_WAIT_S)) as connection:
+                is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            log.warning("wal.not_emptied", problem=in_words(error))
+            return False
+        return not is_busy
 
     def close(self) -> None:
         """Close all connections; no read may follow."""

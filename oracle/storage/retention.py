@@ -77,6 +77,7 @@ class Retention:
             by_size = await self._prune_larger(most_bytes)
             pruned = Pruned(pruned.runs + by_size.runs, pruned.bytes + by_size.bytes)
         await self._writer.write(self._delete_leftovers, is_alone=True)
+        await self._database.empty_wal()
         return pruned
 
     async def _prune_older(self, older_than_s: float) -> Pruned:

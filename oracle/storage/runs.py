@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
-from oracle.storage.database import Database, fence_key, may_be_id
+from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
 from oracle.storage.errors import ConversationBusyError, TooManyRunsError, UnknownConversationError
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.tails import Tails
@@ -18,8 +18,8 @@ from oracle.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
 _JSON_COLUMNS = ("input", "limits", "answer", "error")
-_COUNT_NOW = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:user, 0))")
-_COUNT_AFTER_OTHERS = text("SELECT pg_advisory_xact_lock(hashtextextended(:user, 0)) IS NULL")
+_TRY_LOCK = text(f"SELECT pg_try_advisory_xact_lock({LOCK_KEY.format(':name')})")
+_LOCK = text(f"SELECT pg_advisory_xact_lock({LOCK_KEY.format(':name')})")
 
 
 class _BeingCountedError(Exception):
@@ -89,8 +89,10 @@ class RunTable:
 
     def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
         if not self._database.is_sqlite:  # so that two workers do not count at the same time
-            lock = _COUNT_AFTER_OTHERS if waits else _COUNT_NOW
-            if connection.execute(lock, {"user": f"oracle.runs {user_id}"}).scalar_one() is False:
+            name = {"name": f"runs {user_id}"}
+            if waits:
+                connection.execute(_LOCK, name)
+            elif not connection.execute(_TRY_LOCK, name).scalar_one():
                 raise _BeingCountedError
         query = select(func.count()).where((_run.c.user_id == user_id) & (_run.c.status == "running"))
         running = connection.execute(query).scalar_one()
@@ -195,8 +197,7 @@ def _running_of(context_id: str) -> Select[Any]:
 
 def _is_fenced(connection: Connection, worker: str) -> bool:
     """Keep a worker from committing until we have; `False` if it is committing just now, so that it is not silent."""
-    fenced = connection.execute(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": fence_key(worker)})
-    return bool(fenced.scalar_one())
+    return bool(connection.execute(_TRY_LOCK, {"name": fence_name(worker)}).scalar_one())
 
 
 def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict[str, Any]:

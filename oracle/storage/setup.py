@@ -12,13 +12,12 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from oracle.storage.database import Database, in_words
+from oracle.storage.database import LOCK_KEY, Database, in_words
 from oracle.storage.errors import StoreSetupError
 
 log = structlog.get_logger(__name__)
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_LOCK_KEY = 0x6F7261636C65  # PostgreSQL's advisory lock: one migrates, the others wait
 
 # A word of the database's own message, and what it means for the operator: what is wrong, and what to do.
 _ANOTHER_FILE = "or choose another folder with --data-dir"
@@ -89,7 +88,7 @@ def _lock(file: Path) -> Callable[[], None]:
 def _migrate(connection: Connection, database: Database) -> None:
     if not database.is_sqlite:
         connection.execute(text("SET LOCAL lock_timeout = '5min'"))  # another worker may be migrating
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK_KEY.format(':name')})"), {"name": "migration"})
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection

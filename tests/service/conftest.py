@@ -3,12 +3,15 @@
 They live in the loop of the session, and so do the tests here (`asyncio(loop_scope="session")`).
 """
 
+import contextlib
+from collections.abc import Mapping
+
 import pytest
 import pytest_asyncio
 
 from tests.service.provider import Desk
-from tests.service.server import Client, Server, serving
-from tests.service.users import JWT_SECRET, MODEL, OPERATOR, REQUESTS_PER_MINUTE, TOKENS
+from tests.service.server import Client, Connect, Server, serving
+from tests.service.users import JWT_SECRET, MODEL, OPERATOR, REQUESTS_PER_MINUTE, TOKENS, token_of
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -34,11 +37,22 @@ async def guarded_server(tmp_path_factory):
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def client(local_server: Server):
+async def connect():
+    """Makes clients, which are closed at the end of the test."""
+    async with contextlib.AsyncExitStack() as stack:
+
+        def one(server: Server, headers: Mapping[str, str] | None = None) -> Client:
+            client = Client(server, headers=headers)
+            stack.push_async_callback(client.aclose)
+            return client
+
+        yield one
+
+
+@pytest.fixture
+def client(local_server: Server, connect: Connect) -> Client:
     """The single user of the server without auth."""
-    one = Client(local_server)
-    yield one
-    await one.aclose()
+    return connect(local_server)
 
 
 @pytest.fixture
@@ -49,37 +63,25 @@ def desk(local_server: Server) -> Desk:
     return local_server.desk
 
 
-def _as_user(server: Server, user: str) -> Client:
-    return Client(server, headers={"Authorization": f"Bearer {TOKENS[user]}"})
+@pytest.fixture
+def alice(guarded_server: Server, connect: Connect) -> Client:
+    return connect(guarded_server, token_of("alice"))
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def alice(guarded_server: Server):
-    one = _as_user(guarded_server, "alice")
-    yield one
-    await one.aclose()
+@pytest.fixture
+def bob(guarded_server: Server, connect: Connect) -> Client:
+    return connect(guarded_server, token_of("bob"))
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def bob(guarded_server: Server):
-    one = _as_user(guarded_server, "bob")
-    yield one
-    await one.aclose()
+@pytest.fixture
+def operator(guarded_server: Server, connect: Connect) -> Client:
+    return connect(guarded_server, token_of(OPERATOR))
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def operator(guarded_server: Server):
-    one = _as_user(guarded_server, OPERATOR)
-    yield one
-    await one.aclose()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def stranger(guarded_server: Server):
+@pytest.fixture
+def stranger(guarded_server: Server, connect: Connect) -> Client:
     """Somebody without a token."""
-    one = Client(guarded_server)
-    yield one
-    await one.aclose()
+    return connect(guarded_server)
 
 
 @pytest.fixture

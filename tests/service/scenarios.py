@@ -184,7 +184,7 @@ SCENARIOS = (
         ],
         "completed",
         "It is 5 s.\n\nTo answer this fully I would need access to the logs, which is not available here.",
-        ("The agent lacks a capability: access to the logs (none).",),
+        ("The agent lacks a capability: access to the logs.",),
     ),
     Scenario(
         "delegation-recommended",

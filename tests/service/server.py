@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 
@@ -204,6 +204,12 @@ class Client:
 
     async def aclose(self) -> None:
         await self.http.aclose()
+
+
+class Connect(Protocol):
+    """Makes clients."""
+
+    def __call__(self, server: Server, headers: Mapping[str, str] | None = None) -> Client: ...
 
 
 @asynccontextmanager

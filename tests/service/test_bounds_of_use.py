@@ -3,14 +3,13 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-import jwt
 import pytest
 
 from tests.acceptance.scripts import answers, hangs, says
 from tests.service.provider import Desk
 from tests.service.scenarios import searching
-from tests.service.server import Client, Server
-from tests.service.users import JWT_SECRET, MODEL, REQUESTS_PER_MINUTE
+from tests.service.server import Client, Connect, Server
+from tests.service.users import MODEL, REQUESTS_PER_MINUTE, bearer_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -52,10 +51,9 @@ async def test_of_runs_begun_at_the_same_moment_no_more_than_the_bound_are_let_i
 
 
 async def test_a_user_sends_so_many_requests_a_minute_and_others_are_not_held_up(
-    guarded_server: Server, bob: Client
+    guarded_server: Server, bob: Client, connect: Connect
 ) -> None:
-    token = jwt.encode({"sub": "flood"}, JWT_SECRET, algorithm="HS256")
-    flood = Client(guarded_server, headers={"Authorization": f"Bearer {token}"})
+    flood = connect(guarded_server, bearer_of("flood"))
     path = "/api/settings/agent-config"
     sent = [await flood.http.get(path) for _ in range(REQUESTS_PER_MINUTE)]
     assert {response.status_code for response in sent} == {200}
@@ -66,7 +64,6 @@ async def test_a_user_sends_so_many_requests_a_minute_and_others_are_not_held_up
     assert (await bob.http.get(path)).status_code == 200
     assert (await flood.http.get("/healthz")).status_code == 200
     assert (await flood.http.post("/api/oracle/runs/x/cancel")).status_code == 404  # what ends work is let through
-    await flood.aclose()
 
 
 @pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])

@@ -8,13 +8,12 @@ from typing import Any
 from uuid import uuid4
 
 import httpx2
-import jwt
 import pytest
 
 from tests.acceptance.scripts import ACTION_QUESTION, VAULT_QUESTION, answers, calls, hangs, says
 from tests.service.provider import Desk
-from tests.service.server import Client, Server
-from tests.service.users import JWT_SECRET, TOKENS
+from tests.service.server import Client, Connect, Server
+from tests.service.users import TOKENS, bearer_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -191,32 +190,28 @@ LOOKALIKES = [
 
 
 async def test_no_name_of_a_user_leads_into_the_vault_of_another(
-    alice: Client, guarded_desk: Desk, guarded_server: Server
+    alice: Client, guarded_desk: Desk, guarded_server: Server, connect: Connect
 ) -> None:
     note = f"plans/{uuid4().hex}.md"
     guarded_desk.play(says("", calls("vault_write", path=note, body=SECRET)), answers("Written."))
     await alice.ask(ACTION_QUESTION)
     for name in LOOKALIKES:
-        token = jwt.encode({"sub": name}, JWT_SECRET, algorithm="HS256")
-        other = Client(guarded_server, headers={"Authorization": f"Bearer {token}"})
+        other = connect(guarded_server, bearer_of(name))
         guarded_desk.play(says("", calls("vault_read", path=note), calls("vault_list")), answers("No."))
-        read = await other.ask(VAULT_QUESTION)
+        read = await other.ask(VAULT_QUESTION, limits={"max_parallel_tools": 1})
         assert len(read.of("tool_result")) == 2, name
         assert SECRET not in json.dumps(read.chunks), name
         assert note not in read.of("tool_result")[1]["tool_result"], name
-        await other.aclose()
 
 
 async def test_a_user_called_local_is_no_operator_where_there_is_auth(
-    alice: Client, guarded_desk: Desk, guarded_server: Server
+    alice: Client, guarded_desk: Desk, guarded_server: Server, connect: Connect
 ) -> None:
     guarded_desk.play(answers("Yes."))
     heard = await alice.ask()
-    token = jwt.encode({"sub": "local"}, JWT_SECRET, algorithm="HS256")
-    local = Client(guarded_server, headers={"Authorization": f"Bearer {token}"})
+    local = connect(guarded_server, bearer_of("local"))
     await assert_hidden(local, heard.run_id, heard.done["context_id"])
     assert (await local.http.get("/api/runs")).json()["runs"] == []
-    await local.aclose()
 
 
 async def test_two_users_streams_at_once_do_not_mix(alice: Client, bob: Client, guarded_desk: Desk) -> None:

@@ -8,7 +8,7 @@ import pytest_asyncio
 from tests.acceptance.scripts import answers, calls, hangs, says
 from tests.service.queries import Heard
 from tests.service.scenarios import searching
-from tests.service.server import Client, serving
+from tests.service.server import serving
 from tests.service.test_settings import PATH
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -22,19 +22,18 @@ async def mortal_server(tmp_path_factory):
 
 
 async def test_decision_27_and_28_after_a_kill_what_was_read_is_there_and_the_run_ends_truthfully(
-    mortal_server,
+    mortal_server, connect
 ) -> None:
     server, desk = mortal_server, mortal_server.desk
-    before = Client(server)
+    before = connect(server)
     desk.play(*searching(1), hangs(says("Half of the")), says("Looking.", calls("search_code", query="zzhold")))
     async with before.stream() as streaming:
         await streaming.until_content("Half of the")
         async with before.stream() as searched:
             await searched.until_chunk("tool_call")
             await server.kill()
-    await before.aclose()
     await server.start()
-    after = Client(server)
+    after = connect(server)
     for seen in (streaming, searched):
         rest = await after.resumed(seen.run_id, after=seen.ids[-1])
         whole = await after.resumed(seen.run_id)
@@ -52,12 +51,13 @@ async def test_decision_27_and_28_after_a_kill_what_was_read_is_there_and_the_ru
     following = await after.ask("And now?", context_id=whole.done["context_id"])
     assert following.answer == "On it goes."
     assert [request.complaint for request in desk.requests] == [None]
-    await after.aclose()
 
 
-async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_are_there(mortal_server) -> None:
+async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_are_there(
+    mortal_server, connect
+) -> None:
     server, desk = mortal_server, mortal_server.desk
-    before = Client(server)
+    before = connect(server)
     changed = await before.http.put(PATH, json={"max_iterations": 2, "tokenWarningPercent": 60})
     assert changed.status_code == 200
     desk.play(answers("First."), hangs(says("Half of the")))
@@ -66,12 +66,11 @@ async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_
         await stream.until_content("Half of the")
         code = await server.stop()
         seen: Heard = await stream.rest()
-    await before.aclose()
     assert code == 0
     assert seen.reason == "error"
     assert [error["error_type"] for error in seen.of("error")] == ["service_stopping"]
     await server.start()
-    after = Client(server)
+    after = connect(server)
     kept = (await after.http.get(PATH)).json()
     assert (kept["max_iterations"], kept["token_warning_percent"], kept["token_budget"]) == (2, 60, 50_000)
     for heard in (first, seen):
@@ -82,15 +81,14 @@ async def test_012_fr_002_after_an_orderly_end_limits_conversations_and_streams_
     following = await after.ask("And log_in?", context_id=first.done["context_id"])
     assert following.answer.endswith("Stopped: iteration limit reached (2/2).")
     assert len(desk.bodies[0]["messages"]) == 5
-    await after.aclose()
 
 
 @pytest.mark.parametrize("path", ["/api/oracle", "/api/oracle/stream"])
 async def test_012_fr_004_1_a_run_whose_reader_stays_away_is_cancelled_after_the_grace_time(
-    mortal_server, path: str
+    mortal_server, connect, path: str
 ) -> None:
     server, desk = mortal_server, mortal_server.desk
-    client = Client(server)
+    client = connect(server)
     desk.play(hangs(says("Half of the")))
     asking = asyncio.create_task(client.http.post(path, json={"question": "Where is RetryPolicy?"}))
     await desk.wait_request()
@@ -102,4 +100,3 @@ async def test_012_fr_004_1_a_run_whose_reader_stays_away_is_cancelled_after_the
     ended = await client.resumed(newest["run_id"])
     assert (ended.reason, ended.answer) == ("user_cancelled", "Half of the")
     await client.check_kept(ended)
-    await client.aclose()
