@@ -9,6 +9,8 @@ From the outside in:
 5. `BodyLimit`: nobody sends more than a body may have.
 """
 
+import asyncio
+import contextlib
 import re
 import time
 import traceback
@@ -30,6 +32,8 @@ log = structlog.get_logger(__name__)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_DRAINED, _DRAIN_S = 8, 2.0
+"""How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
 
 _PROTECTION = {
@@ -187,6 +191,8 @@ class BodyLimit:
         length = Headers(scope=scope).get("content-length", "0")
         if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > self._most_bytes):
             refusal = self._too_large()
+            if len(length) <= 18 and int(length) <= _DRAINED * self._most_bytes:
+                await self._drain(receive)
             await json_answer({"detail": refusal.detail}, status=413, headers=refusal.headers)(scope, receive, send)
             return
         read = 0
@@ -196,10 +202,23 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self._most_bytes:
+                if message.get("more_body"):
+                    await self._drain(receive)
                 raise self._too_large()
             return message
 
         await self._app(scope, counted, send)
+
+    async def _drain(self, receive: Receive) -> None:
+        """Read on for a while: a connection that is closed on unread bytes is reset, and the refusal with it lost."""
+        left = _DRAINED * self._most_bytes
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_S):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body"):  # its end, or the client has gone
+                        return
 
     def _too_large(self) -> HTTPException:
         # What is still coming is not read, so the connection cannot be used again.

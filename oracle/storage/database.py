@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 READERS = 4
 """Reads at a time."""
-_BUSY_MS = 2000  # how long SQLite waits for another connection's lock before it says so
+_BUSY_MS = 1000  # how long SQLite waits for another connection's lock before it says so
 CONNECT_S = 5
 _LONGEST_ID = 64
 _WAL_WAIT_S = 0.25  # for readers, while nobody can write

@@ -1,4 +1,4 @@
-"""`oracle serve` as a process that may die, a provider that survives it, and what must be true of every run afterwards."""
+"""`oracle serve` as a process that may die, a provider that survives it, and what must be true of every run then."""
 
 import os
 import sqlite3
