@@ -2,7 +2,8 @@
 
 Rules:
 
-- Appending never waits. An idle writer commits at once; a busy one commits what has gathered, every `GROUP_S` at most.
+- Appending never waits. An idle writer commits at once; a busy one commits what has gathered, every `GROUP_S` at most,
+  or every `HURRY_S` if somebody waits for it.
 - What was appended first is committed first; nobody hears of anything before its commit.
 - A failure that may pass (locked, full, gone) is tried again for as long as the process lives; nothing is dropped.
 - Of a run with an entry that can never be written nothing more is written, so that what is there has no gaps; the
@@ -33,6 +34,8 @@ T = TypeVar("T")
 
 GROUP_S = 0.01
 """From the beginning of a commit to the beginning of the next, at least."""
+HURRY_S = 0.002
+"""The same where somebody waits: a limit or a cancel takes three commits in a row to its `done`."""
 PATIENCE_S = 30.0
 """How long somebody who waits for a write is kept waiting while nothing can be written."""
 
@@ -103,6 +106,7 @@ class Writer:
         self._queued_since_s = 0.0
         self._is_closed = False
         self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         database.check_file()
@@ -135,6 +139,7 @@ class Writer:
         """
         entry = WorkEntry(work, self._loop.create_future(), on_commit, wakes, is_alone)
         self._put(entry)
+        self._hurry.set()
         try:
             while not (await asyncio.wait({entry.future}, timeout=_LOOK_S))[0]:
                 since_s = self.health.since_s
@@ -148,6 +153,7 @@ class Writer:
     async def aclose(self) -> None:
         """Write what is there, and end the thread; what cannot be written now is told in the log."""
         self._closing.set()
+        self._hurry.set()
         self._wake.set()
         await self._loop.run_in_executor(None, self._thread.join, _LAST_WAIT_S)
         await asyncio.sleep(0)  # what it has announced last
@@ -172,13 +178,15 @@ class Writer:
         while True:
             self._wake.wait()
             began_s = time.monotonic()
+            self._hurry.clear()
             taken = self._take()
             if taken.entries:
                 self._write_all(taken)
             elif self._closing.is_set():
                 return
             if taken.is_all and not self._closing.is_set():
-                self._closing.wait(began_s + GROUP_S - time.monotonic())
+                self._closing.wait(began_s + HURRY_S - time.monotonic())
+                self._hurry.wait(began_s + GROUP_S - time.monotonic())
 
     def _take(self) -> _Taken:
         """The next entries; those that want to be alone are."""
