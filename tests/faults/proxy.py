@@ -1,4 +1,4 @@
-"""A TCP proxy whose cable can be pulled: cut (connections are reset, new ones too) or stalled (nothing comes through)."""
+"""A TCP proxy whose cable can be pulled: cut (connections are reset) or stalled (nothing comes through)."""
 
 import asyncio
 import contextlib

@@ -157,7 +157,7 @@ async def running_service(
 async def _listening(parts: ServiceParts) -> AsyncIterator[int]:
     """uvicorn without its main loop, which looks ten times a second whether it is to stop."""
     app = build_app(parts)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", access_log=False, lifespan="off")
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False, lifespan="off")
     config.load()
     server = uvicorn.Server(config)
     server.lifespan = config.lifespan_class(config)
