@@ -44,6 +44,19 @@ class AskError(ValueError):
     """A question that cannot be asked as it was asked; the message says what would be right."""
 
 
+class UnknownTreeError(AskError):
+    """There is no tree of that name.
+
+    Args:
+        message: what would be right.
+        name: as it was given.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class UnknownConversationError(AskError):
     """The user has no conversation of that name."""
 
@@ -276,7 +289,7 @@ class Oracle:
             known = sorted({*self._trees.names(), *decision_trees()})
             nearest = closest(name, known)
             hint = f"did you mean {nearest!r}?" if nearest else f"there are {', '.join(known)}"
-            raise AskError(f"there is no tree {name!r}; {hint}") from error
+            raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name) from error
 
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:

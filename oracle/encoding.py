@@ -20,7 +20,8 @@ def to_json(value: Any) -> bytes:  # noqa: ANN401  JSON data
         RecursionError: it is nested more deeply than Python's own JSON can be.
     """
     try:
-        return orjson.dumps(value)
+        # Copied: what orjson returns keeps its whole buffer, 4 KB for a chunk of 100 bytes (seen with 3.13).
+        return b"%b" % orjson.dumps(value)
     except TypeError:
         return _dumped(value)
 

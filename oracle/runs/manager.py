@@ -228,10 +228,10 @@ class RunManager:
     async def _open(self, ask: Ask, new: NewRun, *, started_s: float) -> LiveRun:
         record = await self._begin(new)
         live = LiveRun(record, store=self._store, clock=self._clock)
+        recorder = self._recorder(live, started_s=started_s)
         try:
             self._refuse_if_draining()
             self._live[record.id] = live
-            recorder = self._recorder(live, started_s=started_s)
             query = await self._oracle.open(
                 replace(ask, run_id=record.id, context_id=record.context_id),
                 emit=recorder.emit,
@@ -243,6 +243,7 @@ class RunManager:
             self._refuse_if_draining()
         except BaseException:
             self._live.pop(record.id, None)
+            recorder.log.close()
             await self._abandon(record.id)
             raise
         self._metrics.run_started(record.tree)
@@ -292,6 +293,7 @@ class RunManager:
         except Exception as error:  # noqa: BLE001  whatever it was: the run is ended from its log
             log.warning("run.not_ended", problem=f"{type(error).__name__}: {error}")
             reason = "error"
+            recorder.log.close()
             await self._upkeep.end(record)
         finally:
             self._metrics.run_ended(record.tree, reason, seconds=self._clock.now() - recorder.started_s)

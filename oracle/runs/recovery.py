@@ -10,8 +10,10 @@ Rules:
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, cast
 
 import structlog
@@ -24,7 +26,7 @@ from oracle.conversations import Conversation, Exchange
 from oracle.encoding import to_json
 from oracle.runs.story import BREAK, Story
 from oracle.runs.waiting import pause
-from oracle.storage import RunEnd, RunRecord, Store, StoreUnavailableError
+from oracle.storage import RunEnd, RunLog, RunRecord, Store, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -118,8 +120,9 @@ class Recovery:
 
         Raises:
             RunLostError: another worker has it.
-            StoreUnavailableError: the log cannot be read for now; to be tried again.
+            StoreUnavailableError: the log cannot be read or written for now; to be tried again.
         """
+        await self._store.write(lambda _: None)  # what this process itself has said of it is there then
         story = await self._read(record.id)
         ways = {"end": self._end}
         return await ways[decide(record, story)](record, story)
@@ -128,18 +131,26 @@ class Recovery:
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, story)
         ending = ending_of(story, saved_as=saved_as)
-        writer = self._store.log.writer(record, seq=story.seq, chunk_n=story.chunk_n)
-        for chunk in ending.chunks:
-            writer.chunk(to_json(chunk.to_wire()))
+        exchange = None
         if saved_as is None and conversation is not None:
             exchange = self._exchange(record, story, ending, conversation)
-            await self._insist(
-                lambda: self._store.conversations.append(record.user_id, record.context_id, exchange), record.id
-            )
         done = self._done(record, story, ending)
-        await self._insist(lambda: writer.finish(to_json(done.to_wire()), _end_of(done, ending)), record.id)
+        writer = self._store.log.writer(record, seq=story.seq, chunk_n=story.chunk_n)
+        with closing(writer):
+            await self._write(writer, record, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
         return done
+
+    async def _write(
+        self, writer: RunLog, record: RunRecord, ending: Ending, exchange: Exchange | None, done: Done
+    ) -> None:
+        for chunk in ending.chunks:
+            writer.chunk(to_json(chunk.to_wire()))
+        if exchange is not None:
+            append = partial(self._store.conversations.append, record.user_id, record.context_id, exchange)
+            await self._insist(append, record.id)
+        finish = partial(writer.finish, to_json(done.to_wire()), _end_of(done, ending))
+        await self._insist(finish, record.id)
 
     async def _read(self, run_id: str) -> Story:
         story = Story()

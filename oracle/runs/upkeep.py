@@ -54,12 +54,12 @@ class Upkeep:
         self._timers: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
         await self._reap(silent_s=self._options.silent_s if self._store.is_shared else None)
+        self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
         await ended_within(tuple(self._endings.values()), self._options.patience_s, clock=self._clock)
         self._start("reaper", self.look, every_s=self._options.reap_s)
-        if self._options.retain_s is not None or self._options.retain_bytes is not None:
-            self._start("retention", self._prune, every_s=self._options.prune_s)
+        # Also where everything is kept for ever: what was being forgotten when a process died is still to go.
+        self._start("retention", self._prune, every_s=self._options.prune_s)
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -21,18 +21,19 @@ from oracle.storage import RunRecord
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-def parts_of(request: Request) -> ServiceParts:
+async def parts_of(request: Request) -> ServiceParts:
     """The parts of the service."""
     parts: ServiceParts = request.app.state.parts
     return parts
 
 
-def caller_of(request: Request) -> Caller:
+async def caller_of(request: Request) -> Caller:
     """Who sent the request; `AuthGuard` found it."""
     caller: Caller = request.state.caller
     return caller
 
 
+# Both are coroutines because FastAPI sends a plain function to a thread, for every request.
 Parts = Annotated[ServiceParts, Depends(parts_of)]
 CallerNow = Annotated[Caller, Depends(caller_of)]
 

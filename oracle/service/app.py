@@ -2,6 +2,7 @@
 
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
+from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
 from oracle.service import agent_settings, conversations, operations, queries, runs
@@ -18,6 +19,10 @@ Operators also see others' runs (how they stand, ticks, signals), never their st
 Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
 """
 
+_NO_TELEMETRY: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""FastAPI's own would hand the texts of requests that were refused to whatever OpenTelemetry finds in the process; who
+wants traces puts a middleware of OpenTelemetry's in front."""
+
 
 def build_app(parts: ServiceParts) -> FastAPI:
     """The service as an ASGI app.
@@ -33,6 +38,7 @@ def build_app(parts: ServiceParts) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
     )
     app.state.parts = parts
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]

@@ -14,6 +14,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import jwt
+import structlog
+
+log = structlog.get_logger(__name__)
 
 LOCAL_USER = "local"
 
@@ -105,7 +108,17 @@ class Authenticator:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):  # claims may be anything
             return None
         user = claims["sub"]
-        return user if isinstance(user, str) and 0 < len(user) <= _LONGEST_USER and user.isprintable() else None
+        if isinstance(user, str) and 0 < len(user) <= _LONGEST_USER and user.isprintable():
+            return user
+        # The client is told no more than of any bad token; whoever issues them must be able to find out.
+        log.warning(
+            "token.refused", problem=f"its 'sub' must be 1-{_LONGEST_USER} printable characters", sub=_shown(user)
+        )
+        return None
+
+
+def _shown(user: object) -> str:
+    return repr(user)[:80] if isinstance(user, str) else type(user).__name__
 
 
 def _bearer(values: Collection[bytes]) -> str:

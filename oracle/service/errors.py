@@ -20,8 +20,8 @@ from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
-from oracle.answering import AskError
 from oracle.answering import UnknownConversationError as NoSuchConversationError
+from oracle.answering import UnknownTreeError
 from oracle.decision import ConfigError, DecisionTreeError
 from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
@@ -32,6 +32,7 @@ from oracle.storage import (
     TooManyRunsError,
     UnknownConversationError,
 )
+from oracle.tools import ToolSetupError
 
 log = structlog.get_logger(__name__)
 
@@ -82,7 +83,8 @@ def add_error_answers(app: FastAPI) -> None:
         InvalidRequestError: _on_invalid_value,
         QuestionError: _refusal("question"),
         ConfigError: _refusal("limits"),
-        AskError: _refusal("tree"),
+        UnknownTreeError: _on_unknown_tree,
+        ToolSetupError: _on_unusable_tools,
         TreeFileError: _on_broken_tree,
         DecisionTreeError: _on_broken_tree,
         NoSuchConversationError: _on_unknown_conversation,
@@ -177,6 +179,17 @@ async def _on_broken_tree(_: Request, error: Exception) -> Response:
     # The message names the operator's files; it is theirs to read.
     log.error("tree.refused", problem=bounded(error, most=_LONGEST_MESSAGE))
     return invalid([mistake("this tree has mistakes and cannot be run; they are in the log", loc=("body", "tree"))])
+
+
+async def _on_unknown_tree(_: Request, error: Exception) -> Response:
+    assert isinstance(error, UnknownTreeError)  # noqa: S101  registered for it
+    return invalid([mistake(str(error), loc=("body", "tree"), value=error.name)])
+
+
+async def _on_unusable_tools(_: Request, error: Exception) -> Response:
+    # A folder of the operator's, and its name: theirs to read.
+    log.error("tools.refused", problem=bounded(error, most=_LONGEST_MESSAGE))
+    return later(503, "Your notes cannot be reached for now; the operator finds the reason in the log.")
 
 
 async def _on_unknown_conversation(_: Request, __: Exception) -> Response:

@@ -34,6 +34,8 @@ _LOOPBACK_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.I
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
+_PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
+_FAILED = 400
 _CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
 
 _PROTECTION = {
@@ -81,7 +83,8 @@ class Edge:
                 await json_answer({"detail": "An internal error; it has been logged."}, status=500)(
                     scope, receive, protected
                 )
-            log.info(
+            tell = log.debug if scope["path"] in _PROBES and status < _FAILED else log.info
+            tell(
                 "request.finished",
                 method=scope["method"],
                 path=bounded(scope["path"]),
@@ -161,7 +164,7 @@ class AuthGuard:
             )
             await refusal(scope, receive, send)
             return
-        # A cancel ends work, so it is let through; the call itself is counted as little as its answer costs.
+        # A cancel ends work, so it is let through, and not counted.
         wait_s = 0 if self._limit is None or _CANCEL_PATH.fullmatch(scope["path"]) else self._limit.take(caller.user_id)
         if wait_s:
             await later(429, "You have sent as many requests as you may for now.", after_s=wait_s)(scope, receive, send)

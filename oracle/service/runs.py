@@ -145,7 +145,8 @@ def _with_list(head: dict[str, Any], name: str, events: Sequence[Event]) -> byte
 
 
 def _last_seen(header: str | None, after: str | None) -> int:
-    text, loc = (after, ("query", "after")) if header is None else (header, ("header", "Last-Event-ID"))
+    # An empty header is what a browser's EventSource holds before its first id: there is none.
+    text, loc = (header, ("header", "Last-Event-ID")) if header else (after, ("query", "after"))
     if text is None:
         return 0
     if not (text.isascii() and text.isdigit()):

@@ -106,8 +106,8 @@ class EventStream(Response):
         self._timing = timing
         self._streams = streams
         self._is_stalled = is_stalled
-        self._sending = asyncio.Lock()
         self._sent_at = 0.0
+        self._sending_since: float | None = None  # of a batch
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI
         """Answer the request."""
@@ -129,28 +129,36 @@ class EventStream(Response):
                 await self._send(send, {"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pump(self, send: Send) -> None:
+        """Send the batches; `_beat` looks how long each takes, as a timeout for each would cost a tenth of it all."""
+        clock = asyncio.get_running_loop().time
         async with _closing(self._batches) as batches:
             async for batch in batches:
                 for body in _writes(batch):
-                    await self._send(send, {"type": "http.response.body", "body": body, "more_body": True})
+                    self._sending_since = clock()
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+                    self._sent_at, self._sending_since = clock(), None
 
     async def _beat(self, send: Send) -> None:
-        """Send heartbeats; returns when the stream is to end."""
-        loop = asyncio.get_running_loop()
+        """Send heartbeats, and see whether the client reads; returns when the stream is to end."""
+        timing, clock = self._timing, asyncio.get_running_loop().time
         while True:
-            idle_s = loop.time() - self._sent_at
-            if idle_s >= self._timing.heartbeat_s:
-                await self._send(send, {"type": "http.response.body", "body": _HEARTBEAT, "more_body": True})
-                idle_s = 0.0
+            if self._sending_since is not None:
+                next_look_at = self._sending_since + timing.send_timeout_s
+                if next_look_at <= clock():
+                    raise _NobodyReadsError
+            else:
+                if self._sent_at + timing.heartbeat_s <= clock():
+                    await self._send(send, {"type": "http.response.body", "body": _HEARTBEAT, "more_body": True})
+                next_look_at = self._sent_at + timing.heartbeat_s
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._timing.heartbeat_s - idle_s):
+                async with asyncio.timeout_at(min(next_look_at, clock() + timing.heartbeat_s)):
                     await self._streams.closing.wait()
             if self._streams.closing.is_set() or self._is_stalled():
                 return
 
     async def _send(self, send: Send, message: Mapping[str, object]) -> None:
         try:
-            async with asyncio.timeout(self._timing.send_timeout_s), self._sending:
+            async with asyncio.timeout(self._timing.send_timeout_s):
                 await send(dict(message))
         except TimeoutError:
             raise _NobodyReadsError from None

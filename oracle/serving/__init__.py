@@ -1,7 +1,7 @@
 """The process that serves: `serve` opens the service, listens, and ends without losing a word.
 
-`process` is its life from start to end, `server` the HTTP server with signals that drain first, `sockets` where it
-listens, `lag` measures how late the event loop is.
+`process` is its life from start to end, `server` the HTTP server with signals that drain first, `protocol` what
+bounds a connection, `sockets` where it listens, `lag` measures how late the event loop is.
 """
 
 from oracle.serving.errors import ServingError

@@ -24,6 +24,7 @@ log = structlog.get_logger(__name__)
 _LAST_CHUNKS_S: Final = 1.0
 """For streams to send the ends of their runs, once all runs have ended."""
 _LOOK_S: Final = 0.02
+_SWITCH_S: Final = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ async def serve(
         told = _listening(parts, url=address(host, listener.getsockname()[1]))
 
         def listening() -> None:
-            _settle_garbage()
+            _settle_interpreter()
             log.info("service.started", url=told.url, model=told.model, store=told.store, worker=parts.store.worker)
             announce(told)
 
@@ -135,10 +136,16 @@ def _listening(parts: ServiceParts, *, url: str) -> Listening:
     )
 
 
-def _settle_garbage() -> None:
-    """What was made until now lives as long as the process; the collector need not look at it ever again."""
+def _settle_interpreter() -> None:
+    """Tune what the event loop and the store's writer share.
+
+    What was made until now lives as long as the process; the collector need not look at it ever again. And a thread
+    that wants the interpreter asks for it every 0.5 ms instead of 5: a commit asks several times, and with 200 streams
+    the event loop is seldom idle. That halves the time from the model's words to the client (`make bench`).
+    """
     gc.collect()
     gc.freeze()
+    sys.setswitchinterval(_SWITCH_S)
 
 
 def _loop_factory() -> Callable[[], Any] | None:

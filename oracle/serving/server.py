@@ -22,6 +22,8 @@ import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from oracle.serving.protocol import BoundedProtocol
+
 log = structlog.get_logger(__name__)
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -42,7 +44,7 @@ class DrainingServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=BoundedProtocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,

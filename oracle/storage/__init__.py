@@ -4,7 +4,7 @@
 """
 
 from oracle.storage.commands import Commands
-from oracle.storage.conversations import StoredConversations
+from oracle.storage.conversations import ConversationSummary, StoredConversations
 from oracle.storage.database import Database
 from oracle.storage.errors import (
     ConversationBusyError,
@@ -41,6 +41,7 @@ __all__ = [
     "Commands",
     "CommitFigures",
     "ConversationBusyError",
+    "ConversationSummary",
     "Database",
     "Event",
     "EventKind",

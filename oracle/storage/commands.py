@@ -18,6 +18,8 @@ log = structlog.get_logger(__name__)
 
 COMMANDS_CHANNEL = "oracle_commands"
 
+_AGAIN_S = 1.0  # before commands that could not be read are looked for again
+
 _command, _run = schema.command, schema.run
 
 
@@ -92,9 +94,10 @@ class Commands:
             self._look_again = False
             try:
                 commands = await self._writer.write(self._take)
-            except StorageError as error:
+            except StorageError as error:  # they wait, and nobody might ever tell of them again
                 log.warning("commands.not_read", problem=str(error))
-                return
+                await asyncio.sleep(_AGAIN_S)
+                continue
             for command in commands:
                 if self._on_command is not None:
                     self._on_command(command)

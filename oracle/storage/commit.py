@@ -9,7 +9,7 @@ Rules:
   written again: nothing is written twice, and no work is run twice.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +36,13 @@ CHUNKS_CHANNEL = "oracle_chunks"
 
 _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
 _COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
-_INSERT = f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
+_ROWS_A_STATEMENT = (64, 16, 4, 1)
+_INSERTS = {
+    count: f"INSERT INTO event ({_COLUMNS}) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * count)}"  # noqa: S608  constants
+    for count in _ROWS_A_STATEMENT
+}
+"""Many rows in each, because sqlite3 gives the interpreter up, and asks for it again, with every step that it makes: a
+row a step would wait for a busy event loop as often as there are rows."""
 _COPY = f"COPY event ({_COLUMNS}) FROM STDIN"
 _SQLITE_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
 _POSTGRESQL_EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
@@ -82,7 +88,7 @@ class Committer:
     def __init__(self, database: Database, *, worker: str) -> None:
         self._database = database
         self._fence = fence_name(worker)
-        self._doubt: tuple[int, Group] | None = None
+        self._doubt: tuple[int, Group, Sequence[Entry]] | None = None
         self._refused: dict[Source, StorageError] = {}  # that nobody has been told of
 
     def commit(self, entries: Sequence[Entry], *, one_by_one: bool = False) -> Group:
@@ -98,7 +104,9 @@ class Committer:
         self._database.check_file()
         with self._database.write_engine.connect() as connection:
             try:
-                if self._doubt is not None and (group := self._resolve(connection, *self._doubt)) is not None:
+                if self._doubt is not None and self._doubt[2] is not entries:
+                    self._doubt = None  # the store is being closed, and whoever waited for those was told
+                if self._doubt is not None and (group := self._resolve(connection, *self._doubt[:2])) is not None:
                     return group
                 return self._commit(connection, entries, one_by_one=one_by_one)
             except Exception:
@@ -114,7 +122,7 @@ class Committer:
             self._notify(connection, group)
             group.refused = dict(self._refused)
             if number is not None:
-                self._doubt = (number, group)
+                self._doubt = (number, group, entries)
             transaction.commit()
         return self._done(group)
 
@@ -207,7 +215,8 @@ class Committer:
             return
         driver: Any = connection.connection.driver_connection
         if self._database.is_sqlite:
-            driver.executemany(_INSERT, rows)
+            for some in _in_portions(rows):
+                driver.execute(_INSERTS[len(some)], [value for row in some for value in row])
             return
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
             for row in rows:
@@ -237,6 +246,15 @@ class Committer:
         if group.wakes and not self._database.is_sqlite:
             notes = list(_notes(f"{run_id}:{number}" for run_id, number in group.wakes.items()))
             connection.exec_driver_sql(_NOTIFY, (CHUNKS_CHANNEL, notes))
+
+
+def _in_portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in the sizes that there are statements for."""
+    start = 0
+    for size in _ROWS_A_STATEMENT:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size
 
 
 def _notes(parts: Iterable[str]) -> Iterable[str]:

@@ -25,7 +25,10 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 2.0
 _LARGEST = 2**31 - 1  # of a number in the log
 
 _event = schema.event
-_LAST = "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id) FROM run WHERE id = {0}"
+_LAST = (  # of a forgotten run nothing is shown any more, though its events may go one portion at a time
+    "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id)"
+    " FROM run WHERE id = {0} AND forgotten_at IS NULL"
+)
 _BEHIND = (  # {0} is the mark of a parameter
     "SELECT chunk_n, {1} FROM (SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before"  # noqa: S608
     f" FROM event WHERE run_id = {{0}} AND chunk_n > {{0}} ORDER BY chunk_n LIMIT {PAGE}) AS page"
@@ -171,10 +174,12 @@ class EventLog:
     def _page(self, connection: Connection, *, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
         """In a reader's thread, in one snapshot: the next chunks, and whether they are the run's last."""
         row = connection.exec_driver_sql(self._last, (run_id,)).one_or_none()
+        if row is None:
+            return [], True
         found = connection.exec_driver_sql(self._behind_sql, (run_id, after)).all()
         if self._database.is_sqlite:
             chunks = [StoredChunk(n, data) for n, data in found]
         else:
             chunks = [StoredChunk(n, data.encode()) for n, data in found]
-        is_running, last_n = (False, 0) if row is None else (row[0] == "running", row[1] or 0)
+        is_running, last_n = row[0] == "running", row[1] or 0
         return chunks, not is_running and (not chunks or chunks[-1].n >= last_n)

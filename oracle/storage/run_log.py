@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from oracle.encoding import to_json
+from oracle.encoding import scrub, to_json
 from oracle.storage import schema
 from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
 from oracle.storage.records import EventKind, RunEnd, RunRecord, StoredChunk
@@ -15,6 +15,7 @@ from oracle.storage.tails import Tail
 from oracle.storage.writer import Writer
 
 _run = schema.run
+_LONGEST_MODEL = 255  # a provider names it as it likes, and a run must end all the same
 
 
 class RunLog:
@@ -119,6 +120,10 @@ class RunLog:
             self.refused(error)
             raise
 
+    def close(self) -> None:
+        """Nothing more will be appended here; somebody else ends the run, or it was none. Nothing the second time."""
+        self._release()
+
     def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
         """So many more events are durable, these chunks among them (called by the writer)."""
         self._pending -= events
@@ -202,7 +207,7 @@ class _Final:
             "turns": end.turns,
             "tokens_used": end.tokens_used,
             "tokens_estimated": end.tokens_estimated,
-            "model_used": end.model_used,
+            "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 
     def events(self, run_id: str) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from sqlalchemy import (
 metadata = MetaData()
 
 _RUNNING = text("status = 'running'")
+_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 
 run = Table(
     "run",
@@ -59,6 +60,9 @@ run = Table(
         sqlite_where=_RUNNING,
         postgresql_where=_RUNNING,
     ),
+    Index("runs_by_time", "created_at", "id"),
+    Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
     Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
 )
 

@@ -20,7 +20,7 @@ from oracle.wiring.vaults import UserTools
 
 _DAY_S = 86_400.0
 _MB = 1_000_000
-_LONGEST_HOST = 60
+_LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
 
 
 @asynccontextmanager

@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -47,3 +48,11 @@ def test_numbers_that_json_cannot_say_are_null_also_beside_large_ones():
 def test_what_is_no_json_data_is_refused():
     with pytest.raises(TypeError, match="object"):
         to_json({"a": object()})
+
+
+def test_a_small_chunk_that_is_kept_takes_little_memory():
+    tracemalloc.start(1)
+    kept = [to_json({"type": "content", "content": str(number)}) for number in range(1000)]
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / len(kept) < 300

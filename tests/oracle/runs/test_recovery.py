@@ -1,5 +1,6 @@
 """Runs whose process is gone: ended from their logs by the next one."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -7,9 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, select, update
 
+from bt_runtime.testing import FakeClock
+from oracle.runs.recovery import Recovery
 from oracle.storage import NewRun, RunRecord, Store, open_store, schema
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, made_tool, says
-from tests.oracle.runs.running import Gate, Managed, managed
+from tests.oracle.runs.running import Gate, Managed, managed, settle, told
+from tests.oracle.runs.test_unwritable import locked
 
 SENTENCE = "Stopped: the service was interrupted before the answer was complete."
 
@@ -149,3 +153,17 @@ async def begin(store: Store, **values: Any) -> RunRecord:
         **values,
     )
     return await store.runs.begin(new)
+
+
+async def test_what_this_process_has_not_written_yet_is_part_of_the_end(store: Store, url: str) -> None:
+    new = NewRun("run-1", "local", "context-1", "oracle", {"question": CODE_QUESTION}, {}, timeout_s=120.0)
+    record = await store.runs.begin(new)
+    log = store.log.writer(record)
+    recovery = Recovery(store, default_model="scripted", clock=FakeClock(), now=lambda: 1.0)
+    with locked(url):
+        log.chunk(b'{"type":"content","content":"Said, and not written yet."}')
+        ending = asyncio.create_task(recovery.end(record))
+        await asyncio.wait({ending}, timeout=0.5)  # for what it might read before it may
+        await settle()
+    await ending
+    assert (await told(store, record)).text == f"Said, and not written yet.\n\n{SENTENCE}"

@@ -10,6 +10,7 @@ down_revision = None
 def upgrade() -> None:
     """Make them."""
     running = sa.text("status = 'running'")
+    may_go = sa.text("status = 'finished' AND forgotten_at IS NULL")
     is_chunk = sa.text("chunk_n IS NOT NULL")
     op.create_table(
         "run",
@@ -46,6 +47,9 @@ def upgrade() -> None:
         sqlite_where=running,
         postgresql_where=running,
     )
+    op.create_index("runs_by_time", "run", ["created_at", "id"])
+    op.create_index("running_runs_of_user", "run", ["user_id"], sqlite_where=running, postgresql_where=running)
+    op.create_index("runs_that_may_go", "run", ["finished_at", "id"], sqlite_where=may_go, postgresql_where=may_go)
     op.create_index("running_runs", "run", ["heartbeat_at"], sqlite_where=running, postgresql_where=running)
     op.create_table(
         "event",

@@ -1,0 +1,192 @@
+"""A database that cannot be written for a while: nothing is lost, nothing is told before it is durable, all goes on."""
+
+import resource
+import sqlite3
+from asyncio import TaskGroup, timeout
+from collections.abc import AsyncIterator, Callable
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from benchmarks.paced import question
+from benchmarks.paced_provider import PacedProvider
+from benchmarks.processes import ServerProcess
+from benchmarks.service_client import Stream, call
+from tests.faults.proxy import Proxy
+from tests.faults.service import QUICK, broken_pages, checked_run, service
+
+GUARD_S = 60
+
+
+@pytest.fixture
+async def server(tmp_path: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
+    async with service(tmp_path, provider) as running:
+        yield running
+
+
+async def until_ready(server: ServerProcess, status: int) -> None:
+    """It has noticed."""
+    while (await call(server.address, "GET", "/readyz"))[0] != status:
+        pass
+
+
+async def begun(server: ServerProcess, *tags: str) -> list[Stream]:
+    """Streams of runs under way, each of which has said something."""
+    streams = [await Stream(server.address).ask(question(tag)) for tag in tags]
+    for stream in streams:
+        await stream.until("content")
+    return streams
+
+
+async def ended_whole(server: ServerProcess, streams: list[Stream]) -> None:
+    """The streams come to their ends, and nothing is missing."""
+    for stream in streams:
+        await stream.read_all()
+        assert stream.chunks[-1]["termination_reason"] == "completed", stream.chunks[-1]
+        await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
+
+
+@contextmanager
+def locked(database: Path):
+    """Another process is writing, and does not come to an end."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+async def test_a_lock_of_another_process_delays_and_loses_nothing(
+    tmp_path: Path, provider: PacedProvider, server: ServerProcess
+) -> None:
+    async with timeout(GUARD_S):
+        streams = await begun(server, "l1", "l2")
+        with locked(tmp_path / "data" / "oracle.db"):
+            held = [len(stream.chunks) for stream in streams]
+            await provider.wait_for(lambda it: it.speaking["l1"] == it.speaking["l2"] == 0)
+            # The turn is over at the provider. Nothing is told that is not durable, and the tree does not go on.
+            assert all(provider.asked[tag, 2] == 0 for tag in ("l1", "l2"))
+        assert all(len(stream.chunks) >= before for stream, before in zip(streams, held, strict=True))
+        await ended_whole(server, streams)
+
+
+async def test_a_full_disk_is_told_waited_out_and_loses_nothing(tmp_path: Path, server: ServerProcess) -> None:
+    async with timeout(GUARD_S):
+        streams = await begun(server, "d1", "d2", "d3")
+        full = max(path.stat().st_size for path in (tmp_path / "data").glob("oracle.db*"))
+        _, most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (full, most))
+        await until_ready(server, 503)
+        # A query needs a row: it is refused, in time, with a time to come back; or waits and is answered later.
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
+        await until_ready(server, 200)
+        await ended_whole(server, streams)
+        assert await server.stop() == 0
+        assert broken_pages(tmp_path / "data" / "oracle.db") == []
+
+
+async def test_a_database_that_vanished_is_told_and_taken_up_again_when_it_is_back(
+    tmp_path: Path, server: ServerProcess
+) -> None:
+    async with timeout(GUARD_S):
+        streams = await begun(server, "v1", "v2")
+        database = tmp_path / "data" / "oracle.db"
+        database.rename(tmp_path / "elsewhere.db")
+        await until_ready(server, 503)
+        assert (await call(server.address, "GET", "/healthz"))[0] == 200
+        (tmp_path / "elsewhere.db").rename(database)
+        await until_ready(server, 200)
+        await ended_whole(server, streams)
+
+
+async def test_terminated_backends_of_postgresql_lose_nothing(
+    tmp_path: Path, provider: PacedProvider, postgresql_url: str
+) -> None:
+    async with (
+        timeout(GUARD_S),
+        service(tmp_path, provider, settings={"ORACLE_DATABASE_URL": postgresql_url}) as server,
+    ):
+        streams = await begun(server, "t1", "t2", "t3")
+        with psycopg.connect(postgresql_url, autocommit=True) as connection:
+            for _ in range(3):
+                ended = connection.execute(
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                ).fetchone()
+                assert ended is not None
+                await streams[0].until("content")
+        await ended_whole(server, streams)
+
+
+async def test_an_unreachable_postgresql_is_told_and_waited_out(
+    tmp_path: Path, provider: PacedProvider, postgresql_url: str
+) -> None:
+    url = urlsplit(postgresql_url)
+    async with timeout(GUARD_S), Proxy(url.hostname or "127.0.0.1", url.port or 5432) as proxy:
+        through = url._replace(netloc=f"{url.username}@127.0.0.1:{proxy.port}").geturl()
+        async with service(tmp_path, provider, settings={"ORACLE_DATABASE_URL": through}) as server:
+            streams = await begun(server, "u1", "u2", "u3")
+            proxy.cut()
+            await until_ready(server, 503)
+            proxy.mend()
+            await until_ready(server, 200)
+            await ended_whole(server, streams)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("fault", ["full", "locked", "vanished"])
+async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_that_was_told_is_lost(
+    tmp_path: Path, provider: PacedProvider, server: ServerProcess, fault: str
+) -> None:
+    """Longer than the patience of the runs (30 s): they end as errors, once they can be written at all."""
+    async with timeout(240):
+        streams = await begun(server, "m1", "m2", "hang")
+        mend = _break(tmp_path, server, fault)
+        refused = await _refusals(server, 3)
+        assert all(status == 503 and "retry-after" in headers for status, headers in refused), refused
+        memory = server.rss_bytes
+        for stream in streams:  # nobody waits for ever
+            await stream.read_all()
+        assert server.rss_bytes - memory < 20_000_000
+        mend()
+        await until_ready(server, 200)
+        for stream in streams:
+            told = await checked_run(server.address, stream.run_id, seen=stream)
+            assert told.chunks[-1]["termination_reason"] in ("error", "completed")
+        after = await begun(server, "m3")
+        await ended_whole(server, after)
+
+
+async def _refusals(server: ServerProcess, count: int) -> list[tuple[int, dict[str, str]]]:
+    answers: list[tuple[int, dict[str, str]]] = []
+
+    async def ask(number: int) -> None:
+        body = {"question": question(f"n{number}")}
+        status, headers, _ = await call(server.address, "POST", "/api/oracle/stream", body=body)
+        answers.append((status, headers))
+
+    async with TaskGroup() as group:
+        for number in range(count):
+            group.create_task(ask(number))
+    return answers
+
+
+def _break(folder: Path, server: ServerProcess, fault: str) -> Callable[[], object]:
+    """Break the store; what is returned mends it."""
+    database = folder / "data" / "oracle.db"
+    if fault == "full":
+        _, most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        full = max(path.stat().st_size for path in (folder / "data").glob("oracle.db*"))
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (full, most))
+        return lambda: resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
+    if fault == "vanished":
+        database.rename(folder / "elsewhere.db")
+        return lambda: (folder / "elsewhere.db").rename(database)
+    holding = locked(database)
+    holding.__enter__()
+    return lambda: holding.__exit__(None, None, None)
