@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from bt_runtime import TreeFileError
 from oracle.cli.errors import CommandError
 from oracle.cli.help import CommandWithSettings
 from oracle.cli.setup import settings_for
@@ -36,13 +37,15 @@ def serve(
     \b
     Exit codes:
       0    it was told to stop, and did
-      1    it cannot start: the port, a setting, a folder or the database cannot be used
+      1    it cannot start: the port, a setting, a folder, a tree or the database cannot be used
       2    an option is unknown or has no value
       130  a second Ctrl-C came before it had stopped (143: SIGTERM)
     """  # noqa: D301  click's mark for lines that stay as they are
     settings = settings_for(log="info", data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault)
     try:
         return run_service(settings, host=host, port=port, announce=_announce)
+    except TreeFileError as error:
+        raise CommandError(str(error), prefix="") from None
     except (ServingError, SettingsError, StoreSetupError, ToolsError, PromptError) as error:
         raise CommandError(str(error)) from None
 

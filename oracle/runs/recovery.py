@@ -147,8 +147,7 @@ class Recovery:
         for chunk in ending.chunks:
             writer.chunk(to_json(chunk.to_wire()))
         if exchange is not None:
-            append = partial(self._store.conversations.append, record.user_id, record.context_id, exchange)
-            await self._insist(append, record.id)
+            await self._store.conversations.append(record.user_id, record.context_id, exchange)
         finish = partial(writer.finish, to_json(done.to_wire()), _end_of(done, ending))
         await self._insist(finish, record.id)
 

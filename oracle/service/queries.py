@@ -82,8 +82,10 @@ def _checked_model(name: str | None, parts: ServiceParts) -> str | None:
         return None
     loc = ("body", "model")
     if not parts.provider_answers:
-        raise InvalidRequestError("the embedded model answers, which is one alone; leave it out", loc=loc, value=name)
+        raise InvalidRequestError(
+            "no model can be named where the offline model answers; leave `model` out", loc=loc, value=name
+        )
     if not name.strip() or not parts.settings.allows_model(name):
         known = ", ".join(dict.fromkeys((parts.settings.model, *parts.settings.models)))
-        raise InvalidRequestError(f"this model may not be used; there are {known}", loc=loc, value=name)
+        raise InvalidRequestError(f"this model may not be used; those that may are {known}", loc=loc, value=name)
     return name

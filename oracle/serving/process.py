@@ -74,7 +74,7 @@ async def serve(
 
     Raises:
         ServingError: the service must not or cannot listen there.
-        SettingsError, ToolSetupError, PromptError, StoreSetupError: see `open_service`.
+        SettingsError, ToolSetupError, PromptError, StoreSetupError, TreeFileError: see `open_service`.
     """
     refuse_open_door(settings, host=host)
     if settings.has_weak_secret:

@@ -11,9 +11,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 """More than any browser or proxy sends; what comes with the last piece is not counted."""
-HEAD_S: Final = 60.0
-"""For the whole of a head, from the connection or its first byte on."""
-
 _TOO_LARGE: Final = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-type: application/json\r\ncontent-length: 47\r\nconnection: close\r\n\r\n"
@@ -24,16 +21,18 @@ _TOO_LARGE: Final = (
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
+    head_s = 60.0
+    """For the whole of a head, from the connection or its first byte on."""
+
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  uvicorn's
         super().__init__(*args, **options)
         self._held = 0  # bytes that the parser has taken without giving anything of them
-        self._is_in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's
         """Somebody has connected."""
         super().connection_made(transport)
-        self._head_timer = self.loop.call_later(HEAD_S, transport.close)
+        self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
@@ -44,21 +43,17 @@ class BoundedProtocol(HttpToolsProtocol):
         """Parse what came, and see that it leads to something."""
         self._held += len(data)
         super().data_received(data)
-        if self.transport.is_closing():
-            return
-        if self._held > MOST_HEAD_BYTES:
+        if self._held > MOST_HEAD_BYTES and not self.transport.is_closing():
             self._refuse()
-        elif self._is_in_head and self._held and self._head_timer is None:
-            self._head_timer = self.loop.call_later(HEAD_S, self.transport.close)
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._is_in_head = True
+        self._start_head_timer()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """Its head is there."""
-        self._held, self._is_in_head = 0, False
+        self._held = 0
         self._stop_head_timer()
         super().on_headers_complete()
 
@@ -77,6 +72,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
             self.transport.write(_TOO_LARGE)
         self.transport.close()
+
+    def _start_head_timer(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.head_s, self.transport.close)
 
     def _stop_head_timer(self) -> None:
         if self._head_timer is not None:

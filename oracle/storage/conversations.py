@@ -1,10 +1,12 @@
 """Conversations in the database."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 from uuid import uuid4
 
+import structlog
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
 
@@ -13,10 +15,13 @@ from oracle.conversations import Conversation, ConversationMessage, Exchange
 from oracle.encoding import from_json, to_json
 from oracle.storage.database import Database
 from oracle.storage.erasing import delete_events, mark_forgotten
-from oracle.storage.errors import RunLostError
+from oracle.storage.errors import RunLostError, StoreUnavailableError
 from oracle.storage.schema import conversation, message, run
 from oracle.storage.writer import Writer
 
+log = structlog.get_logger(__name__)
+
+_AGAIN_S = 1.0  # before an answer that could not be written is tried again
 _CLASSIFICATION = TypeAdapter(QueryClassification)
 
 
@@ -74,9 +79,13 @@ class StoredConversations:
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
         """Add a query and its answer; nothing if the query's are there already.
 
+        While the database cannot be written this waits, however long it takes: the run waits for the same database
+        to write its end, and an answer that the run has must not be missing in the conversation.
+
         Raises:
             KeyError: the user has no such conversation.
             RunLostError: another worker has taken the run over, and keeps what it makes of it.
+            StoreUnavailableError: the store is being closed.
         """
         at = self._database.now()
         worker = self._worker
@@ -85,7 +94,14 @@ class StoredConversations:
             _refuse_lost(connection, exchange.run_id, worker=worker)
             _append(connection, user_id, context_id, exchange, at=at)
 
-        await self._writer.write(work)
+        while True:
+            try:
+                return await self._writer.write(work)
+            except StoreUnavailableError as error:
+                if self._writer.is_closing:
+                    raise
+                log.warning("answer.not_written", run_id=exchange.run_id, problem=str(error))
+            await asyncio.sleep(_AGAIN_S)
 
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.

@@ -112,6 +112,11 @@ class Writer:
         database.check_file()
         self._thread.start()
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether what cannot be written now never will be by this process."""
+        return self._closing.is_set()
+
     def append(self, source: Source, row: Row, chunk: StoredChunk | None) -> None:
         """Have an event written; never waits."""
         self._put((source, row, chunk))

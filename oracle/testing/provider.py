@@ -214,6 +214,8 @@ class StandInProvider:
         content, end = message_events(
             turn, number=self._played, model=str(request.body.get("model")), signature=_signature(request.body)
         )
+        if turn.delay_s > 0:
+            await asyncio.sleep(turn.delay_s)
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
             b"request-id: req_standin\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -183,7 +183,10 @@ def tree_library(settings: Settings) -> TreeLibrary:
     folders = [trees.FOLDER]
     if settings.trees_dir is not None:
         if not settings.trees_dir.is_dir():
-            raise SettingsError(f"ORACLE_TREES_DIR is {str(settings.trees_dir)!r}; it must be a folder that exists")
+            raise SettingsError(
+                f"the folder of trees {str(settings.trees_dir)!r} does not exist; set ORACLE_TREES_DIR "
+                "(or serve --trees) to one that does"
+            )
         folders.insert(0, settings.trees_dir)
     return TreeLibrary(folders, registry=REGISTRY)
 

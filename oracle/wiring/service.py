@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from oracle.answering import Oracle
+from oracle.answering import Ask, Oracle
 from oracle.metrics import Metrics
 from oracle.models import Model
 from oracle.runs import RunManager, RunOptions
@@ -36,6 +36,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
         StoreSetupError: the database cannot be used as configured.
+        TreeFileError: the tree that answers by default has mistakes.
     """
     async with AsyncExitStack() as stack:
         answering = model
@@ -51,6 +52,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         oracle = build_oracle(
             settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
         )
+        oracle.check(Ask(question="Can every question be answered?"))  # mistakes in the tree are told before one comes
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
         yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))

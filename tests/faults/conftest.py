@@ -2,20 +2,28 @@
 
 from collections.abc import AsyncIterator, Iterator
 from os import environ
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 import pytest
+import pytest_asyncio
 from psycopg import sql
 
 from benchmarks.paced_provider import PacedProvider
 from tests.faults.service import QUICK
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a module's tests."""
+    return tmp_path_factory.mktemp("service")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def provider() -> AsyncIterator[PacedProvider]:
-    """Answers in half a second; the question with the tag `hang` never."""
-    async with PacedProvider(QUICK, hangs=frozenset({"hang"})) as running:
+    """Answers in half a second; the questions with the tags `hang` and `hang2` never."""
+    async with PacedProvider(QUICK, hangs=frozenset({"hang", "hang2"})) as running:
         yield running
 
 

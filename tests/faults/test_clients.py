@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 
 from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
@@ -19,11 +20,13 @@ from tests.faults.proxy import Proxy
 from tests.faults.service import LONG, QUICK, checked_run, runs_of, service
 
 GUARD_S = 60
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def server(tmp_path: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
-    async with service(tmp_path, provider) as running:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(folder: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
+    """One for all: what a test breaks it mends."""
+    async with service(folder, provider) as running:
         yield running
 
 
@@ -142,12 +145,15 @@ async def test_a_hundred_clients_that_never_read_long_answers_cost_little(tmp_pa
 
 @pytest.mark.soak
 async def test_a_deserted_run_goes_on_for_the_grace_time_and_is_then_cancelled(tmp_path: Path) -> None:
-    async with timeout(GUARD_S), PacedProvider(LONG, hangs=frozenset({"hang"})) as provider:
-        async with service(tmp_path, provider, settings={"ORACLE_READER_GRACE_S": "1"}) as server:
-            stream = await Stream(server.address).ask(question("hang"))
-            await stream.until("content")
-            run_id = stream.run_id
-            stream.close()
-            await provider.wait_for(lambda it: it.asked["hang", 1] == 1 and it.speaking["hang"] == 0)
-            told = await checked_run(server.address, run_id)
-            assert told.chunks[-1]["termination_reason"] == "user_cancelled"
+    settings = {"ORACLE_READER_GRACE_S": "1"}
+    async with (
+        timeout(GUARD_S),
+        PacedProvider(LONG, hangs=frozenset({"hang"})) as provider,
+        service(tmp_path, provider, settings=settings) as server,
+    ):
+        stream = await Stream(server.address).ask(question("hang"))
+        await stream.until("content")
+        stream.close()
+        await provider.wait_for(lambda it: it.asked["hang", 1] == 1 and it.speaking["hang"] == 0)
+        told = await checked_run(server.address, stream.run_id)
+        assert told.chunks[-1]["termination_reason"] == "user_cancelled"

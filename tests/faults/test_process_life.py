@@ -1,10 +1,13 @@
 """The life of the process: drained by a signal, stopped by two, refused where another has what it needs."""
 
 import signal
+import time
 from asyncio import timeout
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from benchmarks.paced import question
 from benchmarks.paced_provider import PacedProvider
@@ -12,7 +15,16 @@ from benchmarks.processes import ProcessEndedError, ServerProcess
 from benchmarks.service_client import ServiceClient, Stream, call
 from tests.faults.service import QUICK, checked_run, service
 
-GUARD_S = 30
+GUARD_S = 60
+DRAIN_S = 3.0
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(folder: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
+    """One for all: who ends it starts it again."""
+    async with service(folder, provider, settings={"ORACLE_DRAIN_S": str(DRAIN_S)}) as running:
+        yield running
 
 
 async def until_draining(server: ServerProcess) -> None:
@@ -21,73 +33,52 @@ async def until_draining(server: ServerProcess) -> None:
         pass
 
 
-async def test_a_drain_lets_runs_end_and_refuses_new_ones_with_a_time_to_come_back(
-    tmp_path: Path, provider: PacedProvider
-) -> None:
-    async with timeout(GUARD_S), service(tmp_path, provider) as server:
-        stream = await Stream(server.address).ask(question("a1"))
-        await stream.until("content")
+async def test_a_drain_refuses_new_queries_lets_runs_end_and_ends_those_that_do_not(server: ServerProcess) -> None:
+    async with timeout(GUARD_S):
+        ends = await Stream(server.address).ask(question("a1"))
+        hangs = await Stream(server.address).ask(question("hang"))
+        idle = await ServiceClient.connect(server.address)  # a connection that asks for nothing holds nobody up
+        for stream in (ends, hangs):
+            await stream.until("content")
+        began_s = time.monotonic()
         server.send(signal.SIGTERM)
         await until_draining(server)
         status, headers, refused = await call(server.address, "POST", "/api/oracle", body={"question": question("b1")})
         assert status == 503, refused
         assert int(headers["retry-after"]) > 0
-        await stream.read_all()
-        assert stream.chunks[-1]["termination_reason"] == "completed"
+        for stream in (ends, hangs):
+            await stream.read_all()
         assert await server.exited() == 0
-        await server.start()
-        await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
-
-
-async def test_a_run_that_outlasts_the_drain_is_told_so_numbered_and_saved(
-    tmp_path: Path, provider: PacedProvider
-) -> None:
-    settings = {"ORACLE_DRAIN_S": "0.2"}
-    async with timeout(GUARD_S), service(tmp_path, provider, settings=settings) as server:
-        stream = await Stream(server.address).ask(question("hang"))
-        idle = await ServiceClient.connect(server.address)  # a connection that asks for nothing holds nobody up
-        await stream.until("content")
-        async with timeout(5):
-            assert await server.stop() == 0
-        await stream.read_all()
-        assert [chunk["error_type"] for chunk in stream.chunks if chunk["type"] == "error"] == ["service_stopping"]
-        assert stream.chunks[-1]["termination_reason"] == "error"
+        assert time.monotonic() - began_s < DRAIN_S + 5
         idle.close()
+        assert ends.chunks[-1]["termination_reason"] == "completed"
+        assert [chunk["error_type"] for chunk in hangs.chunks if chunk["type"] == "error"] == ["service_stopping"]
+        assert hangs.chunks[-1]["termination_reason"] == "error"
         await server.start()
-        told = await checked_run(server.address, stream.run_id, seen=stream)
-        assert told.chunks == stream.chunks
+        for stream in (ends, hangs):
+            told = await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
+            assert told.chunks == stream.chunks
 
 
-async def test_a_second_signal_ends_it_at_once_and_the_next_start_ends_its_runs(
-    tmp_path: Path, provider: PacedProvider
-) -> None:
-    async with timeout(GUARD_S), service(tmp_path, provider) as server:
+async def test_a_second_signal_ends_it_at_once_and_the_next_start_ends_its_runs(server: ServerProcess) -> None:
+    async with timeout(GUARD_S):
         stream = await Stream(server.address).ask(question("hang"))
         await stream.until("content")
         server.send(signal.SIGTERM)
         await until_draining(server)
-        async with timeout(2):
+        async with timeout(DRAIN_S):
             assert await server.stop() == 128 + signal.SIGTERM
         await server.start()
         told = await checked_run(server.address, stream.run_id, seen=stream)
         assert [chunk["error_type"] for chunk in told.chunks if chunk["type"] == "error"] == ["interrupted"]
 
 
-async def test_ctrl_c_drains_as_well(tmp_path: Path, provider: PacedProvider) -> None:
-    async with timeout(GUARD_S), service(tmp_path, provider) as server:
-        stream = await Stream(server.address).ask(question("a1"))
-        await stream.until("content")
-        assert await server.stop(signal.SIGINT) == 0
-        await stream.read_all()
-        assert stream.chunks[-1]["termination_reason"] == "completed"
-
-
 async def test_a_second_server_on_the_same_file_is_refused_and_told_what_to_do(
-    tmp_path: Path, provider: PacedProvider
+    folder: Path, provider: PacedProvider, server: ServerProcess
 ) -> None:
-    async with timeout(GUARD_S), service(tmp_path, provider) as server:
+    async with timeout(GUARD_S):
         with pytest.raises(ProcessEndedError) as refused:
-            await service(tmp_path, provider).start()
+            await service(folder, provider).start()
         assert refused.value.code == 1
         for words in ("oracle.db", "--data-dir", "ORACLE_DATABASE_URL"):
             assert words in refused.value.said
@@ -95,11 +86,23 @@ async def test_a_second_server_on_the_same_file_is_refused_and_told_what_to_do(
         assert stream.chunks[-1]["termination_reason"] == "completed"
 
 
-async def test_a_server_whose_port_is_taken_says_so(tmp_path: Path, provider: PacedProvider) -> None:
-    async with timeout(GUARD_S), service(tmp_path, provider) as server:
+async def test_a_server_whose_port_is_taken_says_so(
+    folder: Path, provider: PacedProvider, server: ServerProcess
+) -> None:
+    async with timeout(GUARD_S):
         port = int(server.address.rpartition(":")[2])
         with pytest.raises(ProcessEndedError) as refused:
-            await service(tmp_path, provider, port=port, data="other").start()
+            await service(folder, provider, port=port, data="other").start()
         assert refused.value.code == 1
         assert f":{port}" in refused.value.said
         assert "--port" in refused.value.said
+
+
+async def test_ctrl_c_drains_as_well(server: ServerProcess) -> None:
+    async with timeout(GUARD_S):
+        stream = await Stream(server.address).ask(question("a1"))
+        await stream.until("content")
+        assert await server.stop(signal.SIGINT) == 0
+        await stream.read_all()
+        assert stream.chunks[-1]["termination_reason"] == "completed"
+        await server.start()

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+import pytest_asyncio
 
 from benchmarks.paced import question
 from benchmarks.paced_provider import PacedProvider
@@ -19,17 +20,19 @@ from tests.faults.proxy import Proxy
 from tests.faults.service import QUICK, broken_pages, checked_run, service
 
 GUARD_S = 60
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture
-async def server(tmp_path: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
-    async with service(tmp_path, provider) as running:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(folder: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
+    """One for all: what a test breaks it mends."""
+    async with service(folder, provider) as running:
         yield running
 
 
-async def until_ready(server: ServerProcess, status: int) -> None:
-    """It has noticed."""
-    while (await call(server.address, "GET", "/readyz"))[0] != status:
+async def until_noticed(server: ServerProcess) -> None:
+    """The store is known to be out of order: with the next commit, which runs under way bring at once."""
+    while (await call(server.address, "GET", "/readyz"))[0] != 503:
         pass
 
 
@@ -47,6 +50,7 @@ async def ended_whole(server: ServerProcess, streams: list[Stream]) -> None:
         await stream.read_all()
         assert stream.chunks[-1]["termination_reason"] == "completed", stream.chunks[-1]
         await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
+    assert (await call(server.address, "GET", "/readyz"))[0] == 200
 
 
 @contextmanager
@@ -61,12 +65,27 @@ def locked(database: Path):
         connection.close()
 
 
+def break_store(folder: Path, server: ServerProcess, fault: str) -> Callable[[], object]:
+    """Break the store; what is returned mends it."""
+    database = folder / "data" / "oracle.db"
+    if fault == "full":
+        _, most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (4096, most))  # of any file: its log as well
+        return lambda: resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
+    if fault == "vanished":
+        database.rename(folder / "elsewhere.db")
+        return lambda: (folder / "elsewhere.db").rename(database)
+    holding = locked(database)
+    holding.__enter__()
+    return lambda: holding.__exit__(None, None, None)
+
+
 async def test_a_lock_of_another_process_delays_and_loses_nothing(
-    tmp_path: Path, provider: PacedProvider, server: ServerProcess
+    folder: Path, provider: PacedProvider, server: ServerProcess
 ) -> None:
     async with timeout(GUARD_S):
         streams = await begun(server, "l1", "l2")
-        with locked(tmp_path / "data" / "oracle.db"):
+        with locked(folder / "data" / "oracle.db"):
             held = [len(stream.chunks) for stream in streams]
             await provider.wait_for(lambda it: it.speaking["l1"] == it.speaking["l2"] == 0)
             # The turn is over at the provider. Nothing is told that is not durable, and the tree does not go on.
@@ -75,32 +94,25 @@ async def test_a_lock_of_another_process_delays_and_loses_nothing(
         await ended_whole(server, streams)
 
 
-async def test_a_full_disk_is_told_waited_out_and_loses_nothing(tmp_path: Path, server: ServerProcess) -> None:
+async def test_a_full_disk_is_told_waited_out_and_loses_nothing(folder: Path, server: ServerProcess) -> None:
     async with timeout(GUARD_S):
         streams = await begun(server, "d1", "d2", "d3")
-        full = max(path.stat().st_size for path in (tmp_path / "data").glob("oracle.db*"))
-        _, most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (full, most))
-        await until_ready(server, 503)
-        # A query needs a row: it is refused, in time, with a time to come back; or waits and is answered later.
-        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
-        await until_ready(server, 200)
+        mend = break_store(folder, server, "full")
+        await until_noticed(server)
+        mend()
         await ended_whole(server, streams)
-        assert await server.stop() == 0
-        assert broken_pages(tmp_path / "data" / "oracle.db") == []
+        assert broken_pages(folder / "data" / "oracle.db") == []
 
 
 async def test_a_database_that_vanished_is_told_and_taken_up_again_when_it_is_back(
-    tmp_path: Path, server: ServerProcess
+    folder: Path, server: ServerProcess
 ) -> None:
     async with timeout(GUARD_S):
         streams = await begun(server, "v1", "v2")
-        database = tmp_path / "data" / "oracle.db"
-        database.rename(tmp_path / "elsewhere.db")
-        await until_ready(server, 503)
+        mend = break_store(folder, server, "vanished")
+        await until_noticed(server)
         assert (await call(server.address, "GET", "/healthz"))[0] == 200
-        (tmp_path / "elsewhere.db").rename(database)
-        await until_ready(server, 200)
+        mend()
         await ended_whole(server, streams)
 
 
@@ -132,21 +144,20 @@ async def test_an_unreachable_postgresql_is_told_and_waited_out(
         async with service(tmp_path, provider, settings={"ORACLE_DATABASE_URL": through}) as server:
             streams = await begun(server, "u1", "u2", "u3")
             proxy.cut()
-            await until_ready(server, 503)
+            await until_noticed(server)
             proxy.mend()
-            await until_ready(server, 200)
             await ended_whole(server, streams)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("fault", ["full", "locked", "vanished"])
 async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_that_was_told_is_lost(
-    tmp_path: Path, provider: PacedProvider, server: ServerProcess, fault: str
+    folder: Path, server: ServerProcess, fault: str
 ) -> None:
     """Longer than the patience of the runs (30 s): they end as errors, once they can be written at all."""
     async with timeout(240):
         streams = await begun(server, "m1", "m2", "hang")
-        mend = _break(tmp_path, server, fault)
+        mend = break_store(folder, server, fault)
         refused = await _refusals(server, 3)
         assert all(status == 503 and "retry-after" in headers for status, headers in refused), refused
         memory = server.rss_bytes
@@ -154,7 +165,6 @@ async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_th
             await stream.read_all()
         assert server.rss_bytes - memory < 20_000_000
         mend()
-        await until_ready(server, 200)
         for stream in streams:
             told = await checked_run(server.address, stream.run_id, seen=stream)
             assert told.chunks[-1]["termination_reason"] in ("error", "completed")
@@ -174,19 +184,3 @@ async def _refusals(server: ServerProcess, count: int) -> list[tuple[int, dict[s
         for number in range(count):
             group.create_task(ask(number))
     return answers
-
-
-def _break(folder: Path, server: ServerProcess, fault: str) -> Callable[[], object]:
-    """Break the store; what is returned mends it."""
-    database = folder / "data" / "oracle.db"
-    if fault == "full":
-        _, most = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
-        full = max(path.stat().st_size for path in (folder / "data").glob("oracle.db*"))
-        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (full, most))
-        return lambda: resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (most, most))
-    if fault == "vanished":
-        database.rename(folder / "elsewhere.db")
-        return lambda: (folder / "elsewhere.db").rename(database)
-    holding = locked(database)
-    holding.__enter__()
-    return lambda: holding.__exit__(None, None, None)

@@ -91,7 +91,7 @@ async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path
             "without authentication the service listens on loopback only, not on '0.0.0.0'; set ORACLE_JWT_SECRET",
         ),
         (["--project", "none"], {}, "set --project or ORACLE_PROJECT_DIR to one that does"),
-        (["--trees", "none"], {}, "ORACLE_TREES_DIR is 'none'; it must be a folder that exists"),
+        (["--trees", "none"], {}, "the folder of trees 'none' does not exist; set ORACLE_TREES_DIR"),
         (["--vault", "none"], {}, "set --vault or ORACLE_VAULT_DIR to one that does"),
         ([], {"ORACLE_TOKENS": "hush"}, "entry 1 of ORACLE_TOKENS is without a =; entries are token=user"),
         ([], {"ORACLE_DATABASE_URL": "mysql://me:hush@db/x"}, "ORACLE_DATABASE_URL must be postgresql://"),
@@ -107,6 +107,16 @@ def test_what_keeps_it_from_starting_is_told_in_one_message(oracle, monkeypatch,
     assert message in ran.err
     assert "Traceback" not in ran.err
     assert "hush" not in ran.err
+
+
+def test_mistakes_in_the_tree_that_answers_keep_it_from_starting(oracle, tmp_path):
+    (tmp_path / "oracle.yaml").write_text("tree: oracle\nroot:\n  sequence: [llm_trun]\n")
+    ran = oracle("serve", "--port", "0", "--trees", tmp_path)
+    assert ran.code == 1
+    assert ran.out == ""
+    assert "oracle.yaml:3:14: there is no node kind 'llm_trun'" in ran.err
+    assert "did you mean 'llm_turn'?" in ran.err
+    assert "Traceback" not in ran.err
 
 
 async def test_a_proxy_that_cannot_be_used_is_one_message(start, monkeypatch):

@@ -1,11 +1,13 @@
 """One process's runs: what is kept of them, how they end, and who may begin one."""
 
 import asyncio
+import gc
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from structlog.testing import capture_logs
 
 from bt_runtime import Outcome
@@ -21,11 +23,14 @@ from oracle.storage import (
     TooManyRunsError,
     UnknownConversationError,
 )
+from oracle.storage.schema import conversation
+from oracle.storage.tails import Tail
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, made_tool, says
 from tests.oracle.runs.running import PATIENCE_S, Gate, Managed, managed, settle
 
+_BROKEN_STATE = update(conversation).values(state="{")
 STOPPING = "Stopped: the service is stopping; ask again in a moment."
 
 
@@ -322,3 +327,21 @@ async def test_a_run_whose_asker_went_away_while_it_was_opened_does_not_stay_und
             await it.manager.drain()
         assert it.manager.active == 0
         assert [run.status for run in await store.runs.latest(user_id=None, limit=10)] in ([], ["finished"])
+
+
+def tails() -> int:
+    """How many tails of runs are in memory."""
+    gc.collect()
+    return sum(isinstance(each, Tail) for each in gc.get_objects())
+
+
+async def test_a_query_that_could_not_be_opened_leaves_nothing_in_memory(store: Store) -> None:
+    async with managed(store, [answers()]) as it:
+        known = await it.ask()
+        await store.write(lambda connection: connection.execute(_BROKEN_STATE).close())
+        before = tails()
+        for _ in range(3):
+            with pytest.raises(ValueError, match="unexpected"):
+                await it.start(context_id=known.record.context_id)
+        assert tails() <= before + 1  # the latest error has a traceback, which holds one
+        assert it.manager.active == 0

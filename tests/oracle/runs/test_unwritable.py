@@ -83,3 +83,20 @@ async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_s
         told = await it.told(live.record)
     assert told.text.startswith("Half of the\n\nStopped: ")
     assert told.record.termination_reason == "error"
+
+
+async def test_an_answer_that_cannot_be_saved_for_longer_than_anybody_waits_is_saved_in_the_end(url: str) -> None:
+    model = Endless()
+    async with open_store(url, worker="w1", patience_s=0.1) as store, managed(store, model=model) as it:
+        live = await it.start()
+        await it.until_text(live.record, "First.")
+        with locked(url):
+            live.cancel()
+            async with asyncio.timeout(PATIENCE_S):
+                await model.closed.wait()
+                while store.health.since_s is None:  # noqa: ASYNC110  told by the writer's thread
+                    await asyncio.sleep(0.01)
+                await asyncio.wait({asyncio.create_task(live.wait())}, timeout=2.5)  # more than twice what one waits
+        told = await it.told(live.record)  # holds the three texts against each other
+    assert told.text == "First. "
+    assert told.record.termination_reason == "user_cancelled"

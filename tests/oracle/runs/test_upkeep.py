@@ -1,3 +1,4 @@
+import asyncio
 import time
 from collections.abc import AsyncIterator
 
@@ -10,6 +11,7 @@ from oracle.runs import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.upkeep import Upkeep
 from oracle.storage import NewRun, RunRecord, Store, open_store
+from oracle.storage.erasing import mark_forgotten
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
 
@@ -86,3 +88,14 @@ async def test_texts_of_old_runs_go_after_their_time(store: Store) -> None:
         assert pruned is not None
         assert (pruned.answer, pruned.turns, pruned.tokens_used) == (None, record.turns, record.tokens_used)
         assert await store.log.events(record.id) == []
+
+
+async def test_what_was_being_forgotten_goes_also_where_everything_is_kept(store: Store) -> None:
+    async with managed(store, [answers()], options=RunOptions(prune_s=60)) as it:
+        record = (await it.ask()).record
+        await store.write(lambda connection: mark_forgotten(connection, [record.id], at=1.0))
+        await settle()
+        it.clock.advance(60)
+        async with asyncio.timeout(20):
+            while await store.log.events(record.id):
+                pass

@@ -2,7 +2,9 @@ import time
 
 import jwt
 import pytest
+from structlog.testing import capture_logs
 
+from oracle.logs import configure_logging
 from oracle.service.auth import Authenticator, Caller, UnauthorizedError
 
 SECRET = "a-secret-that-is-long-enough-for-every-algorithm-that-a-token-may-try-to-name"
@@ -125,3 +127,13 @@ def test_a_short_secret_works_and_says_nothing_at_each_token():
     with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
         headers = signed({"sub": "alice"}, key="short")
     assert Authenticator(jwt_secret="short").caller(headers) == Caller("alice")
+
+
+@pytest.mark.parametrize("sub", ["", "a\0b", "\ud800", "a" * 256, "two\nlines"])
+def test_why_a_users_name_cannot_be_used_is_told_in_the_log_alone(sub):
+    configure_logging("warning")
+    with capture_logs() as logs, pytest.raises(UnauthorizedError, match="the bearer token is not good"):
+        SIGNED.caller(signed({"sub": sub}))
+    assert logs[0]["event"] == "token.refused"
+    assert len(logs[0]["sub"]) <= 80
+    assert logs[0]["sub"].isprintable()

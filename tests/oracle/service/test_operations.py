@@ -1,6 +1,9 @@
 import httpx2
 import pytest
+from opentelemetry._logs import Logger, LoggerProvider, _internal
+from structlog.testing import capture_logs
 
+from oracle.logs import configure_logging
 from oracle.service import build_app
 from tests.oracle.service.conftest import ALICE
 
@@ -67,3 +70,31 @@ async def test_what_nobody_expected_is_a_500_in_few_words(service):
         response = await client.get("/broken")
     assert (response.status_code, response.json()) == (500, {"detail": "An internal error; it has been logged."})
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_probes_are_told_in_the_log_only_where_something_is_wrong(service):
+    configure_logging("debug")
+    with capture_logs() as logs:
+        for path in ("/healthz", "/readyz", "/metrics"):
+            await service.client.get(path)
+        assert {each["log_level"] for each in logs if each["event"] == "request.finished"} == {"debug"}
+        service.parts.runs.is_draining = True
+        await service.client.get("/readyz")
+    assert (logs[-1]["event"], logs[-1]["log_level"], logs[-1]["status"]) == ("request.finished", "info", 503)
+
+
+async def test_what_a_request_says_reaches_no_telemetry_of_the_process(service, monkeypatch):
+    recorded = []
+
+    class Recording(Logger):
+        def emit(self, *args, **options):
+            recorded.append((args, options))
+
+    class Provider(LoggerProvider):
+        def get_logger(self, name, *args, **options):
+            return Recording(name)
+
+    monkeypatch.setattr(_internal, "_LOGGER_PROVIDER", Provider())
+    response = await service.client.post("/api/oracle", json={"question": 5, "private": "words"})
+    assert response.status_code == 422
+    assert recorded == []

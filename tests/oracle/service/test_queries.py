@@ -330,3 +330,11 @@ class WatchedModel(ScriptedModel):
                 yield event
         finally:
             self.left.set()
+
+
+@pytest.mark.parametrize("tree", ["nope", "../" + "x" * 190])
+@in_shared_loop
+async def test_a_tree_that_there_is_not_is_told_back(shared, tree):
+    response = await shared.client.post("/api/oracle", json={"question": "q", "tree": tree})
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["input"] == tree

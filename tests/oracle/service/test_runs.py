@@ -77,12 +77,22 @@ async def test_the_header_goes_before_the_parameter(start):
 async def test_a_last_id_that_is_no_number_is_a_422(service):
     streamed = await service.ask()
     path = f"/api/oracle/runs/{streamed.run_id}/stream"
-    for wrong in ("-1", "1.5", "one", "1 2", "\u00b2", "0x1", ""):
+    for wrong in ("-1", "1.5", "one", "1 2", "\u00b2", "0x1", "x"):
         by_parameter = await service.client.get(path, params={"after": wrong})
         by_header = await service.client.get(path, headers={"Last-Event-ID": wrong.encode()})
         assert by_parameter.status_code == by_header.status_code == 422, wrong
         assert by_parameter.json()["detail"][0]["loc"] == ["query", "after"]
         assert by_header.json()["detail"][0]["loc"] == ["header", "Last-Event-ID"]
+
+
+async def test_an_empty_header_says_nothing(service):
+    streamed = await service.ask()
+    path = f"/api/oracle/runs/{streamed.run_id}/stream"
+    whole = await service.client.get(path, headers={"Last-Event-ID": ""})
+    rest = await service.client.get(path, params={"after": 1}, headers={"Last-Event-ID": ""})
+    assert (whole.status_code, rest.status_code) == (200, 200)
+    assert whole.content.startswith(b"id: 1\n")
+    assert rest.content.startswith(b"id: 2\n")
 
 
 async def test_several_readers_of_a_live_run_get_the_same_chunks(start):

@@ -185,3 +185,19 @@ async def test_a_second_service_on_the_same_data_is_refused_with_what_to_do():
 async def test_a_project_that_is_not_there_keeps_it_from_starting():
     with pytest.raises(ToolSetupError, match="--project or ORACLE_PROJECT_DIR"):
         await serve(read_settings(project_dir="none"), host="127.0.0.1", port=0, announce=print)
+
+
+async def test_a_user_whose_notes_cannot_be_reached_is_told_so_and_the_operator_why(tmp_path):
+    token = "a" * 16
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "anna").write_text("no folder")
+    with capture_logs() as logs:
+        async with service_offline(vault_dir=vault, tokens={token: "anna"}) as (client, _):
+            headers = {"Authorization": f"Bearer {token}"}
+            answered = await client.post("/api/oracle", json={"question": "Hi!"}, headers=headers)
+            left = await client.get("/api/runs", headers=headers)
+    assert (answered.status_code, "Retry-After" in answered.headers) == (503, True)
+    assert "vault" not in answered.text
+    assert left.json()["runs"] == []
+    assert [str(vault / "anna") in each["problem"] for each in logs if each["event"] == "tools.refused"] == [True]

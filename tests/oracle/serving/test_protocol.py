@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from oracle.serving.protocol import MOST_HEAD_BYTES
+from oracle.serving.protocol import MOST_HEAD_BYTES, BoundedProtocol
 from oracle.serving.server import DrainingServer
 from oracle.serving.sockets import bind
 
@@ -27,8 +28,20 @@ async def echo(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 
 
+class Impatient(BoundedProtocol):
+    """Waits less long."""
+
+    head_s = 0.05
+
+
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
+    async with serving() as number:
+        yield number
+
+
+@asynccontextmanager
+async def serving(protocol: type[BoundedProtocol] = BoundedProtocol) -> AsyncIterator[int]:
     listening = asyncio.Event()
 
     async def nothing() -> None:
@@ -36,11 +49,12 @@ async def port() -> AsyncIterator[int]:
 
     with bind("127.0.0.1", 0) as listener:
         server = DrainingServer(echo, drain=nothing, on_listening=listening.set)
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        server.config.http = protocol
+        served = asyncio.create_task(server.serve(sockets=[listener]))
         await listening.wait()
         yield listener.getsockname()[1]
         server.begin_drain()
-        await serving
+        await served
 
 
 async def answer_to(port: int, *pieces: bytes) -> bytes:
@@ -48,10 +62,12 @@ async def answer_to(port: int, *pieces: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         async with asyncio.timeout(20):
-            for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
-            return await reader.read()
+            with suppress(ConnectionError):  # it was closed on what was still coming
+                for piece in pieces:
+                    writer.write(piece)
+                    await writer.drain()
+                return await reader.read()
+            return b""
     finally:
         writer.close()
 
@@ -70,7 +86,7 @@ async def test_a_head_that_does_not_end_is_refused(port: int, begin: bytes) -> N
 
 async def test_a_body_whose_trailers_do_not_end_is_not_waited_for(port: int) -> None:
     begin = BEGIN + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX: "
-    assert await answer_to(port, begin, b"a" * (MOST_HEAD_BYTES + 1)) == b""
+    assert await answer_to(port, begin, *[b"a" * MOST_HEAD_BYTES] * 8) == b""
 
 
 async def test_large_bodies_and_heads_of_some_size_are_none_of_this(port: int) -> None:
@@ -82,17 +98,9 @@ async def test_large_bodies_and_heads_of_some_size_are_none_of_this(port: int) -
     assert answer.count(b"1000000 bytes") == 3
 
 
-async def test_who_says_nothing_is_not_waited_for(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oracle.serving.protocol.HEAD_S", 0.05)
-    assert await answer_to(port) == b""
-    assert await answer_to(port, BEGIN) == b""
-    request = BEGIN + b"Content-Length: 2\r\n\r\n"
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    async with asyncio.timeout(20):
-        writer.write(request)
-        await asyncio.sleep(0.2)  # longer than a head may take; a body is another matter
-        writer.write(b"ab")
-        assert (await reader.read(1_000)).endswith(b"2 bytes")
-        writer.write(request[:10])
-        assert await reader.read() == b""
-    writer.close()
+async def test_who_says_nothing_is_not_waited_for() -> None:
+    async with serving(Impatient) as port:
+        assert await answer_to(port) == b""
+        assert await answer_to(port, BEGIN) == b""
+        # Between two requests uvicorn's own limit holds; a second head is bounded as the first one is.
+        assert (await answer_to(port, BEGIN + b"Content-Length: 2\r\n\r\nab", BEGIN)).endswith(b"2 bytes")

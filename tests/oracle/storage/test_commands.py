@@ -1,11 +1,15 @@
 """Commands to the worker of a run."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 from sqlalchemy import func, select
+from structlog.testing import capture_logs
 
-from oracle.storage import Command, Store, schema
-from tests.oracle.storage.making import DONE, END, begun
+from oracle.storage import Command, Store, open_store, schema
+from tests.oracle.storage.making import DONE, END, begun, until
 
 
 async def received(queue: "asyncio.Queue[Command]") -> Command:
@@ -52,3 +56,16 @@ async def test_a_command_for_a_run_that_is_not_under_way_is_none(store: Store) -
     for run_id in ("run-1", "nobody", "a\x00b", "\ud800"):
         await store.commands.send(Command(run_id, "cancel"))
     assert await rows(store) == 0
+
+
+async def test_a_command_that_cannot_be_read_for_now_comes_later(tmp_path: Path) -> None:
+    file = tmp_path / "oracle.db"
+    async with open_store(f"sqlite:///{file}", worker="worker-1", patience_s=0.1) as store:
+        await begun(store)
+        await store.commands.send(Command("run-1", "cancel"))
+        queue: asyncio.Queue[Command] = asyncio.Queue()
+        with capture_logs() as logs, closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            store.commands.subscribe(queue.put_nowait)
+            await until(lambda: any(each["event"] == "commands.not_read" for each in logs))
+        assert (await received(queue)).kind == "cancel"

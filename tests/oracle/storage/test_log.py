@@ -1,10 +1,11 @@
 """The event log: numbers, followers, ends."""
 
 import asyncio
+from dataclasses import replace
 from random import Random
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import Connection, delete, update
 
 from oracle.storage import Store, StoreUnavailableError, open_store, schema
 from oracle.storage.log import PAGE
@@ -244,3 +245,25 @@ async def test_followers_are_told_when_the_store_is_closed(store_url: str) -> No
         await asyncio.sleep(0)
     with pytest.raises(StoreUnavailableError, match="closed"):
         await follower
+
+
+async def test_of_a_run_that_is_being_forgotten_nobody_gets_a_part(store: Store) -> None:
+    log = await begun(store)
+    for text in range(30):
+        log.chunk(content(text))
+    await log.finish(DONE, END)
+
+    def forget_half(connection: Connection) -> None:
+        connection.execute(update(schema.run).values(forgotten_at=1.0))
+        connection.execute(delete(schema.event).where(schema.event.c.seq < 10))
+
+    await store.write(forget_half)
+    assert [await heard(store, after=after) for after in (0, 3, 20)] == [[], [], []]
+
+
+async def test_a_run_ends_whatever_its_provider_calls_the_model(store: Store) -> None:
+    log = await begun(store)
+    await log.finish(DONE, replace(END, model_used="m\0\ud800" + "x" * 300))
+    ended = await store.runs.find("run-1")
+    assert ended is not None
+    assert ended.model_used == "m\ufffd\ufffd" + "x" * 252

@@ -131,7 +131,7 @@ def test_the_operators_trees_go_before_the_shipped_ones(tmp_path):
 
 
 def test_a_trees_folder_that_is_none_is_told():
-    with pytest.raises(SettingsError, match=r"ORACLE_TREES_DIR is 'none'; it must be a folder that exists"):
+    with pytest.raises(SettingsError, match=r"the folder of trees 'none' does not exist; set ORACLE_TREES_DIR"):
         tree_library(read_settings(trees_dir="none"))
 
 
