@@ -35,6 +35,7 @@ class BareApp:
         self._model = model
         self._turns = turns
         self._recorded = recorded
+        self._events = [event + b"\n\n" for event in recorded.split(b"\n\n") if event]
 
     async def __call__(self, scope, receive, send) -> None:
         assert scope["type"] == "http"
@@ -42,11 +43,18 @@ class BareApp:
         headers = [*_HEADERS, (b"x-run-id", b"bare")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         if scope["method"] == "GET":
-            await send({"type": "http.response.body", "body": self._recorded})
+            await self._send_recorded(send, each=b"each" in scope["query_string"])
             return
         found = _TAG.search(message["body"])
         assert found is not None
         await self._stream(found[1].decode(), send)
+
+    async def _send_recorded(self, send, *, each: bool) -> None:
+        """In one write, or event by event, as a streaming response of the usual kind does."""
+        if each:
+            for event in self._events:
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body", "body": b"" if each else self._recorded})
 
     async def _stream(self, tag: str, send) -> None:
         number = 0

@@ -1,5 +1,6 @@
 """What docs/operating.md names is there, and what it tells to run works."""
 
+import os
 import re
 import shlex
 import sqlite3
@@ -11,6 +12,7 @@ import pytest
 
 from oracle.metrics import Metrics
 from oracle.runs import RunOptions
+from oracle.service import Authenticator
 from oracle.settings import Settings, settings_table
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,17 @@ def test_the_backup_is_whole_while_somebody_writes(tmp_path):
     backup = sqlite3.connect(tmp_path / "oracle-backup.db")
     assert backup.execute("SELECT id FROM run").fetchall() == [("r1",)]
     backup.close()
+
+
+def test_the_token_that_is_signed_as_told_is_let_in():
+    (line,) = [line for block in SHELL for line in block.splitlines() if "jwt.encode" in line]
+    secret = "0123456789abcdef" * 2
+    script = shlex.split(line)[1:]
+    environment = {**os.environ, "ORACLE_JWT_SECRET": secret}
+    signed = subprocess.run([sys.executable, *script], env=environment, capture_output=True, check=True)
+    authenticator = Authenticator(tokens={}, jwt_secret=secret, operators=())
+    caller = authenticator.caller([(b"authorization", b"Bearer " + signed.stdout.strip())])
+    assert caller.user_id == "anna"
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(((?!http)[^)#]+)", PAGE))))

@@ -10,7 +10,7 @@ from oracle.cli.help import CommandWithSettings
 from oracle.cli.setup import settings_for
 from oracle.serving import Listening, ServingError, run_service
 from oracle.settings import SettingsError
-from oracle.storage import StoreSetupError
+from oracle.storage import StorageError
 from oracle.tools import ToolsError
 from prompts import PromptError
 
@@ -46,7 +46,7 @@ def serve(
         return run_service(settings, host=host, port=port, announce=_announce)
     except TreeFileError as error:
         raise CommandError(str(error), prefix="") from None
-    except (ServingError, SettingsError, StoreSetupError, ToolsError, PromptError) as error:
+    except (ServingError, SettingsError, StorageError, ToolsError, PromptError) as error:
         raise CommandError(str(error)) from None
 
 

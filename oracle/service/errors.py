@@ -157,10 +157,19 @@ async def _on_invalid_body(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for it
     return invalid(
         [
-            mistake(each["msg"], loc=each["loc"], value=each.get("input"), kind=each["type"], context=each.get("ctx"))
+            mistake(
+                _told_why(each), loc=each["loc"], value=each.get("input"), kind=each["type"], context=each.get("ctx")
+            )
             for each in error.errors()[:_MOST_MISTAKES]
         ]
     )
+
+
+def _told_why(found: Mapping[str, Any]) -> str:
+    # A body of another type is left unread; pydantic would say that its bytes are no object, which they may well be.
+    if tuple(found["loc"]) == ("body",) and isinstance(found.get("input"), bytes):
+        return "A body is read with the header Content-Type: application/json only"
+    return str(found["msg"])
 
 
 async def _on_invalid_value(_: Request, error: Exception) -> Response:

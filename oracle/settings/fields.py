@@ -124,8 +124,8 @@ class Settings(BaseSettings):
     )
     jwt_secret: Secret | None = Field(
         default=None,
-        description="Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; at least "
-        f"{STRONG_SECRET_BYTES} bytes.",
+        description="Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
+        f"{STRONG_SECRET_BYTES} bytes or more, by chance.",
     )
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,

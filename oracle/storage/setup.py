@@ -1,5 +1,6 @@
 """Makes a database ready: the folder, the lock that keeps a second server out, the tables of this version."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,9 +69,10 @@ def _nothing() -> None:
 
 
 def _lock(file: Path) -> Callable[[], None]:
-    lock = FileLock(file.with_name(f"{file.name}.lock"), thread_local=False)
+    real = Path(os.path.realpath(file))  # whoever comes to the file by a link must find the same lock
+    lock = FileLock(real.with_name(f"{real.name}.lock"), thread_local=False)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # conversations lie in it
         lock.acquire(timeout=0)
     except Timeout:
         raise StoreSetupError(

@@ -105,13 +105,14 @@ async def test_a_conversation_goes_on_after_a_kill(server: ServerProcess) -> Non
         assert texts == [told.text, again.text]
 
 
-async def test_a_kill_in_the_middle_of_recovery_leaves_no_doubles(server: ServerProcess) -> None:
-    async with timeout(60):
-        crowd = Crowd(server.address, [f"r{n}" for n in range(12)])
+@pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.soak)])
+async def test_a_kill_in_the_middle_of_recovery_leaves_no_doubles(server: ServerProcess, kills: int) -> None:
+    async with timeout(120):
+        crowd = Crowd(server.address, [f"r{kills}x{n}" for n in range(12)])
         await crowd.has_heard(100)
         await server.kill()
         await crowd.dispersed()
-        for _ in range(2):
+        for _ in range(kills):
             await server.start()
             # The first run that has been ended: others are not yet, or are being ended.
             await (await Stream(server.address).resume(crowd.streams[0].run_id)).until("done")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(folder: Path, provider: PacedProvider) -> AsyncIterator[ServerProcess]:
-    """One for all: who ends it starts it again."""
+    """One for all: who ends it starts it again, but for the last one."""
     async with service(folder, provider, settings={"ORACLE_DRAIN_S": str(DRAIN_S)}) as running:
         yield running
 
@@ -105,4 +105,3 @@ async def test_ctrl_c_drains_as_well(server: ServerProcess) -> None:
         assert await server.stop(signal.SIGINT) == 0
         await stream.read_all()
         assert stream.chunks[-1]["termination_reason"] == "completed"
-        await server.start()

@@ -173,6 +173,13 @@ async def test_it_knows_which_models_exist(connect, ask, read):
         await read(line.model, ask(model="claude-none"))
 
 
+async def test_a_delayed_turn_says_nothing_before_its_time(connect, ask, read, said):
+    line = await connect([ScriptedTurn(text="Hi", delay_s=0.2)])
+    begun_s = asyncio.get_running_loop().time()
+    assert said(await read(line.model, ask())) == "Hi"
+    assert asyncio.get_running_loop().time() - begun_s >= 0.2
+
+
 async def test_a_whole_answer_is_finished_and_not_disconnected(connect, ask, read):
     line = await connect([ScriptedTurn(text="Hi"), HttpError("invalid_request_error")])
     await read(line.model, ask())

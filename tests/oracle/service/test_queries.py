@@ -246,6 +246,7 @@ async def test_a_body_that_does_not_say_that_it_is_json_is_refused(shared, kind)
     content, headers = b'{"question": "hello"}', {"Content-Type": kind}
     response = await shared.client.post("/api/oracle", content=content, headers=headers)
     assert response.status_code == 422
+    assert "Content-Type: application/json" in response.json()["detail"][0]["msg"]
     assert shared.model.requests == []
 
 

@@ -19,10 +19,11 @@ async def refusal(url: str) -> str:
     return str(caught.value)
 
 
-async def test_the_folder_is_made(tmp_path: Path) -> None:
+async def test_the_folder_is_made_and_is_its_users_alone(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path}/a/b/oracle.db", worker="worker-1") as store:
         await store.ping()
     assert (tmp_path / "a" / "b" / "oracle.db").is_file()
+    assert (tmp_path / "a" / "b").stat().st_mode & 0o077 == 0
 
 
 async def test_a_second_server_on_the_same_file_is_refused(sqlite_url: str) -> None:
@@ -34,6 +35,13 @@ async def test_a_second_server_on_the_same_file_is_refused(sqlite_url: str) -> N
     assert "ORACLE_DATABASE_URL" in message
     async with open_store(sqlite_url, worker="second") as store:
         await store.ping()
+
+
+async def test_a_second_server_is_refused_also_where_it_comes_to_the_file_by_a_link(tmp_path: Path) -> None:
+    async with open_store(f"sqlite:///{tmp_path}/oracle.db", worker="first"):
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "linked.db").symlink_to(tmp_path / "oracle.db")
+        assert "is in use by another 'oracle serve'" in await refusal(f"sqlite:///{tmp_path}/elsewhere/linked.db")
 
 
 async def test_a_refused_opening_gives_the_lock_back(sqlite_url: str, tmp_path: Path) -> None:
