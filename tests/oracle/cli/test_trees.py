@@ -74,7 +74,7 @@ def test_a_trees_folder_that_is_none_is_told(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "none")
     ran = oracle("trees", "check")
     assert ran.code == 1
-    assert "ORACLE_TREES_DIR is 'none'" in ran.err
+    assert "the folder of trees 'none' does not exist; set ORACLE_TREES_DIR" in ran.err
 
 
 @pytest.mark.parametrize(
