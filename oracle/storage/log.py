@@ -26,7 +26,8 @@ _LARGEST = 2**31 - 1  # of a number in the log
 
 _event = schema.event
 _LAST = (  # of a forgotten run nothing is shown any more, though its events may go one portion at a time
-    "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id)"
+    # `IS NOT NULL`: else the index of chunks is of no use to it
+    "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id AND chunk_n IS NOT NULL)"
     " FROM run WHERE id = {0} AND forgotten_at IS NULL"
 )
 _BEHIND = (  # {0} is the mark of a parameter
@@ -118,7 +119,8 @@ class EventLog:
             return 0
 
         def work(connection: Connection) -> int:
-            query = select(func.max(_event.c.chunk_n)).where(_event.c.run_id == run_id)
+            of_run = (_event.c.run_id == run_id) & _event.c.chunk_n.is_not(None)
+            query = select(func.max(_event.c.chunk_n)).where(of_run)
             return connection.execute(query).scalar_one() or 0
 
         return await self._database.read(work)
