@@ -9,7 +9,7 @@ Rules:
   written again: nothing is written twice, and no work is run twice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,13 +36,7 @@ CHUNKS_CHANNEL = "oracle_chunks"
 
 _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
 _COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
-_ROWS_A_STATEMENT = (64, 16, 4, 1)
-_INSERTS = {
-    count: f"INSERT INTO event ({_COLUMNS}) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?)'] * count)}"  # noqa: S608  constants
-    for count in _ROWS_A_STATEMENT
-}
-"""Many rows in each, because sqlite3 gives the interpreter up, and asks for it again, with every step that it makes: a
-row a step would wait for a busy event loop as often as there are rows."""
+_INSERT = f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
 _COPY = f"COPY event ({_COLUMNS}) FROM STDIN"
 _SQLITE_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
 _POSTGRESQL_EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
@@ -215,8 +209,7 @@ class Committer:
             return
         driver: Any = connection.connection.driver_connection
         if self._database.is_sqlite:
-            for some in _in_portions(rows):
-                driver.execute(_INSERTS[len(some)], [value for row in some for value in row])
+            driver.executemany(_INSERT, rows)
             return
         with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
             for row in rows:
@@ -246,15 +239,6 @@ class Committer:
         if group.wakes and not self._database.is_sqlite:
             notes = list(_notes(f"{run_id}:{number}" for run_id, number in group.wakes.items()))
             connection.exec_driver_sql(_NOTIFY, (CHUNKS_CHANNEL, notes))
-
-
-def _in_portions(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """The rows in the sizes that there are statements for."""
-    start = 0
-    for size in _ROWS_A_STATEMENT:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size
 
 
 def _notes(parts: Iterable[str]) -> Iterable[str]:
