@@ -8,10 +8,10 @@
 `load_segments(folder)` reads an operator's folder over the package's own files; `compose` reads nothing.
 """
 
-from prompts.composition import ComposedPrompt, SegmentUse, compose
-from prompts.errors import PromptError, PromptFilesError, PromptInputError, PromptMistake, PromptSizeError
-from prompts.library import load_segments
-from prompts.segment import (
+from .composition import ComposedPrompt, SegmentUse, compose
+from .errors import PromptError, PromptFilesError, PromptInputError, PromptMistake, PromptSizeError
+from .library import load_segments
+from .segment import (
     MAX_PROMPT_TOKENS,
     QUERY_TYPES,
     REQUIRED_IDS,
@@ -20,7 +20,7 @@ from prompts.segment import (
     SegmentLibrary,
     estimate_tokens,
 )
-from prompts.tool_reference import ToolEntry
+from .tool_reference import ToolEntry
 
 __all__ = [
     "MAX_PROMPT_TOKENS",

@@ -15,9 +15,9 @@ different queries begin with the same text and a provider's cache can hold it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prompts.errors import PromptInputError, PromptSizeError, suggest
-from prompts.library import own_segments
-from prompts.segment import (
+from .errors import PromptInputError, PromptSizeError, suggest
+from .library import own_segments
+from .segment import (
     MAX_PROMPT_TOKENS,
     QUERY_TYPES,
     REQUIRED_IDS,
@@ -27,7 +27,7 @@ from prompts.segment import (
     Situation,
     estimate_tokens,
 )
-from prompts.tool_reference import ToolEntry, render_tools_reference
+from .tool_reference import ToolEntry, render_tools_reference
 
 _SEPARATOR = "\n\n"
 

@@ -11,9 +11,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from prompts.errors import PromptFilesError, PromptMistake, PromptSizeError
-from prompts.segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary, estimate_tokens
-from prompts.segment_file import MAX_FILE_BYTES, read_segment
+from .errors import PromptFilesError, PromptMistake, PromptSizeError
+from .segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary, estimate_tokens
+from .segment_file import MAX_FILE_BYTES, read_segment
 
 _SUFFIX: Final = ".md"
 _SUBFOLDER: Final = "oracle"
@@ -32,7 +32,7 @@ def load_segments(folder: Path | None = None, *, max_tokens: int = MAX_PROMPT_TO
         PromptFilesError: the folder or files in it cannot be used; all mistakes at once.
         PromptSizeError: the required segments alone exceed `max_tokens`.
     """
-    found = _prompt_files(files("prompts") / _SUBFOLDER)
+    found = _prompt_files(files(__package__) / _SUBFOLDER)
     if folder is not None:
         found = found | _prompt_files(_operators_files(folder))
     segments, mistakes = _read_all(found)

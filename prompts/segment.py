@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from prompts.errors import PromptInputError
+from .errors import PromptInputError
 
 QUERY_TYPES: Final = ("code", "documentation", "research", "conversational", "action")
 """The query types of 020 FR-015."""

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard, TypeVar
 
-from prompts.errors import PromptMistake, suggest
-from prompts.front_matter import Entry, FrontMatterError, parse_front_matter, split_front_matter
-from prompts.segment import QUERY_TYPES, TOOLS_ID, Condition, Segment
-from prompts.tool_reference import TOOLS_PLACEHOLDER
+from .errors import PromptMistake, suggest
+from .front_matter import Entry, FrontMatterError, parse_front_matter, split_front_matter
+from .segment import QUERY_TYPES, TOOLS_ID, Condition, Segment
+from .tool_reference import TOOLS_PLACEHOLDER
 
 MAX_FILE_BYTES: Final = 64_000
 MAX_PRIORITY: Final = 999

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from prompts.errors import PromptInputError
-from prompts.segment import Segment
+from .errors import PromptInputError
+from .segment import Segment
 
 TOOLS_PLACEHOLDER: Final = "{{tools}}"
 """Where the list goes in `tools-reference`."""

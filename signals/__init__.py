@@ -9,9 +9,9 @@ stream = signals.SignalStream()  # streams: feed(delta) -> what may be shown now
 the fallback, `parsed.warnings` for the log. Knows no model, no control and no other package of this project.
 """
 
-from signals.audit import Outcome, SignalAudit, SignalRecord, records_of
-from signals.errors import SignalError, StreamClosedError
-from signals.model import (
+from .audit import Outcome, SignalAudit, SignalRecord, records_of
+from .errors import SignalError, StreamClosedError
+from .model import (
     SIGNAL_MODELS,
     ContextSufficient,
     DelegationRecommended,
@@ -22,9 +22,9 @@ from signals.model import (
     SignalType,
     Stuck,
 )
-from signals.reader import Clock, Reading
-from signals.response import ParsedResponse
-from signals.stream import SignalStream, parse
+from .reader import Clock, Reading
+from .response import ParsedResponse
+from .stream import SignalStream, parse
 
 __all__ = [
     "SIGNAL_MODELS",

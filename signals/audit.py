@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from signals.model import SignalBase
-from signals.reader import Clock, Reading, utc_now
-from signals.response import ParsedResponse, describe
+from .model import SignalBase
+from .reader import Clock, Reading, utc_now
+from .response import ParsedResponse, describe
 
 Outcome = Literal["accepted", "ignored", "malformed", "absent"]
 

@@ -6,8 +6,8 @@ lengths of the runs that still may open a span; `find_span_end` looks for the ru
 
 import re
 
-from signals.markdown import RUN_CHARS, ends_paragraph
-from signals.markup import UNCLOSED, strict_end
+from .markdown import RUN_CHARS, ends_paragraph
+from .markup import UNCLOSED, strict_end
 
 NO_SPAN = -1
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from signals.errors import FieldError
-from signals.markup import Block, attributes
-from signals.model import SIGNAL_MODELS, Signal, SignalBase
-from signals.values import decode, read_confidence, read_integer, read_list, read_words, storable
+from .errors import FieldError
+from .markup import Block, attributes
+from .model import SIGNAL_MODELS, Signal, SignalBase
+from .values import decode, read_confidence, read_integer, read_list, read_words, storable
 
 Clock = Callable[[], datetime]
 Convert = Callable[[Sequence[str]], object]

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from signals.model import Signal
-from signals.reader import Reading
+from .model import Signal
+from .reader import Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ It does no I/O and knows no time but its clock. Rules:
 
 import re
 
-from signals.errors import StreamClosedError
-from signals.examples import NO_SPAN, OpenRuns, find_span_end
-from signals.markdown import (
+from .errors import StreamClosedError
+from .examples import NO_SPAN, OpenRuns, find_span_end
+from .markdown import (
     LINE_CHARS,
     RUN_CHARS,
     Fence,
@@ -26,11 +26,11 @@ from signals.markdown import (
     find_fence_end,
     opens_fence,
 )
-from signals.markup import NOT_A_SIGNAL, SIGNAL_START, WINDOW_CHARS, Block, find_block, find_type, skip_ends
-from signals.model import Signal
-from signals.reader import Clock, Reading, read_block, utc_now
-from signals.response import ParsedResponse, describe
-from signals.visible import VisibleText
+from .markup import NOT_A_SIGNAL, SIGNAL_START, WINDOW_CHARS, Block, find_block, find_type, skip_ends
+from .model import Signal
+from .reader import Clock, Reading, read_block, utc_now
+from .response import ParsedResponse, describe
+from .visible import VisibleText
 
 FENCE_HOLD_CHARS = 16_384
 

@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from signals.errors import FieldError
-from signals.markup import WHITE, read_body
+from .errors import FieldError
+from .markup import WHITE, read_body
 
 DEFAULT_CONFIDENCE = 0.5
 """What a signal without a readable confidence gets (decision 15)."""

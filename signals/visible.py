@@ -2,7 +2,7 @@
 
 import re
 
-from signals.markup import WHITE
+from .markup import WHITE
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 

@@ -142,7 +142,7 @@ def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there()
     kept = set((ROOT / ".containerignore").read_text(encoding="utf-8").replace("!", "").split())
     assert set(copied) <= kept
     assert all((ROOT / name).exists() for name in copied)
-    packages = re.search(r"packages = (\[.*?\])", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = re.search(r"only-include = (\[.*?\])", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert set(yaml.safe_load(packages[1])) <= set(copied)
     assert "USER 10001" in lines
     command = yaml.safe_load(lines[-1].removeprefix("CMD "))

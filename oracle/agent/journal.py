@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bt_runtime import Outcome
-from signals import SignalRecord
+from oracle.signals import SignalRecord
 
 
 class Journal(Protocol):

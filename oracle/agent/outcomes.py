@@ -6,7 +6,7 @@ from typing import Any
 
 from oracle.decision import Action
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
-from signals import ParsedResponse, Signal
+from oracle.signals import ParsedResponse, Signal
 
 
 @dataclass(frozen=True, slots=True)

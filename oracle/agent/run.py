@@ -22,9 +22,9 @@ from oracle.chunks import TerminationReason
 from oracle.classify import IntentClassifier, QueryClassification, ResponseIntent
 from oracle.decision import AgentState, rules
 from oracle.models.protocol import Model, ModelFault
+from oracle.prompts import ComposedPrompt, SegmentLibrary
+from oracle.signals import NeedTurn, ParsedResponse, Signal, SignalAudit
 from oracle.tools import ToolRegistry
-from prompts import ComposedPrompt, SegmentLibrary
-from signals import NeedTurn, ParsedResponse, Signal, SignalAudit
 
 log = structlog.get_logger(__name__)
 

@@ -7,9 +7,9 @@ import structlog
 from oracle.agent.planning import estimate_tokens, message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query
+from oracle.prompts import ToolEntry
+from oracle.prompts import compose as compose_segments
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
-from prompts import ToolEntry
-from prompts import compose as compose_segments
 
 log = structlog.get_logger(__name__)
 

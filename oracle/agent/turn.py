@@ -37,7 +37,7 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from signals import ParsedResponse, SignalStream
+from oracle.signals import ParsedResponse, SignalStream
 
 log = structlog.get_logger(__name__)
 

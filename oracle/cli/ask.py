@@ -22,10 +22,10 @@ from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, Outcome, PlainView, View
 from oracle.decision import AgentConfig, ConfigError
 from oracle.logs import is_interactive, wants_colour
+from oracle.prompts import PromptError
 from oracle.settings import Settings, SettingsError, ceiling_name, variable_of
 from oracle.tools import ToolsError
 from oracle.wiring import open_oracle, uses_provider
-from prompts import PromptError
 
 _FOLDER = click.Path(path_type=Path)
 _BROKEN_PIPE = INTERRUPTED + 13

@@ -8,11 +8,11 @@ from bt_runtime import TreeFileError
 from oracle.cli.errors import CommandError
 from oracle.cli.help import CommandWithSettings
 from oracle.cli.setup import settings_for
+from oracle.prompts import PromptError
 from oracle.serving import Listening, ServingError, run_service
 from oracle.settings import SettingsError
 from oracle.storage import StorageError
 from oracle.tools import ToolsError
-from prompts import PromptError
 
 _FOLDER = click.Path(path_type=Path)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime import Blackboard, Key
 from oracle.agent.run import AgentRun
-from signals import Signal
+from oracle.signals import Signal
 
 AGENT_KEYS: tuple[Key, ...] = (
     Key("question", "str", "", "What the user asked.", read_only=True),

@@ -22,8 +22,8 @@ from oracle.chunks import Chunk, Done, Failed, ToolCalled, ToolReturned
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.tick_json import encode_tick, is_kept_apart
+from oracle.signals import SignalRecord
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
-from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 

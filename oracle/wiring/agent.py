@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-import trees
 from bt_runtime import Clock, SystemClock, TreeLibrary
+from oracle import trees
 from oracle.agent.run import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
@@ -17,9 +17,9 @@ from oracle.logs import configure_unless_configured
 from oracle.models import Model, ModelError
 from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
+from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import ToolRegistry, project_tools, vault_tools, web_tools
-from prompts import load_segments
 
 DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")

@@ -35,7 +35,7 @@ TURN = TurnOutcome(
             id="an interrupted turn with a malformed signal",
         ),
         pytest.param(
-            Outcome("a@1", "done", TurnOutcome(fault=ModelFault("provider_failed", "broke", {"status": 500}))),
+            Outcome("a@1", "done", TurnOutcome(fault=ModelFault("provider_failed", "broke", "why", {"status": 500}))),
             "turn_end",
             id="a failed turn",
         ),

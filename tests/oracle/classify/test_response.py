@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.classify import HeuristicIntentClassifier, IntentClassifier, classify_response
@@ -74,7 +74,6 @@ def test_long_responses_are_classified_in_bounded_time(text):
     assert time.perf_counter() - started < 1.0
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_has_an_intent(text):
     intent = classify_response(text)

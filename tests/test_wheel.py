@@ -1,0 +1,134 @@
+"""An installed Oracle and a host that has its own `prompts`, `signals` and `trees` live together."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import prompts
+import signals
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("prompts", "signals", "trees")
+PATIENCE_S = 120
+
+pytestmark = pytest.mark.long
+
+
+def run(*words, cwd, **environment):
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_", "PYTHON"))
+    }
+    ran = subprocess.run(
+        [*map(str, words)],
+        cwd=cwd,
+        env=kept | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def build_wheel(project, into):
+    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", into, cwd=project)
+    (wheel,) = into.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A virtual environment with the wheel in it; what it depends on is borrowed from this one."""
+    folder = tmp_path_factory.mktemp("installed") / "venv"
+    run(sys.executable, "-m", "venv", folder, cwd=ROOT)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=ROOT)
+    own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=ROOT).strip())
+    # The path files of a folder that is itself named in a path file are not read: this checkout stays out of sight.
+    (own / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return SimpleNamespace(python=python, oracle=folder / "bin" / "oracle")
+
+
+@pytest.fixture
+def host(tmp_path):
+    """A host's folder with packages of the same names as ours, and a project to ask about."""
+    for name in ROOMS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("host = 'the host'\n")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "login.py").write_text('"""How users log in."""\n\ndef check_password(user): ...\n')
+    return tmp_path
+
+
+@pytest.fixture
+def host_package(host, installed, tmp_path_factory):
+    """The same packages, installed beside the wheel."""
+    project = tmp_path_factory.mktemp("host")
+    for name in ROOMS:
+        shutil.move(host / name, project / name)
+    (project / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+        '[project]\nname = "the-host"\nversion = "1"\n'
+        f"[tool.hatch.build.targets.wheel]\npackages = {list(ROOMS)}\n"
+    )
+    built = build_wheel(project, project / "dist")
+    run(installed.python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", built, cwd=host)
+    yield host
+    run(installed.python, "-m", "pip", "uninstall", "--quiet", "--yes", "the-host", cwd=host)
+
+
+def everything_works_beside(host, installed, **environment):
+    asked = run(installed.oracle, "ask", "Where is check_password?", "--project", "project", cwd=host, **environment)
+    assert "- login.py" in asked
+    checked = run(installed.oracle, "trees", "check", cwd=host, **environment)
+    assert "oracle.yaml: OK" in checked
+    for name in ROOMS:
+        script = (
+            f"import {name}, oracle.answering, oracle.wiring, oracle.{name} as ours; print({name}.host, ours.__name__)"
+        )
+        assert run(installed.python, "-c", script, cwd=host, **environment) == f"the host oracle.{name}\n"
+
+
+def test_a_wheel_takes_two_top_level_names(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name.partition("/")[0] for name in archive.namelist()}
+    assert {name for name in names if not name.endswith(".dist-info")} == {"bt_runtime", "oracle"}
+
+
+def test_a_wheel_has_every_file_of_the_rooms(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+    files = [path for name in ROOMS for path in (ROOT / name).rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert {f"oracle/{path.relative_to(ROOT).as_posix()}" for path in files} <= packed
+    assert not packed & {f"oracle/{name}.py" for name in ROOMS}
+
+
+def test_a_hosts_folders_on_the_path_and_the_wheel_live_together(host, installed):
+    everything_works_beside(host, installed, PYTHONPATH=str(host))
+
+
+def test_a_hosts_installed_packages_and_the_wheel_live_together(host_package, installed):
+    everything_works_beside(host_package, installed)
+
+
+def test_the_wheel_finds_its_own_segments_and_trees(installed, tmp_path):
+    script = (
+        "import oracle.prompts, oracle.signals, oracle.trees\n"
+        "print(len(oracle.prompts.load_segments().segments), oracle.trees.FOLDER.name)\n"
+        "print(oracle.signals.parse('Hi.').text)"
+    )
+    wanted = f"{len(prompts.load_segments().segments)} trees\n{signals.parse('Hi.').text}\n"
+    assert run(installed.python, "-c", script, cwd=tmp_path) == wanted
