@@ -41,7 +41,9 @@ def serve(
       2    an option is unknown or has no value
       130  a second Ctrl-C came before it had stopped (143: SIGTERM)
     """  # noqa: D301  click's mark for lines that stay as they are
-    settings = settings_for(log="info", data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault)
+    settings = settings_for(
+        log="info", strict=True, data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault
+    )
     try:
         return run_service(settings, host=host, port=port, announce=_announce)
     except TreeFileError as error:

@@ -16,7 +16,7 @@ from oracle.serving.errors import ServingError
 from oracle.serving.lag import measured_lag
 from oracle.serving.server import DrainingServer
 from oracle.serving.sockets import address, bind, is_loopback
-from oracle.settings import STRONG_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Settings
+from oracle.settings import STRONG_TOKEN_CHARACTERS, Settings
 from oracle.wiring.service import open_service
 
 log = structlog.get_logger(__name__)
@@ -78,11 +78,10 @@ async def serve(
         SettingsError, ToolSetupError, PromptError, StoreSetupError, TreeFileError: see `open_service`.
     """
     refuse_open_door(settings, host=host)
-    if settings.has_weak_secret:
+    if settings.tokens.has_weak:
         log.warning(
             "auth.weakened",
-            problem=f"a secret can be guessed: JWT secrets should have {STRONG_SECRET_BYTES} "
-            f"bytes, tokens {STRONG_TOKEN_CHARACTERS} characters, by chance",
+            problem=f"a token can be guessed: each should have at least {STRONG_TOKEN_CHARACTERS} random characters",
         )
     listener = bind(host, port)
     async with AsyncExitStack() as stack:

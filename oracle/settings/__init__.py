@@ -14,13 +14,13 @@ from oracle.settings.fields import (
     ceiling_name,
     variable_of,
 )
-from oracle.settings.reading import SettingsError, misspelt_variables, read_settings
+from oracle.settings.reading import SettingsError, misspelt_variables, read_env_file, read_settings
 from oracle.settings.table import SettingRow, settings_table
-from oracle.settings.tokens import STRONG_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Tokens
+from oracle.settings.tokens import MIN_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Tokens
 
 __all__ = [
+    "MIN_SECRET_BYTES",
     "PREFIX",
-    "STRONG_SECRET_BYTES",
     "STRONG_TOKEN_CHARACTERS",
     "SettingRow",
     "Settings",
@@ -28,6 +28,7 @@ __all__ = [
     "Tokens",
     "ceiling_name",
     "misspelt_variables",
+    "read_env_file",
     "read_settings",
     "settings_table",
     "variable_of",

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from oracle.decision import AgentConfig, bounds
 from oracle.models.anthropic_request import DEFAULT_MODEL
 from oracle.models.thinking import MIN_THINKING_TOKENS
-from oracle.settings.tokens import STRONG_SECRET_BYTES, Tokens
+from oracle.settings.tokens import MIN_SECRET_BYTES, Tokens
 
 PREFIX = "ORACLE_"
 LOCAL_USER = "local"
@@ -35,6 +35,16 @@ def _names(value: object) -> object:
 def _not_blank(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().strip():
         raise ValueError("it is blank")  # told in other words, by the field's name
+    return value
+
+
+def _cannot_be_guessed(value: SecretStr | None) -> SecretStr | None:
+    size = MIN_SECRET_BYTES if value is None else len(value.get_secret_value().encode())
+    if size < MIN_SECRET_BYTES:
+        raise ValueError(
+            f"{PREFIX}JWT_SECRET must be at least {MIN_SECRET_BYTES} random bytes, not {size}; whoever guesses it can "
+            "sign in as any user (make one with: openssl rand -hex 32)"
+        )
     return value
 
 
@@ -122,10 +132,10 @@ class Settings(BaseSettings):
     vault_dir: Folder | None = Field(
         default=None, description="The folder of notes and threads; the default is `vault` in the data folder."
     )
-    jwt_secret: Secret | None = Field(
+    jwt_secret: Annotated[Secret | None, AfterValidator(_cannot_be_guessed)] = Field(
         default=None,
         description="Turns authentication on: the secret of HS256 JSON Web Tokens, whose `sub` is the user; "
-        f"{STRONG_SECRET_BYTES} bytes or more, by chance.",
+        f"at least {MIN_SECRET_BYTES} random bytes.",
     )
     tokens: Annotated[Tokens, NoDecode] = Field(
         default_factory=Tokens,
@@ -173,13 +183,13 @@ class Settings(BaseSettings):
         ge=0,
         le=3_600,
         allow_inf_nan=False,
-        description="How many seconds queries under way may go on once the service is told to stop.",
+        description="How many seconds queries under way may go on once the service has been asked to stop.",
     )
     retain_days: int = Field(
         default=30,
         ge=0,
         le=100_000,
-        description="How many days the records of ended queries are kept; 0: for ever. Conversations stay.",
+        description="How many days the records of ended queries are kept; 0: without limit. Conversations stay.",
     )
     retain_mb: int = Field(
         default=0,
@@ -266,13 +276,6 @@ class Settings(BaseSettings):
     def has_auth(self) -> bool:
         """Whether requests must carry a token; without, there is the one user `local`."""
         return self.jwt_secret is not None or bool(self.tokens)
-
-    @property
-    def has_weak_secret(self) -> bool:
-        """Whether the JWT secret or a token is so short that it can be guessed."""
-        secret = self.jwt_secret
-        is_short = secret is not None and len(secret.get_secret_value().encode()) < STRONG_SECRET_BYTES
-        return is_short or self.tokens.has_weak
 
     @property
     def vault(self) -> Path:

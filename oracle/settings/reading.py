@@ -2,10 +2,11 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 import dotenv
 from dotenv.parser import parse_stream
@@ -14,7 +15,13 @@ from pydantic import SecretStr, ValidationError
 from oracle.settings.fields import PREFIX, Settings, variable_of
 
 _LONGEST_QUOTE = 120
-_OF_THE_SDK = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_ADDRESS = "ANTHROPIC_BASE_URL"
+_OF_THE_SDK = (*_KEYS, _ADDRESS)
+_SENT_ALONG = (*_KEYS, "ANTHROPIC_CUSTOM_HEADERS")
+"""What the SDK takes from the environment and sends to the address."""
+_DATABASE = variable_of("database_url")
+_DATABASE_PASSWORD = "PGPASSWORD"  # noqa: S105  the name of the variable that PostgreSQL's own library reads
 
 
 class SettingsError(ValueError):
@@ -27,17 +34,94 @@ def read_settings(env_file: Path | None = None, **given: Any) -> Settings:  # no
     Variables of the provider's SDK that are set to nothing are removed from it: the SDK would take them at their word.
 
     Args:
-        env_file: its variables are put into the environment first, where they are not set: for ours, and for the
-            provider's SDK. One that does not exist is empty.
+        env_file: our variables in it, and those of the provider's SDK, are put into the environment first, where they
+            are not set; all others are ignored, because the file may have come with a folder from anywhere. One that
+            does not exist is empty.
         given: values that go before the environment, by field; `None` means not given.
 
     Raises:
-        SettingsError: naming every value that cannot be used.
+        SettingsError: naming every value that cannot be used; or the file names an address to which a secret of the
+            environment would be sent.
     """
     _drop_empty(os.environ)
-    if env_file is not None:
-        _load(env_file)
-        _drop_empty(os.environ)
+    filed = {} if env_file is None else _ours(read_env_file(env_file))
+    effective = {name: value for name, value in filed.items() if name not in os.environ}
+    problems = list(_secrets_that_would_leave(effective, os.environ, str(env_file)))
+    if problems:
+        raise SettingsError("\n".join(problems))
+    os.environ.update(effective)
+    settings = _settings(given)
+    if settings.llm == "anthropic" and _ADDRESS in effective and effective.keys().isdisjoint(_KEYS):
+        raise SettingsError(
+            f"the settings file {str(env_file)!r} sets {_ADDRESS} without a key, so the SDK would send there what it "
+            f"finds of the user's own credentials; set {_KEYS[0]} in the same file, or both in the environment"
+        )
+    return settings
+
+
+def read_env_file(env_file: Path) -> dict[str, str]:
+    """The variables of a settings file, of whatever name; `$` in a value stands for itself.
+
+    Raises:
+        SettingsError: it cannot be read, or a line is not `NAME=value`.
+    """
+    try:
+        if not env_file.is_file():
+            return {}
+        text = env_file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise SettingsError(f"the settings file {str(env_file)!r} cannot be read: {reason}") from None
+    _check_lines(text, env_file)
+    # Not interpolated: `${ANTHROPIC_API_KEY}` in the address of a database would send the key there.
+    variables = dotenv.dotenv_values(stream=StringIO(text), interpolate=False)
+    return {name: value for name, value in variables.items() if value is not None and "\0" not in value}
+
+
+def _ours(variables: Mapping[str, str]) -> dict[str, str]:
+    """Those that a settings file may set. Blank ones count as not set, as the SDK's do in the environment."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if (name.startswith(PREFIX) or name in _OF_THE_SDK) and (value.strip() or name not in _OF_THE_SDK)
+    }
+
+
+def _secrets_that_would_leave(filed: Mapping[str, str], environ: Mapping[str, str], file: str) -> Iterator[str]:
+    """A sentence for each address of a settings file that would be sent a secret which the file does not know."""
+    sent = [name for name in _SENT_ALONG if environ.get(name, "").strip()]
+    if _ADDRESS in filed and sent:
+        yield _would_leave(_ADDRESS, _host(filed[_ADDRESS]), sent, file)
+    url = filed.get(_DATABASE, "")
+    if environ.get(_DATABASE_PASSWORD) and url.startswith("postgres") and not _has_password(url):
+        yield _would_leave(_DATABASE, _host(url), [_DATABASE_PASSWORD], file)
+
+
+def _would_leave(address: str, host: str, secrets: Sequence[str], file: str) -> str:
+    return (
+        f"the settings file {file!r} sets {address} to {host!r}, where {' and '.join(secrets)} of the environment "
+        f"would be sent; set {address} in the environment too if that is right, or put the secret into the file beside "
+        "it"
+    )
+
+
+def _host(url: str) -> str:
+    """Where an address leads, without the password that it may contain."""
+    try:
+        return _shortened(urlsplit(url).netloc.rpartition("@")[2])
+    except ValueError:
+        return ""
+
+
+def _has_password(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.password) or "password=" in parts.query
+    except ValueError:
+        return False
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
@@ -48,33 +132,27 @@ def read_settings(env_file: Path | None = None, **given: Any) -> Settings:  # no
 
 def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each variable that looks like one of ours and is none; others may well use our prefix."""
-    known = [variable_of(field).removeprefix(PREFIX) for field in Settings.model_fields]
+    known = [*map(variable_of, Settings.model_fields), *_OF_THE_SDK]
     for name in sorted(environ):
-        rest = name.removeprefix(PREFIX)
-        if name.startswith(PREFIX) and rest not in known:
-            near = difflib.get_close_matches(rest, known, n=1, cutoff=0.8)
-            if near:
-                yield f"{name} is no setting and has no effect; did you mean {PREFIX}{near[0]}?"
+        near = None if name in known else _nearest(name, known)
+        if near is not None:
+            yield f"{name} is not a setting and has no effect; did you mean {near}?"
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The setting of the same prefix that a variable was most likely meant to be."""
+    prefix, _, rest = name.partition("_")
+    rests = {other.removeprefix(f"{prefix}_"): other for other in known if other.startswith(f"{prefix}_")}
+    close = difflib.get_close_matches(rest, rests, n=1, cutoff=0.8)
+    # A word too few or too many: ORACLE_PROJECT for ORACLE_PROJECT_DIR, ORACLE_LOG_LEVEL for ORACLE_LOG.
+    parts = [other for other in rests if other.startswith(f"{rest}_") or rest.startswith(f"{other}_")]
+    return rests[close[0]] if close else rests[parts[0]] if len(parts) == 1 else None
 
 
 def _drop_empty(environ: MutableMapping[str, str]) -> None:
     for name in _OF_THE_SDK:
         if name in environ and not environ[name].strip():
             del environ[name]
-
-
-def _load(env_file: Path) -> None:
-    try:
-        if not env_file.is_file():
-            return
-        text = env_file.read_text(encoding="utf-8")
-        _check_lines(text, env_file)
-        dotenv.load_dotenv(stream=StringIO(text), override=False)
-    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in a value
-        if isinstance(error, SettingsError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise SettingsError(f"the settings file {str(env_file)!r} cannot be read: {reason}") from None
 
 
 def _check_lines(text: str, env_file: Path) -> None:
@@ -122,5 +200,8 @@ def _what_is_right(field: str) -> str:
 
 
 def _quoted(value: object) -> str:
-    text = repr(value)
+    return _shortened(repr(value))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

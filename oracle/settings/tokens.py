@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Self
 
-STRONG_SECRET_BYTES: Final = 32
-"""What HS256 keys should have at least (RFC 7518 3.2); shorter ones are accepted with a warning."""
+MIN_SECRET_BYTES: Final = 32
+"""What HS256 keys must have at least (RFC 7518 3.2)."""
 
 STRONG_TOKEN_CHARACTERS: Final = 16
 

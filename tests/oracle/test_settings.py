@@ -142,6 +142,74 @@ def test_a_settings_file_is_for_us_and_for_the_sdk_and_never_overrides(monkeypat
     assert "hush-hush" not in repr(settings)
 
 
+def test_a_settings_file_sets_our_variables_and_three_of_the_sdk_and_no_others(monkeypatch, tmp_path):
+    before = dict(os.environ)
+    others = ["LD_PRELOAD", "PATH", "PYTHONPATH", "HTTPS_PROXY", "SSL_CERT_FILE", "ANTHROPIC_CUSTOM_HEADERS", "PGHOST"]
+    lines = [f"{name}=/evil" for name in [*others, "ANTHROPIC_CONFIG_DIR", "ANTHROPIC_PROFILE", "XORACLE_LOG"]]
+    (tmp_path / ".env").write_text("\n".join([*lines, "ORACLE_LOG=error", "export ANTHROPIC_AUTH_TOKEN=hush"]))
+    assert read_settings(tmp_path / ".env").log == "error"
+    assert dict(os.environ) == before | {"ORACLE_LOG": "error", "ANTHROPIC_AUTH_TOKEN": "hush"}
+
+
+def test_a_value_of_a_settings_file_takes_nothing_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush-hush")
+    (tmp_path / ".env").write_text("ORACLE_MODEL=${ANTHROPIC_API_KEY}\n")
+    assert read_settings(tmp_path / ".env").model == "${ANTHROPIC_API_KEY}"
+
+
+@pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"])
+@pytest.mark.parametrize("beside", ["", "ANTHROPIC_API_KEY=of-the-file\n", "ANTHROPIC_AUTH_TOKEN=of-the-file\n"])
+def test_a_key_of_the_environment_is_not_sent_to_an_address_of_a_settings_file(monkeypatch, tmp_path, secret, beside):
+    monkeypatch.setenv(secret, "hush-hush")
+    (tmp_path / ".env").write_text(f"{beside}ANTHROPIC_BASE_URL=http://u:pw@evil.example:8\n")
+    with pytest.raises(SettingsError) as refused:
+        read_settings(tmp_path / ".env")
+    assert str(refused.value) == (
+        f"the settings file '{tmp_path}/.env' sets ANTHROPIC_BASE_URL to 'evil.example:8', where {secret} of the "
+        "environment would be sent; set ANTHROPIC_BASE_URL in the environment too if that is right, or put the secret "
+        "into the file beside it"
+    )
+    assert "ANTHROPIC_BASE_URL" not in os.environ
+
+
+def test_a_users_own_login_is_not_sent_to_an_address_of_a_settings_file(tmp_path):
+    (tmp_path / ".env").write_text("ORACLE_LLM=anthropic\nANTHROPIC_BASE_URL=http://evil.example\n")
+    with pytest.raises(SettingsError, match="sets ANTHROPIC_BASE_URL without a key"):
+        read_settings(tmp_path / ".env")
+
+
+def test_an_address_goes_with_a_key_from_where_it_comes_from(monkeypatch, tmp_path):
+    (tmp_path / ".env").write_text("ANTHROPIC_API_KEY=of-the-file\nANTHROPIC_BASE_URL=http://gateway.example\n")
+    read_settings(tmp_path / ".env")
+    assert os.environ["ANTHROPIC_BASE_URL"] == "http://gateway.example"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "of-the-environment")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://another.example")
+    read_settings(tmp_path / ".env")
+    assert os.environ["ANTHROPIC_BASE_URL"] == "http://another.example"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_refused"),
+    [
+        ("postgresql://evil.example/oracle", True),
+        ("postgres://anna@evil.example/oracle", True),
+        ("postgresql://anna:own@db.example/oracle", False),
+        ("postgresql://db.example/oracle?password=own", False),
+        ("sqlite:////tmp/oracle.db", False),
+    ],
+)
+def test_a_database_password_of_the_environment_is_not_sent_to_a_server_of_a_settings_file(
+    monkeypatch, tmp_path, url, is_refused
+):
+    monkeypatch.setenv("PGPASSWORD", "hush-hush")
+    (tmp_path / ".env").write_text(f"ORACLE_DATABASE_URL={url}\n")
+    if is_refused:
+        with pytest.raises(SettingsError, match=r"where PGPASSWORD of the environment would be sent"):
+            read_settings(tmp_path / ".env")
+    else:
+        assert read_settings(tmp_path / ".env").database_url.get_secret_value() == url
+
+
 def test_a_settings_file_that_is_missing_is_empty(tmp_path):
     assert read_settings(tmp_path / ".env").llm == "auto"
 
@@ -186,7 +254,7 @@ def test_with_authentication_nobody_operates_and_everybody_has_limits(monkeypatc
     monkeypatch.setenv(name, value)
     settings = read_settings()
     assert settings.has_auth
-    assert not settings.has_weak_secret
+    assert not settings.tokens.has_weak
     assert settings.operators == ()
     assert (settings.runs_per_user, settings.requests_per_minute) == (8, 60)
 
@@ -243,7 +311,7 @@ def test_wrong_tokens_are_told_by_their_number_and_never_shown(monkeypatch, text
 
 def test_no_secret_is_in_what_settings_say_of_themselves(monkeypatch):
     monkeypatch.setenv("ORACLE_TOKENS", "hush-hush=anna")
-    monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-hush")
+    monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-hush" * 4)
     monkeypatch.setenv("ORACLE_DATABASE_URL", "postgresql://me:hush-hush@db/oracle")
     settings = read_settings()
     assert "hush" not in repr(settings) + str(settings) + str(settings.model_dump()) + repr(settings.tokens)
@@ -259,10 +327,20 @@ def test_a_blank_secret_is_refused(monkeypatch, name):
         read_settings()
 
 
-@pytest.mark.parametrize(("name", "value"), [("ORACLE_JWT_SECRET", "s" * 31), ("ORACLE_TOKENS", "t" * 15 + "=anna")])
-def test_a_secret_that_can_be_guessed_is_noticed(monkeypatch, name, value):
-    monkeypatch.setenv(name, value)
-    assert read_settings().has_weak_secret
+@pytest.mark.parametrize("secret", ["x", "hush-hush", "s" * 31])
+def test_a_secret_that_can_be_guessed_is_refused_and_not_shown(monkeypatch, secret):
+    monkeypatch.setenv("ORACLE_JWT_SECRET", secret)
+    with pytest.raises(SettingsError) as refused:
+        read_settings()
+    assert str(refused.value).startswith(
+        f"ORACLE_JWT_SECRET must be at least 32 random bytes, not {len(secret)}; whoever guesses it can sign in as any"
+    )
+    assert "hush" not in repr(refused.value)
+
+
+def test_a_token_that_can_be_guessed_is_noticed(monkeypatch):
+    monkeypatch.setenv("ORACLE_TOKENS", "t" * 15 + "=anna")
+    assert read_settings().tokens.has_weak
 
 
 def test_web_pages_that_may_call_are_origins(monkeypatch):
@@ -323,9 +401,16 @@ def test_a_wrong_value_is_quoted_in_part_if_it_is_long(monkeypatch):
 
 
 def test_a_slip_in_a_name_is_told_and_foreign_names_are_not():
-    environ = {"ORACLE_MODLE": "x", "ORACLE_HOME": "/opt", "ORACLE_SID": "db", "ORACLE_BASE": "/", "ORACLE_LLM": "auto"}
+    foreign = ("ORACLE_HOME", "ORACLE_SID", "ORACLE_BASE", "ORACLE_PATH", "ANTHROPIC_MODEL", "PATH", "ORACLE_", "MODEL")
+    slips = {
+        "ORACLE_MODLE": "ORACLE_MODEL",
+        "ORACLE_TREE_DIR": "ORACLE_TREES_DIR",
+        "ORACLE_LOG_LEVEL": "ORACLE_LOG",
+        "ANTHROPIC_APIKEY": "ANTHROPIC_API_KEY",
+    }
+    environ = dict.fromkeys((*foreign, *slips, "ORACLE_LLM", "ANTHROPIC_API_KEY"), "x")
     assert list(misspelt_variables(environ)) == [
-        "ORACLE_MODLE is no setting and has no effect; did you mean ORACLE_MODEL?"
+        f"{name} is not a setting and has no effect; did you mean {right}?" for name, right in sorted(slips.items())
     ]
 
 

@@ -30,6 +30,9 @@ async def test_it_prints_where_it_listens_and_how_it_answers_and_ends_with_0(sta
     assert how == (
         b"  model: offline-extractive, control: tree, data: SQLite, auth: none (one user, this machine only)\n"
     )
+    assert (await process.stdout.readline()).decode() == (
+        f"  next: open {url}/ in a browser, which says how to ask; Ctrl-C here ends the service\n"
+    )
     async with httpx2.AsyncClient(base_url=url, timeout=30) as client:
         answered = await client.post("/api/oracle", json={"question": "Where is the function check_password?"})
     assert "check_password" in answered.json()["answer"]
@@ -43,6 +46,7 @@ async def test_it_prints_where_it_listens_and_how_it_answers_and_ends_with_0(sta
     assert (events[-2]["event"], events[-1]["event"]) == ("service.stopping", "service.stopped")
 
 
+@pytest.mark.long
 async def test_no_token_and_no_word_of_a_user_is_in_the_log(start, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_TOKENS", "hush-token-0123456789=anna")
     monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-secret-" + "0" * 32)
@@ -61,6 +65,7 @@ async def test_no_token_and_no_word_of_a_user_is_in_the_log(start, tmp_path, mon
     assert b"hush" not in out + err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_DRAIN_S", "3600")
@@ -93,10 +98,15 @@ async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path
         (["--project", "none"], {}, "set --project or ORACLE_PROJECT_DIR to one that does"),
         (["--trees", "none"], {}, "the folder of trees 'none' does not exist; set ORACLE_TREES_DIR"),
         (["--vault", "none"], {}, "set --vault or ORACLE_VAULT_DIR to one that does"),
+        (
+            [],
+            {"ORACLE_MODLE": "hush", "ORACLE_PROJECT": "hush"},
+            "did you mean ORACLE_MODEL?\nORACLE_PROJECT is not a setting",
+        ),
         ([], {"ORACLE_TOKENS": "hush"}, "entry 1 of ORACLE_TOKENS is without a =; entries are token=user"),
         ([], {"ORACLE_DATABASE_URL": "mysql://me:hush@db/x"}, "ORACLE_DATABASE_URL must be postgresql://"),
     ],
-    ids=["open door", "project", "trees", "vault", "tokens", "database"],
+    ids=["open door", "project", "trees", "vault", "misspelt", "tokens", "database"],
 )
 def test_what_keeps_it_from_starting_is_told_in_one_message(oracle, monkeypatch, arguments, environment, message):
     for name, value in environment.items():
@@ -119,6 +129,7 @@ def test_mistakes_in_the_tree_that_answers_keep_it_from_starting(oracle, tmp_pat
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.long
 async def test_a_proxy_that_cannot_be_used_is_one_message(start, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
     monkeypatch.setenv("HTTPS_PROXY", "foo://proxy.example.com")

@@ -160,9 +160,9 @@ async def service_offline(**given):
         yield client, told
 
 
-async def test_a_secret_that_can_be_guessed_is_warned_of_and_not_shown():
+async def test_a_token_that_can_be_guessed_is_warned_of_and_not_shown():
     with capture_logs() as logs:
-        async with service(tokens={"hush": "anna"}, jwt_secret="hush") as (_, _, told):
+        async with service(tokens={"hush": "anna"}, jwt_secret="hush" * 8) as (_, _, told):
             assert told.auth == "JWT and tokens"
     assert "auth.weakened" in [each["event"] for each in logs]
     assert "hush" not in str(logs) + repr(told)
