@@ -1,7 +1,9 @@
 """Makes a database ready: the folder, the lock that keeps a second server out, the tables of this version."""
 
 import os
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -18,6 +20,9 @@ from oracle.storage.errors import StoreSetupError
 
 log = structlog.get_logger(__name__)
 
+_PRIVATE = 0o600
+"""The mode of a database's files: conversations stand in them, also where others may look into the folder."""
+_BESIDE = ("", "-wal", "-shm", "-journal", ".lock")
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 # A word of the database's own message, and what it means for the operator: what is wrong, and what to do.
@@ -55,6 +60,8 @@ def prepare(database: Database) -> Callable[[], None]:
     try:
         with database.write_engine.connect() as connection, connection.begin():
             _migrate(connection, database)
+        if database.file is not None:
+            _make_private(database.file)
     except DBAPIError as error:
         unlock()
         raise StoreSetupError(_advice(database, in_words(error))) from None
@@ -70,21 +77,38 @@ def _nothing() -> None:
 
 def _lock(file: Path) -> Callable[[], None]:
     real = Path(os.path.realpath(file))  # whoever comes to the file by a link must find the same lock
-    lock = FileLock(real.with_name(f"{real.name}.lock"), thread_local=False)
+    lock = FileLock(real.with_name(f"{real.name}.lock"), mode=_PRIVATE, thread_local=False)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # conversations lie in it
         lock.acquire(timeout=0)
+        with suppress(FileExistsError):  # made here, because SQLite would make it for everybody to read
+            os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE))
     except Timeout:
         raise StoreSetupError(
             f"the database {str(file)!r} is in use by another 'oracle serve'; stop that one, choose another folder "
             "with --data-dir, or set ORACLE_DATABASE_URL to a PostgreSQL server, which several may share"
         ) from None
     except OSError as error:
+        lock.release()
         raise StoreSetupError(
             f"{str(file.parent)!r} cannot be used as a folder for the database ({error.strerror}); "
             "choose another one with --data-dir or ORACLE_DATA_DIR"
         ) from None
     return lock.release
+
+
+def _make_private(file: Path) -> None:
+    """Take from others the right to read what is there already; files that SQLite makes later are as the database."""
+    real = Path(os.path.realpath(file))
+    for end in _BESIDE:
+        path = real.with_name(real.name + end)
+        try:
+            if stat.S_IMODE(path.stat().st_mode) & ~_PRIVATE:
+                path.chmod(_PRIVATE)
+        except FileNotFoundError:
+            continue
+        except OSError as error:  # another user's file, or a file system without rights
+            log.warning("store.not_private", file=str(path), problem=error.strerror)
 
 
 def _migrate(connection: Connection, database: Database) -> None:

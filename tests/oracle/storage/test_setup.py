@@ -1,7 +1,10 @@
 """Opening a store: what is wrong is said, with what to do."""
 
+import os
 import socket
 import sqlite3
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,45 @@ async def test_the_folder_is_made_and_is_its_users_alone(tmp_path: Path) -> None
         await store.ping()
     assert (tmp_path / "a" / "b" / "oracle.db").is_file()
     assert (tmp_path / "a" / "b").stat().st_mode & 0o077 == 0
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+
+
+async def test_the_files_are_their_users_alone_in_a_folder_that_others_may_look_into(
+    tmp_path: Path, own_umask: None
+) -> None:
+    async with open_store(f"sqlite:///{tmp_path}/oracle.db", worker="worker-1") as store:
+        await store.ping()
+        assert modes(tmp_path) == dict.fromkeys(
+            ["oracle.db", "oracle.db-wal", "oracle.db-shm", "oracle.db.lock"], 0o600
+        )
+
+
+async def test_files_that_others_could_read_are_closed_to_them_at_the_next_start(
+    tmp_path: Path, own_umask: None
+) -> None:
+    url = f"sqlite:///{tmp_path}/oracle.db"
+    async with open_store(url, worker="worker-1"):
+        pass
+    reader = sqlite3.connect(tmp_path / "oracle.db")  # so that the files beside it are there, as after a crash
+    reader.execute("SELECT count(*) FROM alembic_version").fetchone()
+    assert {"oracle.db-wal", "oracle.db-shm"} <= modes(tmp_path).keys()
+    for name in modes(tmp_path):
+        (tmp_path / name).chmod(0o644)
+    (tmp_path / "linked.db").symlink_to("oracle.db")
+    async with open_store(f"sqlite:///{tmp_path}/linked.db", worker="worker-1"):
+        assert set(modes(tmp_path).values()) == {0o600}
+    reader.close()
+
+
+@pytest.fixture
+def own_umask() -> Iterator[None]:
+    """The umask that most systems have."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
 
 
 async def test_a_second_server_on_the_same_file_is_refused(sqlite_url: str) -> None:
