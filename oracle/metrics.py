@@ -8,7 +8,7 @@ Rules:
 - Nothing here tells of a user.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from prometheus_client import (
@@ -20,6 +20,8 @@ from prometheus_client import (
     ProcessCollector,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 OTHER: Final = "other"
@@ -53,6 +55,19 @@ class _Names:
         self._room -= 1
         self._known.add(name)
         return name
+
+
+class _DroppedLines(Collector):
+    """A count that is kept elsewhere, because the log is the process's and not a service's."""
+
+    def __init__(self) -> None:
+        self.count: Callable[[], int] = lambda: 0
+
+    def collect(self) -> Iterable[Metric]:
+        """The count now."""
+        yield CounterMetricFamily(
+            "oracle_log_lines_dropped", "Log lines dropped because nothing took them.", value=self.count()
+        )
 
 
 class Metrics:
@@ -117,6 +132,8 @@ class Metrics:
         )
         self._writable = Gauge("oracle_store_writable", "1 while the database can be written, else 0.", registry=of)
         self._writable.set(1)
+        self._dropped_lines = _DroppedLines()
+        of.register(self._dropped_lines)
         ProcessCollector(registry=of)
         PlatformCollector(registry=of)
 
@@ -170,6 +187,10 @@ class Metrics:
     def watch_store(self, is_writable: Callable[[], bool]) -> None:
         """Ask this, whenever the figures are read, whether the database can be written."""
         self._writable.set_function(lambda: float(is_writable()))
+
+    def watch_log(self, dropped: Callable[[], int]) -> None:
+        """Ask this, whenever the figures are read, how many log lines were dropped so far."""
+        self._dropped_lines.count = dropped
 
     def exposition(self) -> bytes:
         """All figures in Prometheus' text format (`CONTENT_TYPE`)."""

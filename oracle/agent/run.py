@@ -9,14 +9,13 @@ outcomes.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import structlog
-
 from bt_runtime import Clock
 from oracle.agent import notices, planning
 from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.query import Query
+from oracle.agent.signal_log import log_signal
 from oracle.agent.transcript import CallText, Transcript
 from oracle.chunks import TerminationReason
 from oracle.classify import IntentClassifier, QueryClassification, ResponseIntent
@@ -25,8 +24,6 @@ from oracle.models.protocol import Model, ModelFault
 from oracle.prompts import ComposedPrompt, SegmentLibrary
 from oracle.signals import NeedTurn, ParsedResponse, Signal, SignalAudit
 from oracle.tools import ToolRegistry
-
-log = structlog.get_logger(__name__)
 
 TOOL_ERROR_HINT = (
     "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
@@ -290,15 +287,7 @@ class AgentRun:
     def _record(self, parsed: ParsedResponse, *, turn: int, action: str) -> None:
         for record in self.audit.append_response(parsed, turn=turn, action=action):
             self.journal.signal(record)
-            log.info(
-                "signal.recorded",
-                run_id=self.query.run_id,
-                turn=turn,
-                type=record.type,
-                outcome=record.outcome,
-                confidence=record.confidence,
-                action=record.action,
-            )
+            log_signal(record, run_id=self.query.run_id)
 
     def take_hints(self) -> str | None:
         """The hints for the next request alone."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import structlog
 
+from oracle.logs import written_in_background
 from oracle.models import Model
 from oracle.service import ServiceParts, build_app
 from oracle.serving.errors import ServingError
@@ -49,7 +50,7 @@ class Listening:
 
 def run_service(settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None]) -> int:
     """Serve in a new event loop, until a signal comes; see `serve`."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with written_in_background(), asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(serve(settings, host=host, port=port, announce=announce))
 
 

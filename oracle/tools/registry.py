@@ -5,6 +5,7 @@ floods gives an error (or a cut) result with a text that the model can act on. O
 """
 
 import asyncio
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ _CANCEL_GRACE_S = 0.05
 """How long a cancelled tool may tidy up while we wait; the answer to a limit is due within 100 ms (decision 7)."""
 _MAX_SOURCES = 100
 _ERROR_CHARS = 1_000
+_PLACES = 8
 
 log = structlog.get_logger(__name__)
 
@@ -61,15 +63,13 @@ class ToolRegistry:
         return self._tools.get(name)
 
     def definitions(self, names: Iterable[str]) -> tuple[ToolDefinition, ...]:
-        """What the model is told of these tools, in the order given; server-side ones are the request's affair.
+        """What the model is told of these tools, in the order given, those that the provider runs included.
 
         Raises:
             KeyError: there is no tool of that name.
         """
         found = [self._tools[name] for name in names]
-        return tuple(
-            ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found if not tool.is_server_side
-        )
+        return tuple(ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found)
 
     async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model writes anything
         """Run a tool; never raises but `CancelledError`.
@@ -134,13 +134,20 @@ async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
             raise
         log.warning("tool.failed", tool=tool.name, error="CancelledError")
         return _error(f"{tool.name} failed: it was cancelled from within.")
-    except (Exception, SystemExit) as error:  # a tool's mistake must not end the query
-        log.warning("tool.failed", tool=tool.name, error=type(error).__name__, exc_info=True)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's mistake must not end the query
+        # Where, and not what: the message may quote arguments or data. It is in the call's result, and so in the run.
+        log.warning("tool.failed", tool=tool.name, error=type(error).__name__, at=_places(error))
         return _error(f"{tool.name} failed: {_reason(error)}")
     if not isinstance(result, ToolResult):
         log.warning("tool.failed", tool=tool.name, error=f"returned {type(result).__name__}")
         return _error(f"{tool.name} failed: it returned {type(result).__name__} instead of a result.")
     return result
+
+
+def _places(error: BaseException) -> list[str]:
+    """Where an error came from, innermost last, as `file:line function`."""
+    frames = traceback.extract_tb(error.__traceback__)[-_PLACES:]
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _reason(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from oracle.answering import Ask, Oracle
+from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
 from oracle.runs import RunManager, RunOptions
@@ -49,6 +50,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             open_store(database_url(settings), worker=worker_name(), observe=_observer(metrics))
         )
         metrics.watch_store(lambda: store.health.problem is None)
+        metrics.watch_log(dropped_lines)
         oracle = build_oracle(
             settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
         )

@@ -1,5 +1,6 @@
 """The life of the process: drained by a signal, stopped by two, refused where another has what it needs."""
 
+import os
 import signal
 import time
 from asyncio import timeout
@@ -96,6 +97,26 @@ async def test_a_server_whose_port_is_taken_says_so(
         assert refused.value.code == 1
         assert f":{port}" in refused.value.said
         assert "--port" in refused.value.said
+
+
+async def test_a_log_that_nobody_reads_holds_nobody_up(folder: Path, provider: PacedProvider) -> None:
+    folder = folder / "unread"
+    folder.mkdir()
+    os.mkfifo(folder / "data.log")
+    unread = os.open(folder / "data.log", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        async with service(folder, provider) as running, timeout(GUARD_S):
+            client = await ServiceClient.connect(running.address)
+            for _ in range(500):  # more than a pipe holds
+                client.send("GET", "/nothing-is-here")
+                assert await client.headers_came() == 404
+                await client.ended()
+            client.close()
+            stream = await (await Stream(running.address).ask(question("a1"))).read_all()
+            assert stream.chunks[-1]["termination_reason"] == "completed"
+            assert await running.stop() == 0
+    finally:
+        os.close(unread)
 
 
 async def test_ctrl_c_drains_as_well(server: ServerProcess) -> None:

@@ -1,3 +1,4 @@
+import io
 import json
 import logging
 import subprocess
@@ -89,3 +90,51 @@ asyncio.run(main())
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+HOSTILE = "/\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2066\x7f\r\nforged\ud800"
+
+
+class Hostile:
+    def __repr__(self):
+        return "<\x1b[2J>"
+
+
+def break_with(text):
+    raise ValueError(text)
+
+
+def logged_everywhere():
+    log = structlog.get_logger()
+    log.info(HOSTILE, path=HOSTILE, **{HOSTILE: 1}, many=[HOSTILE], thing=Hostile(), count=7)
+    try:
+        break_with(HOSTILE)
+    except ValueError:
+        log.exception("broke")
+
+
+def test_nothing_that_is_logged_is_obeyed_by_a_terminal(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # what a terminal is to us
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    configure_logging("info")
+    logged_everywhere()
+    written = terminal.getvalue()
+    assert [each for each in written if not each.isprintable() and each != "\n"] == []
+    assert "count=7" in written
+    first = written.splitlines()[0]
+    for shown in (r"\x1b]0;owned\x07", r"\x9b31m", r"\u202e", r"\n"):
+        assert shown in first
+    assert "Traceback" in written
+
+
+def test_a_line_of_json_has_no_control_characters_and_means_the_same(capsys):
+    configure_logging("info")
+    logged_everywhere()
+    written = capsys.readouterr().err
+    assert [each for each in written if not each.isprintable() and each != "\n"] == []
+    said, broke = map(json.loads, written.splitlines())
+    assert (said["event"], said["path"], said["many"], said[HOSTILE]) == (HOSTILE, HOSTILE, [HOSTILE], 1)
+    assert HOSTILE.partition("\r")[0] in broke["exception"]

@@ -1,14 +1,16 @@
-"""How log events are written: to standard error, a JSON object a line unless that is a terminal.
+"""What log lines look like: a JSON object each, or text for a person where standard error is a terminal.
 
 Rules:
 
 - Standard output is never written to; it belongs to the answer.
-- A log that cannot be written is lost; it never breaks what it tells of.
+- Nothing in a line is obeyed by a terminal (colours of a person's own log apart): paths and messages come from outside,
+  and a log that was written to a file is looked at on a terminal in the end.
 - Tracebacks are without the values of variables: they may hold prompts and keys.
 - What libraries log goes the same way, from `warning` on: their lower levels tell of addresses and headers.
 - A host that has configured structlog itself is left alone.
 """
 
+import json
 import logging
 import os
 import sys
@@ -16,18 +18,20 @@ from typing import Any
 
 import structlog
 
+from oracle.logs.lines import put_line
+
+_JSON = structlog.processors.JSONRenderer(ensure_ascii=False)
 _LEVELS = logging.getLevelNamesMapping()
+_BLOCKS = ("exception", "stack")
+"""What the renderer writes below the line, as it is."""
 
 
-class _StandardErrorLogger:
-    """Writes lines to whatever standard error is at that moment."""
+class _LineLogger:
+    """Writes what has been rendered."""
 
     def msg(self, message: str) -> None:
-        try:
-            sys.stderr.write(f"{message}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):  # gone, closed, or never there
-            return
+        """Write a line, or more where it has a traceback."""
+        put_line(message)
 
     debug = info = warning = error = exception = critical = fatal = msg
 
@@ -58,9 +62,12 @@ def configure_logging(level: str = "warning") -> None:
     logging.getLogger().addHandler(_THROUGH_STRUCTLOG)  # once, however often it is added
     is_terminal = is_interactive(sys.stderr)
     renderers: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback)]
+        [
+            _fit_for_a_terminal,
+            structlog.dev.ConsoleRenderer(colors=wants_colour(), exception_formatter=structlog.dev.plain_traceback),
+        ]
         if is_terminal
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else [_render_json]
     )
     structlog.configure(
         processors=[
@@ -68,10 +75,11 @@ def configure_logging(level: str = "warning") -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _in_order,
+            structlog.processors.format_exc_info,
             *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level.upper()]),
-        logger_factory=lambda *_: _StandardErrorLogger(),
+        logger_factory=lambda *_: _LineLogger(),
         cache_logger_on_first_use=False,
     )
 
@@ -80,6 +88,36 @@ def _in_order(logger: object, method: str, event: structlog.typing.EventDict) ->
     """When, how bad, what; then the rest as it was given."""
     del logger, method
     return {name: event.pop(name) for name in ("timestamp", "level", "event") if name in event} | dict(event)
+
+
+def _fit_for_a_terminal(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Names and values with what a terminal would obey shown as escapes; of tracebacks alone the line breaks stay."""
+    del logger, method
+    fit = {_escaped(name): _shown(value) for name, value in event.items() if name not in _BLOCKS}
+    return fit | {name: _escaped(str(event[name]), keep="\n") for name in _BLOCKS if name in event}
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401  what is logged
+    if isinstance(value, str):
+        return _escaped(value)
+    shown = repr(value)  # of Python's own containers it has escapes already; of others it may be anything
+    return value if shown.isprintable() else _escaped(shown)
+
+
+def _escaped(text: str, *, keep: str = "") -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each in keep else each.encode("unicode_escape").decode() for each in text
+    )
+
+
+def _render_json(logger: object, method: str, event: structlog.typing.EventDict) -> str:
+    """A line of JSON without control characters; JSON itself asks for escapes below U+0020 alone."""
+    line = str(_JSON(logger, method, event))
+    return (
+        line if line.isprintable() else "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in line)
+    )
 
 
 def configure_unless_configured(level: str) -> None:
