@@ -5,6 +5,7 @@ and `tool` makes further ones out of functions (see `docs/tools.md`).
 """
 
 from oracle.tools.code import project_tools
+from oracle.tools.code_files import top_folders
 from oracle.tools.errors import ToolDefinitionError, ToolError, ToolsError, ToolSetupError
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
@@ -33,6 +34,7 @@ __all__ = [
     "project_tools",
     "tool",
     "tools_for",
+    "top_folders",
     "vault_tools",
     "web_tools",
 ]

@@ -11,25 +11,18 @@ from typing import Annotated
 
 from oracle.chunks import Source
 from oracle.tools.code_extract import extract_range
-from oracle.tools.code_files import (
-    Listing,
-    ProjectFile,
-    extension,
-    extensions_of,
-    is_private,
-    is_secret,
-    list_project,
-    private_below,
-)
+from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
 from oracle.tools.code_query import parse_query
 from oracle.tools.code_scan import MAX_FILE_BYTES, Scan, find_ripgrep, scan
 from oracle.tools.code_search import Hit, best_lines, rank_files, rarities
 from oracle.tools.errors import ToolError
 from oracle.tools.glob import matcher
+from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.reading import Range, read_range
 from oracle.tools.schema import tool
+from oracle.tools.secret_files import is_secret
 from oracle.tools.suggest import did_you_mean, near, near_paths
 from oracle.tools.text import READ_CHARS, cut_line, decode, numbered, shorten
 from oracle.tools.workers import Workers, check_cancelled
@@ -54,7 +47,7 @@ def project_tools(root: Path, *, use_ripgrep: bool = True, private: Sequence[Pat
     folder = Root(root, label="the project")
     folder.require(setting="--project or ORACLE_PROJECT_DIR")
     code = CodeTools(
-        folder, ripgrep=find_ripgrep() if use_ripgrep else None, private=private_below(folder.path, private)
+        folder, ripgrep=find_ripgrep(folder.path) if use_ripgrep else None, private=private_below(folder.path, private)
     )
     workers = Workers()
     return (
@@ -145,6 +138,11 @@ class CodeTools:
             raise ToolError(f"{plain!r} is not shown: by its name it holds credentials or belongs to version control.")
         if is_private(plain, self._private) or is_private(real, self._private):
             raise ToolError(f"{plain!r} is not shown: it is no part of the project, but data of this service.")
+        if self._is_file(plain) and not is_listed(self._root.path, real, private=self._private):
+            raise ToolError(
+                f"{plain!r} is not shown: git ignores it, or it lies in a hidden or generated folder. "
+                "list_files shows what can be read."
+            )
         return read_range(
             self._root,
             wanted,
@@ -184,7 +182,7 @@ class CodeTools:
         return ToolResult("\n".join([prefix + name for name in entries[:MAX_ENTRIES]] + notes))
 
     def _listing(self) -> Listing:
-        return list_project(self._root.path, private=self._private)
+        return list_project(self._root.path, private=self._private, clock=self._clock)
 
     def _lines(self, path: str) -> list[str] | None:
         try:

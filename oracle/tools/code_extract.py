@@ -15,8 +15,8 @@ Nothing is parsed: the rules hold for languages that indent, and do no harm in o
 import re
 from collections.abc import Sequence
 
-from oracle.tools.code_files import extension
 from oracle.tools.code_kinds import kind_of
+from oracle.tools.languages import extension
 
 MAX_LINES = 16
 MAX_LINES_BEFORE = 11

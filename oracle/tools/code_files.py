@@ -1,69 +1,33 @@
-"""Which files of a project there are for the tools, and in which languages.
+"""Which files of a project there are for the tools: the one list that searching, listing and reading go by.
 
-Inside a git work tree it is what git lists: tracked files and untracked ones that are not ignored. Elsewhere everything
-but hidden folders, virtual environments, dependencies and build results. Never links, and never files of secrets:
-what a tool reads goes to a model's provider.
+In a git work tree it is what git would list: tracked files, and untracked ones that no ignore file names. Elsewhere it
+is everything but hidden folders, virtual environments, dependencies, build results, and what a `.gitignore` names.
+Never links, and never files of secrets: what a tool reads goes to a model's provider.
+
+Git itself is not asked (`oracle.tools.git_folder` says why). A repository inside the project goes by its own rules; a
+project inside a repository by that one's, unless the whole project is ignored there.
 """
 
 import os
-import re
-import shutil
 import stat
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from oracle.tools.errors import ToolError
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.git_folder import Repository, read_ignore_file, repository_of, user_excludes
+from oracle.tools.ignore_rules import IgnoreRules
+from oracle.tools.secret_files import is_secret
 from oracle.tools.workers import check_cancelled
 
 MAX_FILES = 20_000
-_GIT_TIMEOUT_S = 10.0
+_TIMEOUT_S = 5.0
+_IGNORE_FILE = ".gitignore"
 _SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__pycache__", "site-packages", "venv", "env", "dist", "build", "target", "out", "coverage"}
     | {"bower_components", "htmlcov"}
 )
 _SHOWN_HIDDEN_FOLDERS = frozenset({".github", ".gitlab", ".circleci"})
-_SECRET_FOLDERS = frozenset({".git", ".hg", ".svn", ".ssh", ".aws", ".gnupg"})
-_SECRET_FILES = (
-    *(".env", ".env.*", "*.env", ".netrc", ".pgpass", ".pypirc", ".npmrc", ".git-credentials", ".htpasswd"),
-    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore"),
-)
-_HARMLESS = re.compile(r"(example|sample|template|dist|defaults?)$")
-
-LANGUAGES: dict[str, tuple[str, ...]] = {
-    "python": ("py", "pyi", "pyx"),
-    "javascript": ("js", "jsx", "mjs", "cjs"),
-    "typescript": ("ts", "tsx", "mts", "cts"),
-    "java": ("java",),
-    "kotlin": ("kt", "kts"),
-    "scala": ("scala", "sc"),
-    "go": ("go",),
-    "rust": ("rs",),
-    "c": ("c", "h"),
-    "cpp": ("cpp", "cc", "cxx", "hpp", "hh", "hxx", "h"),
-    "csharp": ("cs",),
-    "ruby": ("rb", "rake"),
-    "php": ("php",),
-    "swift": ("swift",),
-    "elixir": ("ex", "exs"),
-    "haskell": ("hs",),
-    "lua": ("lua",),
-    "dart": ("dart",),
-    "shell": ("sh", "bash", "zsh"),
-    "sql": ("sql",),
-    "html": ("html", "htm"),
-    "css": ("css", "scss", "sass", "less"),
-    "vue": ("vue",),
-    "svelte": ("svelte",),
-    "yaml": ("yaml", "yml"),
-    "json": ("json", "jsonc", "json5"),
-    "toml": ("toml",),
-    "markdown": ("md", "mdx", "markdown"),
-}
-_ALIASES = {"c++": "cpp", "c#": "csharp", "golang": "go", "bash": "shell", "node": "javascript", "react": "javascript"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +40,92 @@ class ProjectFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a project, in order; `is_complete` is false where there are more than `MAX_FILES`."""
+    """The files of a project, in order.
+
+    `is_complete` is false where there are more than `MAX_FILES`, or where looking for them took too long.
+    """
 
     files: tuple[ProjectFile, ...]
     is_complete: bool
 
 
-def list_project(root: Path, *, private: Sequence[str] = ()) -> Listing:
+def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[], float] = time.monotonic) -> Listing:
     """All files that the tools may show.
 
     Args:
         root: the project.
         private: files and folders below it, as `is_private` takes them, that are no part of the project.
+        clock: seconds, monotonic.
     """
     files: list[ProjectFile] = []
-    paths = _git_paths(root)
-    for path in _walk(root, "") if paths is None else _with_nested(root, paths):
-        if len(files) >= MAX_FILES:
-            return Listing(tuple(files), is_complete=False)
-        size = None if is_secret(path) or is_private(path, private) else _regular_size(root, path)
-        if size is not None:
-            files.append(ProjectFile(path, size))
-    return Listing(tuple(sorted(files, key=lambda file: file.path)), is_complete=True)
+    deadline = clock() + _TIMEOUT_S
+    base, prefix, scope = _start(root)
+    folders = [(prefix, scope)]
+    while folders and len(files) <= MAX_FILES and clock() <= deadline:
+        check_cancelled()
+        folder, scope = folders.pop()
+        inner = []
+        entries = _entries(base, folder)
+        scope = _entered(scope, base, folder, {entry.name for entry in entries})
+        for entry in entries:
+            path = folder + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if _is_withheld(path[len(prefix) :], private, is_folder=is_folder):
+                continue
+            if is_folder:
+                within = _within(scope, base, path, entry.name)
+                inner += [] if within is None else [(f"{path}/", within)]
+            elif _shows_file(scope, path, entry.name) and (size := _regular_size(entry)) is not None:
+                files.append(ProjectFile(path[len(prefix) :], size))
+        folders += reversed(inner)
+    is_complete = not folders and len(files) <= MAX_FILES
+    return Listing(tuple(sorted(files[:MAX_FILES], key=lambda file: file.path)), is_complete)
+
+
+def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
+    """Whether a file is one of the listing's, were that never cut off; only the folders on the way are looked at."""
+    if _is_withheld(path, private, is_folder=False):
+        return False
+    base, folder, scope = _start(root)
+    *folders, last = path.split("/")
+    for name in folders:
+        within = _step(scope, base, folder, name)
+        if within is None:
+            return False
+        folder, scope = f"{folder}{name}/", within
+    entries = {entry.name: entry for entry in _entries(base, folder)}
+    scope = _entered(scope, base, folder, entries.keys())
+    return last in entries and _shows_file(scope, folder + last, last) and _regular_size(entries[last]) is not None
+
+
+def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
+    """The names of the folders directly below a project's root, in order, without hidden, generated and private ones.
+
+    Args:
+        root: the project; one that cannot be read has none.
+        private: files and folders that are no part of the project.
+    """
+    folder = Path(os.path.realpath(root))
+    hidden = private_below(folder, private)
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return ()
+    return tuple(
+        entry.name
+        for entry in entries
+        if entry.is_dir(follow_symlinks=False)
+        and not entry.name.startswith(".")
+        and not _is_skipped_folder(Path(entry.path), entry.name)
+        and not is_secret(entry.name)
+        and not is_private(entry.name, hidden)
+    )
 
 
 def is_private(path: str, private: Sequence[str]) -> bool:
     """Whether the path is one of those, or below one. Case is ignored, as some file systems do."""
+    if not private:
+        return False
     folded = path.casefold()
     return any(folded == each or folded.startswith(f"{each}/") for each in private)
 
@@ -113,90 +137,89 @@ def private_below(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(path.as_posix().casefold() for path in inside)
 
 
-def is_secret(path: str) -> bool:
-    """Whether the name says that the file holds credentials, or is a version control system's own."""
-    *folders, name = path.casefold().split("/")
-    if not _SECRET_FOLDERS.isdisjoint([*folders, name]):
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What decides on the entries of a folder.
+
+    Args:
+        rules: ignore files, the strongest first, each with the length of the path of the folder that it is for.
+        repository: whose work tree it is; `None` outside of any.
+        top: the length of the path of that work tree's top.
+        tracked_only: the folder is ignored, and shown only as far as it has tracked files.
+    """
+
+    rules: tuple[tuple[IgnoreRules, int], ...] = ()
+    repository: Repository | None = None
+    top: int = 0
+    tracked_only: bool = False
+
+    def ignores(self, path: str, name: str, *, is_folder: bool) -> bool:
+        if self.tracked_only:
+            return True
+        for rules, length in self.rules:
+            said = rules.ignores(path[length:], name, is_folder=is_folder)
+            if said is not None:
+                return said
+        return False
+
+
+def _start(root: Path) -> tuple[Path, str, _Scope]:
+    """A folder that paths are told from, the root's own path below it, and what decides on the root.
+
+    The folder is the root itself, or the top of the work tree around it.
+    """
+    if repository_of(root) is None:
+        top = next((outer for outer in root.parents if repository_of(outer) is not None), None)
+        folder, scope = "", None if top is None else _Scope()
+        for name in root.relative_to(top).parts if top is not None else ():
+            scope = None if top is None or scope is None else _step(scope, top, folder, name)
+            folder += f"{name}/"
+        if top is not None and scope is not None:
+            return top, folder, scope
+    return root, "", _Scope()
+
+
+def _step(scope: _Scope, base: Path, folder: str, name: str) -> _Scope | None:
+    """What decides on a folder inside another one; `None` if it is not shown."""
+    entries = {entry.name: entry for entry in _entries(base, folder)}
+    if name not in entries or not entries[name].is_dir(follow_symlinks=False):
+        return None
+    return _within(_entered(scope, base, folder, entries.keys()), base, folder + name, name)
+
+
+def _entered(scope: _Scope, base: Path, folder: str, names: Collection[str]) -> _Scope:
+    """The scope with what the folder's own entries say: a repository that begins here, and an ignore file."""
+    here = len(folder)
+    if ".git" in names and (repository := repository_of(base / folder)) is not None:
+        weakest = [rules for rules in (repository.excludes(), user_excludes()) if rules is not None]
+        scope = _Scope(tuple((rules, here) for rules in weakest), repository, here)
+    if _IGNORE_FILE in names and not scope.tracked_only:
+        rules = read_ignore_file(base / folder / _IGNORE_FILE, follow_link=False)
+        scope = scope if rules is None else replace(scope, rules=((rules, here), *scope.rules))
+    return scope
+
+
+def _within(scope: _Scope, base: Path, path: str, name: str) -> _Scope | None:
+    """What decides on the entries of a folder in this one; `None` if it is not shown at all."""
+    is_ignored = scope.ignores(path, name, is_folder=True)
+    if scope.repository is None:
+        return None if is_ignored or _is_skipped_folder(base / path, name) else scope
+    if not is_ignored:
+        return scope
+    tracked, below_top = scope.repository.tracked, path[scope.top :]
+    if below_top in tracked.folders or below_top in tracked.submodules:
+        return replace(scope, tracked_only=True)
+    return None
+
+
+def _shows_file(scope: _Scope, path: str, name: str) -> bool:
+    if not scope.ignores(path, name, is_folder=False):
         return True
-    return any(fnmatchcase(name, pattern) for pattern in _SECRET_FILES) and not _HARMLESS.search(name)
+    return scope.repository is not None and path[scope.top :] in scope.repository.tracked.files
 
 
-def extensions_of(language: str) -> tuple[str, ...]:
-    """The file name extensions of a language, given by name, alias or extension.
-
-    Raises:
-        ToolError: it is unknown; the text lists those that are known.
-    """
-    wanted = language.strip().casefold().removeprefix("*").removeprefix(".")
-    wanted = _ALIASES.get(wanted, wanted)
-    if wanted in LANGUAGES:
-        return LANGUAGES[wanted]
-    for extensions in LANGUAGES.values():
-        if wanted in extensions:
-            return extensions
-    hint = did_you_mean(near(wanted, LANGUAGES))
-    raise ToolError(f"there is no language {language[:80]!r}.{hint} Known: {', '.join(LANGUAGES)}.")
-
-
-def extension(path: str) -> str:
-    """`py` for `a/b.PY`."""
-    return PurePosixPath(path).suffix.removeprefix(".").casefold()
-
-
-def _git_paths(root: Path) -> list[str] | None:
-    """What git lists below the root, or `None` if it is no work tree or git is missing or slow.
-
-    The repository may be anybody's: its configuration must not start programs (`core.fsmonitor`), nor may the variables
-    of a git command that started this process lead to another repository.
-    """
-    git = shutil.which("git")
-    if git is None:
-        return None
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = [git, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", str(root)]
-    command += ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    try:
-        done = subprocess.run(  # noqa: S603 - a fixed command without a shell
-            command,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_TIMEOUT_S,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    names = (name.decode("utf-8", "surrogateescape") for name in done.stdout.split(b"\x00") if name)
-    return sorted(set(names)) or None
-
-
-def _with_nested(root: Path, paths: list[str]) -> Iterator[str]:
-    """The paths, with the files of repositories inside the repository, which git lists as one entry each."""
-    for path in paths:
-        inner = path.rstrip("/")
-        full = f"{root}/{inner}"  # not by pathlib: this is done for each of very many files
-        if os.path.isdir(full) and not os.path.islink(full):  # noqa: PTH112, PTH114
-            yield from _walk(root, inner + "/")
-        else:
-            yield path
-
-
-def _walk(root: Path, prefix: str) -> Iterator[str]:
-    folders = [prefix]
-    while folders:
-        check_cancelled()
-        folder = folders.pop()
-        try:
-            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            path = folder + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not _is_skipped_folder(root / path, entry.name):
-                    folders.append(path + "/")
-            elif entry.is_file(follow_symlinks=False):
-                yield path
+def _is_withheld(path: str, private: Sequence[str], *, is_folder: bool) -> bool:
+    return is_secret(f"{path}/" if is_folder else path) or is_private(path, private)
 
 
 def _is_skipped_folder(path: Path, name: str) -> bool:
@@ -205,11 +228,19 @@ def _is_skipped_folder(path: Path, name: str) -> bool:
     return name in _SKIPPED_FOLDERS or name.endswith(".egg-info") or (path / "pyvenv.cfg").exists()
 
 
-def _regular_size(root: Path, path: str) -> int | None:
+def _entries(base: Path, folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(f"{base}/{folder}") as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _regular_size(entry: "os.DirEntry[str]") -> int | None:
     """The size, or `None` for what is no regular file, is gone, or has a name that JSON cannot carry."""
     try:
-        path.encode()
-        status = os.lstat(f"{root}/{path}")
+        entry.name.encode()
+        status = entry.stat(follow_symlinks=False)
     except (OSError, ValueError):
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None

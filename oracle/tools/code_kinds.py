@@ -8,7 +8,7 @@ less.
 import re
 from typing import Literal
 
-from oracle.tools.code_files import extension
+from oracle.tools.languages import extension
 
 FileKind = Literal["implementation", "prose", "settings", "history", "test", "example", "data"]
 Wish = Literal["place", "explanation", "usage", "tests", "any"]

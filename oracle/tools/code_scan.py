@@ -102,9 +102,16 @@ def scan(
     return Scan(tuple(matches), len(small), is_complete=True)
 
 
-def find_ripgrep() -> str | None:
-    """The ripgrep program, if it is installed."""
-    return shutil.which("rg")
+def find_ripgrep(project: Path) -> str | None:
+    """The ripgrep program, if it is installed. One inside the project, or found by a relative path, is not used.
+
+    Args:
+        project: its folder.
+    """
+    found = shutil.which("rg")
+    if found is None or not Path(found).is_absolute():
+        return None
+    return None if Path(found).resolve().is_relative_to(project.resolve()) else found
 
 
 def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
@@ -196,7 +203,7 @@ def _read(path: Path) -> str | None:
 def _with_ripgrep(root: Path, files: Sequence[ProjectFile], query: Query, ripgrep: str) -> set[str] | None:
     """The files that have a needle of the query; `None` if ripgrep failed."""
     command = [ripgrep, "--no-config", "--files-with-matches", "--null", "--fixed-strings", "--ignore-case"]
-    command += ["--no-messages", "--text", "--threads", "2"]
+    command += ["--no-ignore", "--no-messages", "--text", "--threads", "2"]
     for needle in query.needles:
         command += ["-e", needle]
     found: set[str] = set()
@@ -206,6 +213,7 @@ def _with_ripgrep(root: Path, files: Sequence[ProjectFile], query: Query, ripgre
             done = subprocess.run(  # noqa: S603 - no shell; names cannot be options behind `--`
                 [*command, "--", *names],
                 cwd=root,
+                env={},  # it needs none, and none of ours is its business
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_RIPGREP_TIMEOUT_S,  # reading everything instead is bounded by the deadline

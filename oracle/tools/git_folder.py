@@ -1,0 +1,143 @@
+"""What git keeps of a work tree that says which files belong to it: read as files, without git.
+
+Nothing of a project is executed. Git itself cannot be asked: a repository's configuration names programs that git
+starts (hooks, `core.fsmonitor`, filters, `remote.….uploadpack` of a partial clone), and no list of switches that turn
+them off would be known to be whole. So a repository's configuration is not read at all.
+
+Only regular files of bounded size are opened, without blocking. A work tree's `.git` may lead anywhere
+(`gitdir: …`); names of files are all that is taken from there.
+"""
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from oracle.tools import git_index
+from oracle.tools.ignore_rules import MAX_BYTES, IgnoreRules, read_rules
+
+_MAX_LINK_BYTES = 8_192
+_MAX_CONFIG_BYTES = 262_144
+_SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(\"[^\"]*\")?\s*\]")
+_EXCLUDES_FILE = re.compile(r"\s*excludesfile\s*=\s*(.*?)\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """What an index names, by paths below the top of the work tree.
+
+    Args:
+        files: tracked files.
+        submodules: the folders of submodules.
+        folders: every folder that has one of them in it.
+    """
+
+    files: frozenset[str] = frozenset()
+    submodules: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+
+class Repository:
+    """A work tree's repository.
+
+    Args:
+        folder: its own folder: `.git`, or where that leads.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def tracked(self) -> Tracked:
+        """What its index names; read when it is first asked for."""
+        path = self._folder / "index"
+        try:
+            status = path.stat()
+        except OSError:
+            return Tracked()
+        return _tracked(str(path), (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
+
+    def excludes(self) -> IgnoreRules | None:
+        """The rules of `info/exclude`, which all work trees of a repository share."""
+        shared = _first_line(self._folder / "commondir")
+        return read_ignore_file((self._folder / shared if shared else self._folder) / "info" / "exclude")
+
+
+def repository_of(folder: Path) -> Repository | None:
+    """The repository whose work tree has its top in this folder, if there is one."""
+    path = folder / ".git"
+    try:
+        is_folder = path.is_dir()
+    except OSError:
+        return None
+    if not is_folder:
+        line = _first_line(path)
+        if line is None or not line.startswith("gitdir: "):
+            return None
+        path = folder / line.removeprefix("gitdir: ")
+    return Repository(path) if (path / "HEAD").exists() else None
+
+
+def read_ignore_file(path: Path, *, follow_link: bool = True) -> IgnoreRules | None:
+    """The rules of an ignore file; `None` if there is none that may be read."""
+    data = read_regular(path, max_bytes=MAX_BYTES, follow_link=follow_link)
+    return read_rules(data) if data else None
+
+
+def user_excludes() -> IgnoreRules | None:
+    """The rules that the user of this process has for all repositories (`core.excludesFile` of his own settings)."""
+    home = Path(os.environ.get("HOME") or os.path.devnull)
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    named = _excludes_file(home / ".gitconfig") or _excludes_file(settings / "config")
+    if named is None:
+        return read_ignore_file(settings / "ignore")
+    return read_ignore_file(home / named.removeprefix("~/"))
+
+
+def read_regular(path: Path, *, max_bytes: int, follow_link: bool = True) -> bytes | None:
+    """The beginning of a regular file; `None` for anything else, which is not waited for either."""
+    try:
+        if not stat.S_ISREG(path.stat(follow_symlinks=follow_link).st_mode):
+            return None
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+        handle = os.open(path, flags if follow_link else flags | os.O_NOFOLLOW)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            return file.read(max_bytes)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=8)
+def _tracked(path: str, stamp: tuple[int, ...]) -> Tracked:
+    """What the index names, read anew when its stamp is another."""
+    data = read_regular(Path(path), max_bytes=git_index.MAX_BYTES) if stamp else None
+    files, submodules = git_index.tracked_names(data or b"")
+    folders: set[str] = set()
+    for name in (*files, *submodules):
+        parent = name.rpartition("/")[0]
+        while parent and parent not in folders:
+            folders.add(parent)
+            parent = parent.rpartition("/")[0]
+    return Tracked(files, submodules, frozenset(folders))
+
+
+def _first_line(path: Path) -> str | None:
+    data = read_regular(path, max_bytes=_MAX_LINK_BYTES)
+    line = os.fsdecode(data).split("\n", 1)[0].rstrip("\r") if data else ""
+    return line if line and "\0" not in line else None
+
+
+def _excludes_file(config: Path) -> str | None:
+    """The value of `core.excludesFile` in a configuration of the user's own; what it includes is not read."""
+    data = read_regular(config, max_bytes=_MAX_CONFIG_BYTES)
+    section, found = "", None
+    for line in (data or b"").decode("utf-8", "replace").split("\n"):
+        if header := _SECTION.match(line):
+            section = "" if header[2] else header[1].casefold()
+        elif section == "core" and (value := _EXCLUDES_FILE.match(line)):
+            found = value[1].strip('"')
+    return found or None
