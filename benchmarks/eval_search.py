@@ -2,7 +2,8 @@
 
 Run `.venv/bin/python benchmarks/eval_search.py`; `--misses` also lists the development questions that were missed.
 The search gets the question as it stands, as the embedded model passes it on. The labelled questions lie in
-`tests/data/search`; the errors of the held-out ones are not listed, so that nobody tunes to them.
+`tests/data/search`: `questions.jsonl` is mostly about the implementation, `usage.jsonl` about using this repository and
+a small project of another kind. The errors of the held-out ones are not listed, so that nobody tunes to them.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from oracle.tools.code_scan import find_ripgrep
 from oracle.tools.paths import Root
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-QUESTIONS = REPOSITORY / "tests" / "data" / "search" / "questions.jsonl"
+DATA = REPOSITORY / "tests" / "data" / "search"
+OTHER_PROJECT = DATA / "parcel"
 SETS = ("dev", "heldout")
 
 
@@ -36,9 +38,10 @@ class Outcome:
         return any(fnmatchcase(file, pattern) for file in self.files[:first] for pattern in self.acceptable)
 
 
-def load_questions(name):
-    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["set"] == name]
+def load_questions(name, *, file="questions", project="repository"):
+    lines = (DATA / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = map(json.loads, lines)
+    return [row for row in rows if row["set"] == name and row.get("project", "repository") == project]
 
 
 def copy_without_questions(folder):
@@ -51,7 +54,7 @@ def copy_without_questions(folder):
 
 
 def search(rows, *, project):
-    code = CodeTools(Root(project, label="the project"), ripgrep=find_ripgrep())
+    code = CodeTools(Root(project, label="the project"), ripgrep=find_ripgrep(project))
     found = []
     for row in rows:
         started = time.perf_counter()
@@ -63,15 +66,23 @@ def search(rows, *, project):
 
 
 def report(project, *, show_misses):
-    print("set       hit@1         hit@3          median ms  slowest ms")
+    print("questions           set       hit@1         hit@3          median ms  slowest ms")
     for name in SETS:
-        found = search(load_questions(name), project=project)
-        times = sorted(outcome.elapsed_ms for outcome in found)
-        shares = "  ".join(_share(found, first) for first in (1, 3))
-        print(f"{name:8}  {shares}  {times[len(times) // 2]:9.0f}  {times[-1]:10.0f}")
-        for outcome in found if show_misses and name == "dev" else ():
-            if not outcome.is_hit(3):
-                print(f"    {outcome.question!r}: {', '.join(outcome.files)}")
+        report_set("implementation", name, search(load_questions(name), project=project), show_misses)
+    for name in SETS:
+        found = search(load_questions(name, file="usage"), project=project)
+        report_set("usage", name, found, show_misses)
+        found = search(load_questions(name, file="usage", project="parcel"), project=OTHER_PROJECT)
+        report_set("another project", name, found, show_misses)
+
+
+def report_set(kind, name, found, show_misses):
+    times = sorted(outcome.elapsed_ms for outcome in found)
+    shares = "  ".join(_share(found, first) for first in (1, 3))
+    print(f"{kind:18}  {name:8}  {shares}  {times[len(times) // 2]:9.0f}  {times[-1]:10.0f}")
+    for outcome in found if show_misses and name == "dev" else ():
+        if not outcome.is_hit(1):
+            print(f"    {outcome.question!r}: {', '.join(outcome.files)}")
 
 
 def _share(found, first):
@@ -81,7 +92,7 @@ def _share(found, first):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--misses", action="store_true", help="list the development questions without a hit in three")
+    parser.add_argument("--misses", action="store_true", help="list the development questions missed at first place")
     show_misses = parser.parse_args().misses
     with tempfile.TemporaryDirectory() as folder:
         copy_without_questions(Path(folder))

@@ -1,17 +1,19 @@
 """What kind of file a path names, and how much each kind counts for what a query asks for.
 
 Somebody who asks how a thing works means the thing, not its tests, examples or recorded data, although these repeat its
-words most. Prose answers why and how-to; code answers where and what a name is. A kind is never left out: it counts
-less.
+words most. Guides (a readme, the pages of a documentation folder) answer how to use a thing, before its source and
+before other prose; code answers where and what a name is. A question that names nothing but the project is answered by
+its readme. A kind is never left out: it counts less.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from oracle.tools.languages import extension
 
-FileKind = Literal["implementation", "prose", "settings", "history", "test", "example", "data"]
-Wish = Literal["place", "explanation", "usage", "tests", "any"]
+FileKind = Literal["implementation", "guide", "prose", "settings", "history", "test", "example", "data"]
+Wish = Literal["overview", "start", "place", "explanation", "usage", "tests", "any"]
 
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 _SETTINGS = {"toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "gradle"}
@@ -43,22 +45,33 @@ _TEST = re.compile(
     r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|fixtures?|e2e)/"
     r"|(^|/)(test_[^/]*|conftest\.py|[^/]*(_test|\.test|\.spec|-test|_spec)\.\w+|[^/]*Tests?\.(java|kt|cs|swift|scala))$"
 )
+_GUIDE = re.compile(
+    r"^(readme|contributing|install(ation|ing)?|getting[_-]?started|quick[_-]?start|usage|hacking|development)\b[^/]*$"
+    r"|^(docs?|documentation|guides?|manual|wiki|handbook)/",
+    re.IGNORECASE,
+)
 _BUILD = re.compile(r"(^|/)(makefile|justfile|rakefile|dockerfile|procfile|taskfile|cmakelists)\b[^/]*$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playground|tutorials?)/", re.IGNORECASE)
 
+_OUTSIDE_IN: dict[FileKind, float] = {
+    "implementation": 0.55,
+    "guide": 1.4,
+    "prose": 0.9,
+    "settings": 0.9,
+    "history": 0.4,
+    "test": 0.3,
+    "example": 0.6,
+    "data": 0.2,
+}
+"""For questions about the project as a whole, from outside."""
+
 _FACTORS: dict[Wish, dict[FileKind, float]] = {
+    "overview": _OUTSIDE_IN,
+    "start": _OUTSIDE_IN,
+    "usage": _OUTSIDE_IN,
     "any": {"prose": 0.85, "settings": 0.85, "history": 0.4, "test": 0.45, "example": 0.5, "data": 0.2},
     "place": {"prose": 0.6, "settings": 0.8, "history": 0.3, "test": 0.45, "example": 0.5, "data": 0.2},
     "explanation": {"prose": 1.0, "settings": 0.9, "history": 0.5, "test": 0.4, "example": 0.45, "data": 0.2},
-    "usage": {
-        "implementation": 0.8,
-        "prose": 1.1,
-        "settings": 1.0,
-        "history": 0.4,
-        "test": 0.35,
-        "example": 0.6,
-        "data": 0.2,
-    },
     "tests": {"implementation": 0.7, "prose": 0.7, "settings": 0.7, "history": 0.3, "example": 0.6, "data": 0.2},
 }
 
@@ -69,7 +82,7 @@ _ABOUT_TESTS = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_USAGE = re.compile(
-    r"\bhow\s+(do|can|could|should|would|must|to)\b(\s+(i|we|you|one)\b)?|\b(install|set\s?up|getting started|usage)\b"
+    r"\bhow\s+(do\s+(i|we|you|one)|can|could|should|would|must|to)\b|\b(install|set\s?up|getting started|usage)\b"
     r"|\bwie\s+(kann|muss|soll|benutze|verwende|starte|schreibe|installiere)\b",
     re.IGNORECASE,
 )
@@ -81,6 +94,17 @@ _ABOUT_EXPLANATION = re.compile(
 _ABOUT_PLACE = re.compile(
     r"\b(where|defined|definition|implement\w*|declared|function|method|class|def|func|wo|definiert)\b", re.IGNORECASE
 )
+_GOING = frozenset(
+    """install installs installing installation get getting start started starting setup begin beginning usage
+    quickstart installiere installieren anfangen loslegen einrichten installer instalar empezar""".split()  # noqa: SIM905
+)
+_WHOLE = _GOING | frozenset(
+    """project projects repo repository codebase code base app application software program package library service
+    this about overview summary summarize summarise purpose introduction intro readme describe idea goal thing
+    projekt überblick zusammenfassung zweck projet aperçu proyecto resumen""".split()  # noqa: SIM905
+)
+"""Words that name nothing but the project as a whole, or how to get it going."""
+
 _NAME_ALONE = re.compile(r"[\w.:()/-]+$")
 
 
@@ -95,14 +119,23 @@ def kind_of(path: str) -> FileKind:
         return "history"
     if _EXAMPLE.search(path):
         return "example"
-    if suffix in _PROSE:
-        return "prose"
+    if suffix in _PROSE or (not suffix and _GUIDE.match(path)):
+        return "guide" if _GUIDE.match(path) else "prose"
     return "settings" if suffix in _SETTINGS or _BUILD.search(path) else "implementation"
 
 
-def wish_of(text: str) -> Wish:
-    """What the words around the subject of a query ask for."""
+def wish_of(text: str, *, words: Sequence[str] = ()) -> Wish:
+    """What the words around the subject of a query ask for.
+
+    Args:
+        text: the query.
+        words: its subject's words, in lower case.
+    """
     text = " ".join(text.split())
+    if words and _WHOLE.issuperset(words):
+        if _GOING.isdisjoint(words):
+            return "overview" if " " in text else "any"
+        return "start" if _ABOUT_USAGE.search(text) else "any"
     if _ABOUT_USAGE.search(text):
         return "usage"
     if _ABOUT_TESTS.search(text):
@@ -114,4 +147,5 @@ def wish_of(text: str) -> Wish:
 
 def kind_factor(path: str, *, wish: Wish) -> float:
     """What a file's score is multiplied by."""
-    return _FACTORS[wish].get(kind_of(path), 1.0)
+    factors, kind = _FACTORS[wish], kind_of(path)
+    return factors.get(kind, factors.get("prose", 1.0) if kind == "guide" else 1.0)

@@ -56,6 +56,13 @@ STOP_WORDS = frozenset(  # a text is easier to read and to change than two hundr
     se son su sus un una y""".split()  # noqa: SIM905
 )
 ARTICLES = frozenset({"the", "a", "an", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"})
+_DOING = frozenset(
+    """add adding create creating write writing make making build change changing define defining configure configuring
+    register registering extend extending set put get enable disable turn replace start run use
+    hinzufügen anlegen schreiben ändern erstellen""".split()  # noqa: SIM905
+)
+_DOING_WEIGHT = 0.3
+"""In "how do I add a tool?" the tool tells which page answers: it may well say "register" or "write"."""
 _SUFFIXES = (
     *(
         "ications",
@@ -95,13 +102,22 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A file that a query names: its path in lower case with `/`, maybe of another machine, and maybe a line."""
+    """A file that a query names: its path in lower case with `/`, possibly of another machine.
+
+    Args:
+        path: the path, or its end.
+        line: the line named with it, from 1.
+        is_whole_path: it is the whole path below the root, not its end.
+    """
 
     path: str
     line: int | None
+    is_whole_path: bool = False
 
     def fit(self, path: str) -> float:
         """How much of the mention a file's path bears out: 1 for all of it, less where folders differ."""
+        if self.is_whole_path:
+            return float(path.lower() == self.path)
         ours, theirs = path.lower().split("/"), self.path.split("/")
         same = 0
         for one, other in zip(reversed(ours), reversed(theirs), strict=False):
@@ -137,14 +153,23 @@ class Query:
         return tuple(dict.fromkeys([*(term.stem for term in self.terms), *(phrase[0] for phrase in self.phrases)]))
 
 
+_READMES = tuple(
+    Mention(path, None, is_whole_path=True)
+    for path in ("readme.md", "readme.rst", "readme.adoc", "readme.txt", "readme", "docs/readme.md", "docs/index.md")
+)
+"""What answers a question about the project as a whole, the best first."""
+
+
 def parse_query(text: str) -> Query:
     """Read a query; one without any word or sign gives a query that finds nothing."""
     mentions = _mentions(text[:_MAX_QUERY_CHARS])
     text = " ".join(text[:_MAX_QUERY_CHARS].split())
     plain = _unquoted(text)
-    wish = wish_of(plain)
+    wish = wish_of(plain, words=_subject(plain))
+    if wish in ("overview", "start"):
+        mentions = mentions or _READMES
     if plain == text and _QUESTION.match(plain):
-        terms = _terms(plain)
+        terms = _terms(plain, doing_weight=_DOING_WEIGHT if wish == "usage" else 1.0)
         return Query((), terms, mentions, wish, _pairs(plain, terms), plain.lower().rstrip("?. "))
     if not _LOOKS_LIKE_REGEX.search(plain):
         terms = _terms(plain)
@@ -203,6 +228,13 @@ def stem(word: str) -> str:
     return word
 
 
+def _subject(text: str) -> tuple[str, ...]:
+    """The words that tell what a query is about; those of a question without any are its stop words' place."""
+    words = [term.word for term in _terms(text)]
+    telling = tuple(word for word in words if word not in STOP_WORDS)
+    return telling or (("this",) if words and _QUESTION.match(text) else ())
+
+
 def _pairs(text: str, terms: Sequence[Term]) -> tuple[tuple[int, int], ...]:
     index_of = {term.stem: index for index, term in enumerate(terms) if not term.is_identifier}
     words = [token.lower() for token in _TOKEN.findall(text)]
@@ -228,7 +260,7 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _terms(text: str) -> tuple[Term, ...]:
+def _terms(text: str, *, doing_weight: float = 1.0) -> tuple[Term, ...]:
     tokens = list(dict.fromkeys(_TOKEN.findall(text)))
     telling = [token for token in tokens if token.lower() not in STOP_WORDS]
     found: dict[str, Term] = {}
@@ -239,7 +271,7 @@ def _terms(text: str) -> tuple[Term, ...]:
             found.setdefault(word, Term(word, word, weight=2.0, is_identifier=True))
             words = [(part.lower(), 0.5) for part in parts if len(part) > 1 and not part.isdigit()]
         else:
-            words = [(token.lower(), 1.0)]
+            words = [(token.lower(), doing_weight if token.lower() in _DOING else 1.0)]
         for word, weight in words:
             key = f"~{stem(word)}"
             if key not in found and (len(word) > 1 or not word.isascii()):

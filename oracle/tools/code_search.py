@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from oracle.tools.code_extract import DEFINITION, passing_mentions
 from oracle.tools.code_files import ProjectFile
-from oracle.tools.code_kinds import kind_factor
+from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import ARTICLES, Query, Term, lower, occurrences
 from oracle.tools.code_scan import FileCounts, phrase_at
 
@@ -35,6 +35,7 @@ _SECOND_HIT = 0.6
 _LINE_CHARS = 500
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
 _ONE_LINE_SUMMARY = re.compile(r'r?"""[^"]{1,200}"""\s*$')
+_WORDS_FIRST = re.compile(r"\s{0,3}(?:[*_`>]{0,3}\s?)?\w[^|]*\s\w")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
 
@@ -94,6 +95,8 @@ def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity
     """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
     if ranked.line is not None and ranked.line <= len(lines):
         return [Hit(ranked.file.path, ranked.line, ranked.score, lines[ranked.line - 1])]
+    if query.wish == "overview" and kind_of(ranked.file.path) in ("guide", "prose"):
+        return [_introduction(ranked, lines)]
     rarity = _without_mentions(ranked, query, rarity)
     own: dict[int, tuple[float, frozenset[int]]] = {}
     needle = re.compile("|".join(re.escape(text) for text in query.needles))  # one look at each of very many lines
@@ -120,6 +123,12 @@ def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity
             score = share * (ranked.score + factor * scores[number])
             hits.append(Hit(ranked.file.path, number + 1, score, lines[number]))
     return hits
+
+
+def _introduction(ranked: RankedFile, lines: Sequence[str]) -> Hit:
+    """The first paragraph of a page, past its title, pictures and badges."""
+    number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
+    return Hit(ranked.file.path, number + 1, ranked.score, lines[number] if lines else "")
 
 
 def _repeats(query: Query, lowered: str) -> bool:
