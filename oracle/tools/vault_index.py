@@ -1,7 +1,9 @@
 """The full-text index over a vault: SQLite FTS5, brought up to date when it is asked.
 
 A note is one document, each entry of a thread is one. A file whose time, size and inode are as they were is not read
-again; one that was changed within the last moments is, because a second change may leave no trace in them.
+again; one that was changed within the last moments is, because a second change may leave no trace in them. Of a file
+that is read again only the documents that are new are indexed, and only those that are gone are taken out: a thread
+grows by single entries.
 """
 
 import os
@@ -13,12 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from oracle.tools.errors import ToolError, ToolSetupError
-from oracle.tools.notes import Note, is_note, is_thread, read_entries, read_note
+from oracle.tools.notes import is_note
 from oracle.tools.paths import Root
-from oracle.tools.text import decode
+from oracle.tools.vault_documents import Document, Kind, Seen, read_documents
 from oracle.tools.vault_query import VaultQuery, best_line, parse_vault_query
 from oracle.tools.workers import AbandonedError, check_cancelled
 
@@ -30,18 +31,18 @@ _FRESH_COARSE_NS = 2_000_000_000
 """On file systems that keep whole seconds (FAT: every other one)."""
 _LOCK_TIMEOUT_S = 20.0
 _CANDIDATES = 100
-_VERSION = 1
+_VERSION = 2
 _WEIGHTS = "8.0, 5.0, 3.0, 1.0"
 """Of title, tags, path and text in BM25."""
 _SCHEMA = """
     CREATE TABLE files (path TEXT PRIMARY KEY, kind TEXT, title TEXT, stamp TEXT);
-    CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT, kind TEXT, line INTEGER, title TEXT);
-    CREATE INDEX documents_by_path ON documents (path);
+    CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT, kind TEXT, line INTEGER, title TEXT,
+        digest BLOB);
+    CREATE INDEX documents_by_path ON documents (path, line);
     CREATE VIRTUAL TABLE words USING fts5 (
         title, tags, path, body, tokenize = 'porter unicode61 remove_diacritics 2'
     );
 """
-Kind = Literal["vault", "thread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,6 @@ class Listed:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
-    line: int
-    title: str
-    tags: str
-    body: str
-
-
 class VaultIndex:
     """The index of one vault; safe to use from several threads.
 
@@ -98,6 +91,7 @@ class VaultIndex:
         self._wall_clock_ns = wall_clock_ns
         self._lock = threading.Lock()
         self._database = _opened(cache)
+        self._seen: dict[str, Seen] = {}
         weakref.finalize(self, self._database.close)
 
     def search(self, text: str, *, kind: Kind, limit: int) -> list[Found]:
@@ -142,8 +136,9 @@ class VaultIndex:
         try:
             for path, stamp in _walk(self._root.path, now_ns=self._wall_clock_ns()):
                 check_cancelled()
-                if known.pop(path, None) != stamp or stamp.startswith("fresh"):
-                    self._index(path, stamp)
+                before = known.pop(path, None)
+                if before != stamp or stamp.startswith("fresh"):
+                    self._index(path, stamp, before)
             for path in known:
                 self._forget(path)
         except AbandonedError:  # what was read is kept, or a big vault would begin anew at each attempt
@@ -151,44 +146,56 @@ class VaultIndex:
             raise
         except BaseException:
             self._database.rollback()
+            self._seen.clear()  # it may know what the database does not
             raise
         self._database.commit()
 
-    def _index(self, path: str, stamp: str) -> None:
-        self._forget(path)
+    def _index(self, path: str, stamp: str, before: str | None) -> None:
+        seen = self._seen.pop(path, None)
         try:
             data, _ = self._root.read(path, max_bytes=_INDEXED_BYTES)
-            lines = decode(data, path=path).lines
+            # What was seen is only of use if the database has just that: other processes may keep theirs in the file.
+            read = read_documents(data, path=path, seen=seen if seen and seen.stamp == before else None)
         except (OSError, ToolError):  # gone again, binary, or not ours to read
+            self._forget(path)
             return
-        kind: Kind = "thread" if is_thread(path) else "vault"
-        note = read_note(lines, path=path)
-        self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?)", (path, kind, note.title, stamp))
-        for document in _documents(lines, note, kind=kind):
-            values = (path, kind, document.line, document.title)
-            cursor = self._database.execute(
-                "INSERT INTO documents (path, kind, line, title) VALUES (?, ?, ?, ?)", values
-            )
-            words = (cursor.lastrowid, document.title, document.tags, path, document.body)
-            self._database.execute("INSERT INTO words (rowid, title, tags, path, body) VALUES (?, ?, ?, ?, ?)", words)
+        values = (path, read.kind, read.title, stamp)
+        self._database.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", values)
+        self._replace(path, read.kind, read.documents, first_line=read.first_line)
+        if read.tail is not None:
+            self._seen[path] = Seen(stamp, read.tail)
+
+    def _replace(self, path: str, kind: Kind, documents: Sequence[Document], *, first_line: int) -> None:
+        """Have these documents of a file from a line on, and no others; those that are there already are left alone."""
+        known: dict[bytes, list[tuple[int, int]]] = {}
+        sql = "SELECT digest, id, line FROM documents WHERE path = ? AND line >= ? ORDER BY id DESC"
+        for digest, document_id, line in self._database.execute(sql, (path, first_line)):
+            known.setdefault(digest, []).append((document_id, line))
+        for document in documents:
+            digest = document.digest
+            if not known.get(digest):
+                self._add(path, kind, document, digest)
+                continue
+            document_id, line = known[digest].pop()
+            if line != document.line:
+                self._database.execute("UPDATE documents SET line = ? WHERE id = ?", (document.line, document_id))
+        gone = [(document_id,) for left in known.values() for document_id, _ in left]
+        self._database.executemany("DELETE FROM words WHERE rowid = ?", gone)
+        self._database.executemany("DELETE FROM documents WHERE id = ?", gone)
+
+    def _add(self, path: str, kind: Kind, document: Document, digest: bytes) -> None:
+        values = (path, kind, document.line, document.title, digest)
+        cursor = self._database.execute(
+            "INSERT INTO documents (path, kind, line, title, digest) VALUES (?, ?, ?, ?, ?)", values
+        )
+        words = (cursor.lastrowid, document.title, document.tags, path, document.body)
+        self._database.execute("INSERT INTO words (rowid, title, tags, path, body) VALUES (?, ?, ?, ?, ?)", words)
 
     def _forget(self, path: str) -> None:
         of_path = "SELECT id FROM documents WHERE path = ?"
         self._database.execute(f"DELETE FROM words WHERE rowid IN ({of_path})", (path,))  # noqa: S608 - a constant
         self._database.execute("DELETE FROM documents WHERE path = ?", (path,))
         self._database.execute("DELETE FROM files WHERE path = ?", (path,))
-
-
-def _documents(lines: Sequence[str], note: Note, *, kind: Kind) -> list[_Document]:
-    tags = " ".join(note.tags)
-    entries = read_entries(lines) if kind == "thread" else []
-    before_entries = lines[note.text_line - 1 : entries[0].line - 1 if entries else None]
-    documents = [
-        _Document(entry.text_line, f"{note.title}, {entry.time}", tags, "\n".join(entry.lines)) for entry in entries
-    ]
-    if not entries or any(line.strip() and not line.startswith("#") for line in before_entries):
-        documents.append(_Document(note.text_line, note.title, tags, "\n".join(before_entries)))
-    return documents
 
 
 def _candidates(database: sqlite3.Connection, query: VaultQuery, kind: Kind) -> dict[int, float]:

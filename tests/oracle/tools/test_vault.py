@@ -84,7 +84,7 @@ async def test_a_search_that_finds_nothing_says_what_to_try(notes: Path, vault: 
     assert "vault_list" in result.text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=settings().max_examples * 3 // 2)
 @given(query=st.text() | st.text(alphabet="\"'*():^-+{}NEARORANDNOT ²Ⅷ缓存ß_\\", max_size=30))
 async def test_any_query_gives_a_result_and_never_reaches_the_index_as_syntax(
     notes: Path, vault: ToolRegistry, query: str
