@@ -6,11 +6,13 @@ stream = signals.SignalStream()  # streams: feed(delta) -> what may be shown now
 ```
 
 `parsed.text` is what the user sees, `parsed.signal` what the control acts on, `parsed.malformed` a reason to consult
-the fallback, `parsed.warnings` for the log. Knows no model, no control and no other package of this project.
+the fallback, `parsed.warnings` for the audit (they quote the model). Knows no model, no control and no other package of
+this project.
 """
 
 from .audit import Outcome, SignalAudit, SignalRecord, records_of
 from .errors import SignalError, StreamClosedError
+from .markup import as_plain_text
 from .model import (
     SIGNAL_MODELS,
     ContextSufficient,
@@ -45,6 +47,7 @@ __all__ = [
     "SignalType",
     "StreamClosedError",
     "Stuck",
+    "as_plain_text",
     "parse",
     "records_of",
 ]

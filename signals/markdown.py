@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 RUN_CHARS = 1024
 LINE_CHARS = 512
+NO_CONTENT = -1
 
 _LINE_START = re.compile(r"[\r\n] {0,3}\Z")
 _INFO = re.compile(rf"[^`\r\n]{{0,{LINE_CHARS}}}")
+_INFO_LINE = re.compile(rf"[^\r\n]{{0,{LINE_CHARS}}}(?:[\r\n][ \t\r\n]{{0,{LINE_CHARS}}}|\Z)")
 _BLANKS = re.compile(rf"[ \t]{{0,{LINE_CHARS}}}")
 _RUN = re.compile(rf"`{{1,{RUN_CHARS}}}|~{{1,{RUN_CHARS}}}")
 _INDENT = re.compile(rf"(?:\r\n|[\r\n])([ \t]{{0,{LINE_CHARS}}})")
@@ -83,6 +85,21 @@ def find_fence_end(text: str, fence: Fence, start: int, *, limit: int, ended: bo
     if last_break >= 0 and _CLOSING_PARTS[fence.mark].fullmatch(text, last_break, limit):
         return None, last_break
     return None, max(start, limit)
+
+
+def fence_content(text: str, run_end: int, *, limit: int, full: bool) -> int | None:
+    """The first place in a fence that is no white space; `None` while unknown, `NO_CONTENT` if there is none.
+
+    Args:
+        text: the text.
+        run_end: after the marks that open the fence.
+        limit: the end of what may be looked at.
+        full: no more text will come, or the window is full.
+    """
+    info = _INFO_LINE.match(text, run_end, limit)
+    if info is None or info.end() == limit:
+        return NO_CONTENT if full or info is None else None
+    return info.end()
 
 
 def ends_paragraph(text: str, line_break: int, *, limit: int, full: bool) -> bool | None:

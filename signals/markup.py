@@ -3,9 +3,10 @@
 No XML parser: what a language model writes has bare `&`, `a < b` and missing ends, and none of that may lose text or
 expand without bound. Rules:
 
-- A signal is `<signal`, white space, attributes, one of them `type=` (decision 16). Everything else is text.
-- It ends with `</signal>`, or with `/>` of its own tag; one that stands in a CDATA section or in a quoted attribute
-  value does not count.
+- A signal is `<signal`, white space, attributes, one of them `type=`; the names may be in capitals, `<SIGNAL TYPE=`
+  (decision 16). Everything else is text.
+- It ends with `</signal>` or `</SIGNAL>`, or with `/>` of its own tag; one that stands in a CDATA section or in a
+  quoted attribute value does not count.
 - Nothing is looked at beyond `WINDOW_CHARS` from the `<`: a block that has not ended there is unclosed (decision 17).
 - What is found depends on the text alone, not on how much of it was there when somebody asked: while more text could
   change an answer, it is `None` ("ask again with more"). `full` says that no more can come: the response has ended
@@ -23,8 +24,15 @@ NOT_A_SIGNAL = -1
 UNCLOSED = -1
 _NO_QUOTE = -1
 
+_OPENINGS = ("<signal", "<SIGNAL")
+_ENDINGS = ("</signal", "</SIGNAL")
+
 # `<signal` and white space, or the end of the text in the middle of that.
-SIGNAL_START = r"<(?=s(?:i(?:g(?:n(?:a(?:l(?:[ \t\r\n]|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)"
+_START_NAME = r"s(?:i(?:g(?:n(?:a(?:l(?:[ \t\r\n]|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)"
+_START_NAME_IN_CAPITALS = r"S(?:I(?:G(?:N(?:A(?:L(?:[ \t\r\n]|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)"
+SIGNAL_START = rf"<(?={_START_NAME}|{_START_NAME_IN_CAPITALS}|\Z)"
+
+_ANY_START = re.compile(r"<(?=(?:signal|SIGNAL)(?:[ \t\r\n]|\Z))")
 
 _NAME = r"[A-Za-z_:][\w.:\-]*"
 _ATTRIBUTE_NAME = re.compile(rf"[ \t\r\n]*({_NAME})[ \t\r\n]*=")
@@ -41,11 +49,11 @@ _TYPE_SLIP = re.compile(r"""[ \t\r\n]*["']?""")
 
 _TAG_TOKEN = re.compile(r"""=[ \t\r\n]*(["'])|>""")
 _BODY_TOKEN = re.compile(
-    r"(?P<cdata><!\[CDATA\[)|(?P<close></signal[ \t\r\n]*>)|"
+    r"(?P<cdata><!\[CDATA\[)|(?P<close></(?:signal|SIGNAL)[ \t\r\n]*>)|"
     rf"""(?P<quote><{_NAME}[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*["'])"""
 )
-_CLOSE = re.compile(r"</signal[ \t\r\n]*>")
-_SIGNAL_END = re.compile(r"[ \t\r\n]*</signal[ \t\r\n]*>")
+_CLOSE = re.compile(r"</(?:signal|SIGNAL)[ \t\r\n]*>")
+_SIGNAL_END = re.compile(r"[ \t\r\n]*</(?:signal|SIGNAL)[ \t\r\n]*>")
 _CHILD = re.compile(rf"""<({_NAME})(?:[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*'))*[ \t\r\n]*(/?)>""")
 _CHILD_END = re.compile(rf"<!\[CDATA\[|</({_NAME})[ \t\r\n]*>")
 _TAG_PART = re.compile(r"[ \t\r\n]*(?:<[^>]*)?")
@@ -182,9 +190,18 @@ def read_body(text: str, start: int, end: int) -> Body:
             at = child.end
 
 
+def as_plain_text(text: str) -> str:
+    """Text that is quoted where only text belongs: no signal can begin in it.
+
+    Returns:
+        The same text, as long as before; U+2039 in place of the bracket of each tag that could begin a signal.
+    """
+    return _ANY_START.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", text)
+
+
 def begins_signal(text: str, at: int, end: int) -> bool:
     """Whether a signal begins at `at`, as far as `end` shows."""
-    if not text.startswith("<signal", at) or text[at + 7 : at + 8] not in WHITE:
+    if not text.startswith(_OPENINGS, at) or text[at + 7 : at + 8] not in WHITE:
         return False
     return find_type(text, at, limit=min(end, at + WINDOW_CHARS), full=True) != NOT_A_SIGNAL
 
@@ -219,7 +236,7 @@ def skip_ends(text: str, at: int, count: int, *, limit: int, full: bool) -> int 
         if end is None:
             white = _WHITE_RUN.match(text, at, limit)
             rest = text[white.end() if white else at : limit]
-            may_follow = "</signal".startswith(rest[:8]) and not rest[8:].strip(WHITE)
+            may_follow = any(each.startswith(rest[:8]) for each in _ENDINGS) and not rest[8:].strip(WHITE)
             return None if may_follow and not full else at
         at = end.end()
     return at
@@ -240,9 +257,9 @@ def _window_end(text: str, start: int, limit: int) -> int:
     if limit - start < WINDOW_CHARS or last < 0:
         return limit
     part = text[last : min(limit, last + 8)]
-    if part == "<signal"[: len(part)]:
+    if any(part == each[: len(part)] for each in _OPENINGS):
         return last
-    if part[:7] == "<signal" and part[7] in WHITE and find_type(text, last, limit=limit, full=False) is None:
+    if part[:7] in _OPENINGS and part[7] in WHITE and find_type(text, last, limit=limit, full=False) is None:
         return last
     return limit
 

@@ -14,7 +14,7 @@ class ParsedResponse:
         text: the visible text: the response less its signal blocks and the blank lines around blocks at the end.
         signal: the first well-formed signal; `None` if there is none.
         warnings: everything that was assumed, corrected, dropped or ignored, with the raw text of malformed and further
-            signals; to be logged by the caller.
+            signals; they quote the model, and stand in the audit.
         readings: every signal block in the order of the response, malformed and ignored ones too; for the audit.
         remainder: the end of `text` that `SignalStream.feed` has not returned. Of `parse`: all of it.
     """

@@ -7,6 +7,7 @@ It does no I/O and knows no time but its clock. Rules:
 - Text is shown as soon as nothing that may follow can change it. Held back are: what may become a signal, until that is
   known; white space that may belong to a signal at the end; a signal in open code, until the code closes.
 - In code a signal is an example (decision 16). Code that never closes is no code, and a signal in it was a signal. A
+  fence at the end that holds nothing but one signal is that signal, fence and all. A
   paragraph ends every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, it is taken for an
   example: a signal stands at the end of a response, and this one does not.
 - Whatever comes, no more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta is held, and the work is linear.
@@ -16,6 +17,7 @@ import re
 
 from .errors import StreamClosedError
 from .examples import NO_SPAN, OpenRuns, find_span_end
+from .fenced import OpeningFence
 from .markdown import (
     LINE_CHARS,
     RUN_CHARS,
@@ -71,6 +73,7 @@ class SignalStream:
         "_fence_seek",
         "_now",
         "_open_runs",
+        "_opening",
         "_outer",
         "_plain",
         "_readings",
@@ -90,6 +93,7 @@ class SignalStream:
         self._ended = self._closed = False
         self._fence: Fence | None = None
         self._fence_seek = 0
+        self._opening: OpeningFence | None = None
         self._code_is_over = False
         self._open_runs = OpenRuns()
         self._outer = 0
@@ -272,6 +276,10 @@ class SignalStream:
                 return None
             end = after_ends
             self._outer = 0
+        return self._take_out(block, start, end)
+
+    def _take_out(self, block: Block, start: int, end: int) -> int:
+        """Show what comes before `start`, leave out what comes before `end`, and note the signal there."""
         self._show_up_to(start)
         self._visible.skip_block()
         self._shown_to = end
@@ -289,13 +297,24 @@ class SignalStream:
             if opens is None:
                 return None
             if opens:
-                self._fence = Fence(mark, end - start)
-                self._fence_seek = end
-                self._open_runs.clear()
-                return end
+                return self._at_opening_fence(start, end, Fence(mark, end - start))
         if mark == "`":
             self._open_runs.meet(end - start)
         return end
+
+    def _at_opening_fence(self, start: int, run_end: int, fence: Fence) -> int | None:
+        opening = self._opening = self._opening or OpeningFence(fence, now=self._now)
+        limit, full = self._window(start, FENCE_HOLD_CHARS)
+        ended = self._ended and limit == len(self._buffer)
+        is_code = opening.is_code(self._buffer, run_end, limit=limit, full=full, ended=ended)
+        if is_code is None:
+            return None
+        self._opening = None
+        self._open_runs.clear()
+        if opening.signal is not None:
+            return self._take_out(opening.signal.block, start, opening.signal.end)
+        self._fence, self._fence_seek = fence, run_end
+        return run_end
 
     def _at_run_in_fence(self, run: re.Match[str], fence: Fence) -> int | None:
         if not self._at_line_start(run.start()):

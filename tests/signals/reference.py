@@ -6,17 +6,20 @@ It knows no windows, so it is good for texts shorter than 4,096 characters.
 import functools
 import re
 
+import signals
+
 WHITE = " \t\r\n"
 SPACE = "[ \\t\\r\\n]"
 NAME = r"[A-Za-z_:][\w.:-]*"
 VALUE = r"""(?:"[^"]*"|'[^']*'|[^ \t\r\n"'<>=`/]+(?=[ \t\r\n/>]))"""
 START = re.compile(rf"<signal{SPACE}+(?:{NAME}{SPACE}*={SPACE}*{VALUE}{SPACE}*)*?type{SPACE}*=", re.IGNORECASE)
-END = re.compile(r"</signal[ \t\r\n]*>")
+EXTRA_END = re.compile(r"[ \t\r\n]*</(?:signal|SIGNAL)[ \t\r\n]*>")
+END = re.compile(r"</(?:signal|SIGNAL)[ \t\r\n]*>")
 OPEN = re.compile(rf"""<({NAME})(?:{SPACE}+{NAME}{SPACE}*={SPACE}*(?:"[^"]*"|'[^']*'))*{SPACE}*(/?)>""")
 
 
 def starts(text, at):
-    return text.startswith("<signal", at) and START.match(text, at)
+    return text.startswith(("<signal", "<SIGNAL"), at) and START.match(text, at)
 
 
 def quoted(text, at):
@@ -167,6 +170,25 @@ def code_span_end(text, run):
     return None
 
 
+def only_signal(text, content, close):
+    """The one well-formed signal that a fence at the end of the text holds, or None."""
+    start = re.compile(r"[^\r\n]*[ \t\r\n]*").match(text, content).end()
+    inside = text[: close.start() if close else len(text)]
+    if (close and text[close.end() :].strip(WHITE)) or not starts(inside, start):
+        return None
+    end, cut = block(inside, start)
+    if cut or inside[end:].strip(WHITE) or not signals.parse(inside[start:end]).signal:
+        return None
+    return inside[start:end]
+
+
+def fence_end(text, content, mark):
+    """The match of the line that closes a fence, or None; and the signal that the fence is, or None."""
+    closing = re.compile(rf"[\r\n] {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*(?=[\r\n]|\Z)")
+    close = closing.search(text, content)
+    return close, only_signal(text, content, close)
+
+
 def read(text):
     """The visible text and the raw blocks."""
     kept, blocks, fences_on, at, outer = [], [], True, 0, 0
@@ -178,9 +200,12 @@ def read(text):
     while at < len(text):
         line = re.match(r" {0,3}(~{3,}|`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z)))", text[at:])
         if fences_on and line and (at == 0 or text[at - 1] in "\r\n"):
-            mark = line[1]
-            closing = re.compile(rf"[\r\n] {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*(?=[\r\n]|\Z)")
-            close = closing.search(text, at + line.end())
+            close, raw = fence_end(text, at + line.end(), line[1])
+            if raw:
+                blocks.append(raw)
+                kept.append(None)
+                at = close.end() if close else len(text)
+                continue
             fences_on = bool(close)
             at = keep(close.end() if close else at + line.end())
         elif fences_on and (run := re.compile("`+").match(text, at)):
@@ -190,12 +215,17 @@ def read(text):
             blocks.append(text[at:end])
             kept.append(None)
             outer = outer + 1 if cut else outer
-            while not cut and outer and (extra := re.compile(r"[ \t\r\n]*</signal[ \t\r\n]*>").match(text, end)):
+            while not cut and outer and (extra := EXTRA_END.match(text, end)):
                 end, outer = extra.end(), outer - 1
             outer = outer if cut else 0
             at = end
         else:
             at = keep(at + 1)
+    return shown(kept), blocks
+
+
+def shown(kept):
+    """The kept characters without the blank lines around blocks (None) at the end."""
     tail = len(kept)
     while tail and (kept[tail - 1] is None or kept[tail - 1] in WHITE):
         tail -= 1
@@ -203,4 +233,4 @@ def read(text):
         while tail and tail < len(kept) and kept[tail] is not None and kept[tail] in " \t":
             tail += 1
         kept = kept[:tail]
-    return "".join(c for c in kept if c is not None), blocks
+    return "".join(c for c in kept if c is not None)

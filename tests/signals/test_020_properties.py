@@ -70,7 +70,15 @@ def test_020_FR_005_a_signal_outside_code_is_never_shown(before, after):
 
 @pytest.mark.parametrize("unit", ["x", "<reason>", "</sig", "<![CDATA[</signal>]]>", "'", " ", "\n", "`"])
 @pytest.mark.parametrize(
-    "prefix", ["A <signal type='stuck'>", "```\n<signal type='stuck'>", "` <signal type='stuck'>", "A\n"]
+    "prefix",
+    [
+        "A <signal type='stuck'>",
+        "```\n<signal type='stuck'>",
+        "```\n<signal type='need_turn' reason='r'/>\n```\n",
+        "```\n",
+        "` <signal type='stuck'>",
+        "A\n",
+    ],
 )
 def test_memory_is_bounded_while_megabytes_come_in(prefix, unit):
     stream = signals.SignalStream()
@@ -132,6 +140,7 @@ def test_any_chunking_gives_the_same_where_windows_end(monkeypatch):
     """The bounds are made small, so that short responses run into all of them."""
     monkeypatch.setattr(signals.markup, "WINDOW_CHARS", 60)
     monkeypatch.setattr(signals.stream, "WINDOW_CHARS", 60)
+    monkeypatch.setattr(signals.fenced, "WINDOW_CHARS", 60)
     monkeypatch.setattr(signals.stream, "FENCE_HOLD_CHARS", 100)
     monkeypatch.setattr(signals.visible, "GAP_CHARS", 3)
     for number in range(1_500):
