@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, get_args
 
 from oracle.chunks import ErrorType, Source
+from oracle.models.blocks import without_loose_end
 from oracle.models.protocol import (
     ModelError,
     ModelEvent,
@@ -67,13 +68,14 @@ class ScriptedSearch:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """One turn of a script: thinking, searches, text, tool calls, in this order, and how it ends.
+    """One turn of a script: thinking, searches, text, tool calls, late thinking, in this order, and how it ends.
 
     Args:
         text: what the model says; a tuple is sent piece by piece.
         thinking: what it thinks before.
         tool_calls: the tools it calls.
         searches: the searches the provider runs for it.
+        late_thinking: what it thinks after all that, as models do that think between tools.
         usage: what the provider reports; `None` means that it reports nothing.
         stop_reason: `None` means `tool_use` if there are calls, else `end_turn`. After `pause_turn` the next turn of
             the script continues this one.
@@ -88,6 +90,7 @@ class ScriptedTurn:
     thinking: str = ""
     tool_calls: tuple[ScriptedCall, ...] = ()
     searches: tuple[ScriptedSearch, ...] = ()
+    late_thinking: str = ""
     usage: Usage | None = None
     stop_reason: str | None = None
     piece_chars: int = 0
@@ -220,7 +223,7 @@ class ScriptedModel:
                 break
         model = turn.model or request.model or self._name
         reason: StopReason = turn.ends_as  # type: ignore[assignment]  # checked in ScriptedTurn; never `pause_turn` here
-        yield TurnEnded(reason, turn.usage or Usage(), tuple(content), model)
+        yield TurnEnded(reason, turn.usage or Usage(), without_loose_end(content), model)
 
     def _next(self) -> ScriptedTurn:
         turn = next(self._turns, None)
@@ -255,6 +258,8 @@ def content_blocks(turn: ScriptedTurn, *, number: int, signature: str = SIGNATUR
     for call in turn.calls(number=number):
         arguments, malformed = decoded_arguments(call)
         blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": {} if malformed else arguments})
+    if turn.late_thinking:
+        blocks.append({"type": "thinking", "thinking": turn.late_thinking, "signature": signature})
     return blocks
 
 
@@ -297,6 +302,8 @@ def _events(turn: ScriptedTurn, number: int) -> Iterator[ModelEvent]:
     for call in turn.calls(number=number):
         arguments, malformed = decoded_arguments(call)
         yield ToolCallRequested(ToolCall(call.id, call.name, arguments, malformed))
+    if turn.late_thinking:
+        yield ThinkingDelta(turn.late_thinking)
     if turn.usage is not None:
         yield UsageReported(turn.usage)
 

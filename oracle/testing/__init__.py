@@ -2,10 +2,13 @@
 
 from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn
 from oracle.testing.provider import Disturbed, HttpError, RecordedRequest, Reply, StandInProvider
+from oracle.testing.provider_cache import CacheUse, PromptCache
 
 __all__ = [
+    "CacheUse",
     "Disturbed",
     "HttpError",
+    "PromptCache",
     "RecordedRequest",
     "Reply",
     "ScriptedCall",

@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from oracle.models.scripted import ScriptedTurn
-from oracle.testing.provider_rules import SIGNATURE_PREFIX, complaint, prefix_signature
+from oracle.testing.provider_cache import CacheUse, PromptCache
+from oracle.testing.provider_rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
+from oracle.testing.provider_signatures import Signer
 from oracle.testing.provider_wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
 
 __all__ = ["Disturbed", "HttpError", "RecordedRequest", "Reply", "StandInProvider"]
 
-_MAX_BODY_BYTES = 64 * 1024 * 1024
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
 
 
@@ -37,7 +38,9 @@ class RecordedRequest:
         path: with its query, such as `/v1/messages`.
         headers: by lower-case name.
         body: the JSON object.
+        id: as the answer's header `request-id` names it.
         complaint: why it was refused; `None` if it was well-formed.
+        cached: what its input was, where the provider has a cache and has answered.
         disconnected: set when the reader went away before the answer was whole.
         finished: set when the answer was sent whole, or the connection is gone.
     """
@@ -45,7 +48,9 @@ class RecordedRequest:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
+    id: str = ""
     complaint: str | None = None
+    cached: CacheUse | None = None
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
     finished: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -58,6 +63,9 @@ class StandInProvider:
         api_key: the only key that is let in; `None` lets every one in.
         models: the models that exist; `None` means all.
         validates: whether requests are checked as the provider checks them.
+        betas: the values of the header `anthropic-beta` that are taken; a gateway may know none.
+        has_web_search: whether the organisation has switched the provider's web search on.
+        cache: the prompt cache; with one, turns that name no usage report what they read and wrote of it.
     """
 
     def __init__(
@@ -67,11 +75,17 @@ class StandInProvider:
         api_key: str | None = None,
         models: Collection[str] | None = None,
         validates: bool = True,
+        betas: Collection[str] = KNOWN_BETAS,
+        has_web_search: bool = True,
+        cache: PromptCache | None = None,
     ) -> None:
         self._turns: Iterator[Reply] = iter(turns)
         self._api_key = api_key
         self._models = models
         self._validates = validates
+        self._betas = frozenset(betas)
+        self._has_web_search = has_web_search
+        self._cache = cache
         self._played = 0
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -86,6 +100,10 @@ class StandInProvider:
             raise RuntimeError("the stand-in provider is not running; use it with `async with`")
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"http://{host}:{port}"
+
+    def play(self, turns: Iterable[Reply]) -> None:
+        """Answer from now on with these; they may look at `bodies`, whose last is the request to be answered."""
+        self._turns = iter(turns)
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -145,7 +163,7 @@ class StandInProvider:
             return False
         method, path, headers = head
         length = int(headers.get("content-length", "0"))
-        if length > _MAX_BODY_BYTES:
+        if length > MAX_REQUEST_BYTES:
             await _send(writer, HttpError("request_too_large", "Request exceeds the maximum size"))
             return False
         raw = await reader.readexactly(length)
@@ -157,7 +175,7 @@ class StandInProvider:
         except ValueError as error:
             await _send(writer, HttpError("invalid_request_error", f"The request body is not valid JSON: {error}"))
             return True
-        request = RecordedRequest(path, headers, body)
+        request = RecordedRequest(path, headers, body, f"req_standin_{len(self.requests) + 1}")
         self._check(request)
         async with self._arrived:
             self.requests.append(request)
@@ -169,11 +187,22 @@ class StandInProvider:
 
     def _check(self, request: RecordedRequest) -> None:
         if self._validates:
-            request.complaint = complaint(request.body, betas=request.headers.get("anthropic-beta", ""))
+            request.complaint = complaint(
+                request.body,
+                betas=request.headers.get("anthropic-beta", ""),
+                known_betas=self._betas,
+                has_web_search=self._has_web_search,
+            )
+
+    def _use_cache(self, request: RecordedRequest) -> None:
+        """The answer begins: what the request reads and writes is settled."""
+        if self._cache is not None:
+            found = self._cache.look_up(request.body, workspace=_key_of(request))
+            request.cached = found.use
+            found.commit()
 
     def _reply(self, request: RecordedRequest) -> Reply:
-        key = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
-        if self._api_key is not None and key != self._api_key:
+        if self._api_key is not None and _key_of(request) != self._api_key:
             return HttpError("authentication_error", "invalid x-api-key")
         model = request.body.get("model")
         if self._models is not None and model not in self._models:
@@ -192,7 +221,7 @@ class StandInProvider:
         self, request: RecordedRequest, reply: Reply, writer: asyncio.StreamWriter, gone: asyncio.Event
     ) -> bool:
         if isinstance(reply, HttpError):
-            await _send(writer, reply)
+            await _send(writer, reply, request.id)
             return True
         watcher = asyncio.create_task(gone.wait())
         player = asyncio.create_task(self._play(request, reply, writer))
@@ -211,14 +240,19 @@ class StandInProvider:
         self, request: RecordedRequest, reply: ScriptedTurn | Disturbed, writer: asyncio.StreamWriter
     ) -> bool:
         turn = reply.turn if isinstance(reply, Disturbed) else reply
+        self._use_cache(request)
         content, end = message_events(
-            turn, number=self._played, model=str(request.body.get("model")), signature=_signature(request.body)
+            turn,
+            number=self._played,
+            model=str(request.body.get("model")),
+            sign=Signer(request.body).sign,
+            cached=request.cached,
         )
         if turn.delay_s > 0:
             await asyncio.sleep(turn.delay_s)
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-            b"request-id: req_standin\r\ntransfer-encoding: chunked\r\n\r\n"
+            b"request-id: %b\r\ntransfer-encoding: chunked\r\n\r\n" % request.id.encode()
         )
         if isinstance(reply, ScriptedTurn):
             return await _finish(writer, [*content, *end])
@@ -282,14 +316,14 @@ async def _chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
     await writer.drain()
 
 
-async def _send(writer: asyncio.StreamWriter, error: HttpError) -> None:
-    told = {"type": "error", "error": {"type": error.error_type, "message": error.message}, "request_id": "req_standin"}
+async def _send(writer: asyncio.StreamWriter, error: HttpError, request_id: str = "req_standin") -> None:
+    told = {"type": "error", "error": {"type": error.error_type, "message": error.message}, "request_id": request_id}
     body = (json.dumps(told) if error.body is None else error.body).encode()
     status = error.http_status
     headers = {
         "content-type": "application/json" if error.body is None else "text/html",
         "content-length": str(len(body)),
-        "request-id": "req_standin",
+        "request-id": request_id,
         **error.headers,
     }
     lines = [
@@ -311,11 +345,5 @@ async def _read_head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, 
     return method, path, {name.lower(): value.strip() for name, value in headers.items()}
 
 
-def _signature(body: Mapping[str, Any]) -> str:
-    messages = body.get("messages")
-    if not isinstance(messages, list):
-        return SIGNATURE_PREFIX
-    # The answer to a paused turn goes on in the same message, so what stands before that message counts.
-    if messages and messages[-1].get("role") == "assistant":
-        messages = messages[:-1]
-    return prefix_signature(body, messages)
+def _key_of(request: RecordedRequest) -> str:
+    return request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")

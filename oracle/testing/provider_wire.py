@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from oracle.models.protocol import ModelFault
 from oracle.models.scripted import ScriptedTurn, search_blocks
+from oracle.testing.provider_cache import CacheUse, estimated_tokens
 
 Event = Mapping[str, Any]
 
@@ -98,22 +99,19 @@ def as_disturbed(turn: ScriptedTurn) -> ScriptedTurn | HttpError | Disturbed:
     return Disturbed(turn, "early_end") if turn.ends_as == "broken" else turn
 
 
-def message_events(turn: ScriptedTurn, *, number: int, model: str, signature: str) -> tuple[list[Event], list[Event]]:
+def message_events(
+    turn: ScriptedTurn, *, number: int, model: str, sign: Callable[[str], str], cached: CacheUse | None = None
+) -> tuple[list[Event], list[Event]]:
     """The events of a message: those up to the end of its content, and those that end it.
 
     Args:
         turn: what is said.
         number: the turn's position in the script, from 1; for the ids.
         model: the model that was asked for.
-        signature: of its thinking.
+        sign: makes the signature of a text of thinking.
+        cached: what the input was, for a turn that does not say it itself.
     """
-    usage = turn.usage
-    started = {
-        "input_tokens": (usage.input_tokens if usage else None) or 0,
-        "cache_creation_input_tokens": usage.cache_creation_tokens if usage else 0,
-        "cache_read_input_tokens": usage.cache_read_tokens if usage else 0,
-        "output_tokens": 1,
-    }
+    started, output_tokens = _usage(turn, cached)
     message: dict[str, Any] = {
         "id": f"msg_{number}",
         "type": "message",
@@ -125,11 +123,10 @@ def message_events(turn: ScriptedTurn, *, number: int, model: str, signature: st
         "usage": started,
     }
     content: list[Event] = [{"type": "message_start", "message": message}, {"type": "ping"}]
-    for index, (block, deltas) in enumerate(_blocks(turn, number, signature)):
+    for index, (block, deltas) in enumerate(_blocks(turn, number, sign)):
         content.append({"type": "content_block_start", "index": index, "content_block": block})
         content += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
         content.append({"type": "content_block_stop", "index": index})
-    output_tokens = (usage.output_tokens if usage else None) or 0
     ended: dict[str, Any] = {"stop_reason": turn.ends_as, "stop_sequence": None}
     if turn.ends_as == "refusal":
         ended["stop_details"] = {"type": "refusal", "category": None, "explanation": "The script says so."}
@@ -150,31 +147,71 @@ def _faulty(turn: ScriptedTurn, fault: ModelFault) -> HttpError | Disturbed:
     message = fault.message
     if fault.error_type == "context_too_large":
         message = f"prompt is too long: 210000 tokens > 200000 maximum ({message})"
-    said = turn.text_pieces or turn.thinking or turn.tool_calls or turn.searches
+    said = turn.text_pieces or turn.thinking or turn.tool_calls or turn.searches or turn.late_thinking
     if said:
         return Disturbed(turn, "error_event", error_type=error_type, message=message)
     return HttpError(error_type, message)
 
 
-def _blocks(turn: ScriptedTurn, number: int, signature: str) -> Iterator[tuple[Event, list[Event]]]:
+def _usage(turn: ScriptedTurn, cached: CacheUse | None) -> tuple[dict[str, Any], int]:
+    """The `usage` that a message starts with, and its output tokens at the end."""
+    usage = turn.usage
+    if usage is None and cached is not None:
+        creation = {
+            "ephemeral_5m_input_tokens": cached.creation_tokens - cached.creation_1h_tokens,
+            "ephemeral_1h_input_tokens": cached.creation_1h_tokens,
+        }
+        return {
+            "input_tokens": cached.input_tokens,
+            "cache_creation_input_tokens": cached.creation_tokens,
+            "cache_read_input_tokens": cached.read_tokens,
+            "cache_creation": creation,
+            "output_tokens": 1,
+        }, _output_tokens(turn)
+    started = {
+        "input_tokens": (usage.input_tokens if usage else None) or 0,
+        "cache_creation_input_tokens": usage.cache_creation_tokens if usage else 0,
+        "cache_read_input_tokens": usage.cache_read_tokens if usage else 0,
+        "output_tokens": 1,
+    }
+    return started, (usage.output_tokens if usage else None) or 0
+
+
+def _output_tokens(turn: ScriptedTurn) -> int:
+    arguments = "".join(_arguments(call.arguments) for call in turn.tool_calls)
+    text = "".join(turn.text_pieces)
+    return estimated_tokens(turn.thinking + text + arguments + turn.late_thinking)
+
+
+def _arguments(arguments: Mapping[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(dict(arguments))
+
+
+def _thinking_block(pieces: tuple[str, ...], sign: Callable[[str], str]) -> tuple[Event, list[Event]]:
+    deltas: list[Event] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+    deltas.append({"type": "signature_delta", "signature": sign("".join(pieces))})
+    return {"type": "thinking", "thinking": "", "signature": ""}, deltas
+
+
+def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iterator[tuple[Event, list[Event]]]:
     """Each content block as it starts, and its deltas."""
     if turn.thinking:
-        deltas: list[Event] = [{"type": "thinking_delta", "thinking": piece} for piece in turn.thinking_pieces]
-        deltas.append({"type": "signature_delta", "signature": signature})
-        yield {"type": "thinking", "thinking": "", "signature": ""}, deltas
+        yield _thinking_block(turn.thinking_pieces, sign)
     for position, search in enumerate(turn.searches, start=1):
         use, result = search_blocks(search, f"srvtoolu_{number}_{position}")
         yield {**use, "input": {}}, _json_deltas(json.dumps(use["input"]))
         yield result, []
     if turn.text_pieces:
-        deltas = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
+        deltas: list[Event] = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
         cited = [pair for search in turn.searches for pair in search.results]
         deltas += [_citation(url, title) for url, title in cited]
         start: dict[str, Any] = {"type": "text", "text": ""}
         yield {**start, "citations": []} if cited else start, deltas
     for call in turn.calls(number=number):
-        text = call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
-        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}, _json_deltas(text)
+        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        yield block, _json_deltas(_arguments(call.arguments))
+    if turn.late_thinking:
+        yield _thinking_block((turn.late_thinking,), sign)
 
 
 def _json_deltas(text: str) -> list[Event]:

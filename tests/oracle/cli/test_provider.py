@@ -97,4 +97,4 @@ async def test_a_failure_as_json_ends_with_done(capfd, provided):
     assert [chunk["type"] for chunk in chunks[-3:]] == ["content", "content", "done"]
     assert chunks[-1]["termination_reason"] == "error"
     assert [chunk["error_type"] for chunk in chunks if chunk["type"] == "error"] == ["provider_failed"]
-    assert err == ""
+    assert [json.loads(line)["event"] for line in err.splitlines()] == ["query.failed"], "for the operator"

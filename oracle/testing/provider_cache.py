@@ -1,0 +1,189 @@
+"""The provider's prompt cache, as its table of what invalidates what says (platform.claude.com, "Prompt caching").
+
+- A prefix is cached at a mark: tools, then system prompt, then messages. It is the exact text that counts.
+- A change of a level voids that level and those after it. Tool definitions and the model void everything; the web
+  search and citation switches and the speed void system prompt and messages; `tool_choice`, images, and the
+  parameters of thinking (effort among them) void the messages.
+- From each mark the provider looks back over at most 20 blocks, the marked one included, for what was cached before.
+- A prefix below the model's minimum is not cached, without a word.
+- An entry lives 5 minutes or an hour from its last use. It can be read once the answer to its request has begun.
+- On older models the thinking of earlier turns leaves the context when the user speaks again, and with it what was
+  cached behind.
+- Entries belong to a workspace: here, to an API key.
+
+Tokens are `ceil(characters / 4)` of a block's JSON; the provider's own count differs.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from oracle.testing.provider_blocks import THINKING, Body, blocks_of, last_cacheable, request_blocks, unmarked
+from oracle.testing.provider_models import model_facts
+
+LOOK_BACK_BLOCKS = 20
+TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}
+
+Level = Literal["tools", "system", "messages"]
+_LEVELS: tuple[Level, ...] = ("tools", "system", "messages")
+_SERVER_TOOLS = ("web_search_", "web_fetch_", "code_execution_")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheUse:
+    """What a request's input was, in tokens, as `usage` reports it."""
+
+    input_tokens: int
+    creation_tokens: int
+    read_tokens: int
+    creation_1h_tokens: int = 0
+
+    @property
+    def whole(self) -> int:
+        """All of the input."""
+        return self.input_tokens + self.creation_tokens + self.read_tokens
+
+
+@dataclass(slots=True)
+class _Entry:
+    expires_s: float
+    ttl_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A block of a request: the prefix that ends with it, that prefix's tokens, and its mark."""
+
+    prefix: str
+    tokens: int
+    ttl: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a request finds in the cache; `commit` puts in what it brings, once its answer begins."""
+
+    use: CacheUse
+    _commit: Callable[[], None]
+
+    def commit(self) -> None:
+        """The answer begins: what the request's marks cover can be read from now on."""
+        self._commit()
+
+
+@dataclass(slots=True)
+class PromptCache:
+    """The cache of all workspaces.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    now: Callable[[], float]
+    _entries: dict[str, _Entry] = field(default_factory=dict)
+
+    def look_up(self, body: Body, *, workspace: str) -> Lookup:
+        """What of the request is cached; used entries live on."""
+        positions = list(_positions(body, workspace))
+        marks = [index for index, position in enumerate(positions) if position.ttl is not None]
+        hit = max((self._find(positions, mark) for mark in marks), default=-1)
+        least = model_facts(str(body.get("model"))).least_cached_tokens
+        written = [index for index in marks if index > hit and positions[index].tokens >= least]
+        whole = positions[-1].tokens if positions else 0
+        read = positions[hit].tokens if hit >= 0 else 0
+        created = positions[written[-1]].tokens - read if written else 0
+        hour = [index for index in written if positions[index].ttl == "1h"]
+        use = CacheUse(whole - read - created, created, read, positions[hour[-1]].tokens - read if hour else 0)
+        return Lookup(use, lambda: self._write([positions[index] for index in written]))
+
+    def _find(self, positions: Sequence[_Position], mark: int) -> int:
+        """The longest cached prefix within reach of a mark; -1 if there is none."""
+        for index in range(mark, max(-1, mark - LOOK_BACK_BLOCKS), -1):
+            entry = self._entries.get(positions[index].prefix)
+            if entry is not None and entry.expires_s > self.now():
+                entry.expires_s = self.now() + entry.ttl_s
+                return index
+        return -1
+
+    def _write(self, positions: Sequence[_Position]) -> None:
+        for position in positions:
+            ttl_s = TTL_SECONDS[position.ttl or "5m"]
+            self._entries[position.prefix] = _Entry(self.now() + ttl_s, ttl_s)
+
+
+def estimated_tokens(value: object) -> int:
+    """Tokens of a block or a text: a quarter of its characters."""
+    text = value if isinstance(value, str) else json.dumps(unmarked(value), ensure_ascii=False)
+    return -(-len(text) // 4)
+
+
+def _positions(body: Body, workspace: str) -> Iterator[_Position]:
+    automatic = body.get("cache_control")
+    last = last_cacheable(body) if automatic is not None else None
+    prefix, tokens = _chained("", [workspace, body.get("model")]), 0
+    level: Level | None = None
+    for at, place, block in _leveled(body):
+        if at != level:
+            prefix, level = _chained(prefix, _switches(body, at)), at
+        prefix = _chained(prefix, unmarked(block))
+        tokens += estimated_tokens(block)
+        control = block.get("cache_control") or (automatic if place == last else None)
+        yield _Position(prefix, tokens, None if control is None else str(control.get("ttl", "5m")))
+
+
+def _leveled(body: Body) -> Iterator[tuple[Level, str, Body]]:
+    """The blocks that the model reads, by level: the provider's own tools are a switch of the system prompt."""
+    forgotten = _forgotten_thinking(body)
+    blocks = list(request_blocks(body))
+    for level in _LEVELS:
+        for place, block in blocks:
+            if _level(place, block) == level and place not in forgotten:
+                yield level, place, block
+
+
+def _level(place: str, block: Body) -> Level:
+    if place.startswith("messages."):
+        return "messages"
+    is_switch = str(block.get("type", "")).startswith(_SERVER_TOOLS)
+    return "tools" if place.startswith("tools.") and not is_switch else "system"
+
+
+def _forgotten_thinking(body: Body) -> set[str]:
+    """The places of thinking that older models no longer see once the user has spoken again."""
+    messages = body.get("messages") or ()
+    if model_facts(str(body.get("model"))).keeps_thinking:
+        return set()
+    spoken = max((index for index, message in enumerate(messages) if _is_users_word(message)), default=0)
+    return {
+        f"messages.{index}.content.{position}"
+        for index, message in enumerate(messages[:spoken])
+        for position, block in enumerate(blocks_of(message))
+        if block.get("type") in THINKING
+    }
+
+
+def _is_users_word(message: Body) -> bool:
+    """Whether the user says something besides the results of tools."""
+    return message.get("role") == "user" and any(block.get("type") != "tool_result" for block in blocks_of(message))
+
+
+def _switches(body: Body, level: Level) -> object:
+    """What besides its own blocks voids a level."""
+    if level == "tools":
+        return None
+    blocks = [block for message in body.get("messages") or () for block in blocks_of(message)]
+    if level == "system":
+        return [
+            "system",
+            body.get("speed"),
+            any((block.get("citations") or {}) for block in blocks if "source" in block),
+        ]
+    images = any(block.get("type") == "image" for block in blocks)
+    thinking, config = body.get("thinking"), body.get("output_config")
+    return ["messages", body.get("tool_choice") or {"type": "auto"}, thinking, config, images]
+
+
+def _chained(prefix: str, value: object) -> str:
+    return hashlib.sha256((prefix + json.dumps(value, ensure_ascii=False)).encode(errors="replace")).hexdigest()

@@ -1,0 +1,201 @@
+"""What the Messages API refuses in the messages of a request; `provider_rules.RULES` names the sources."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from oracle.testing.provider_blocks import EMPTY_TEXT, THINKING, Body, blocks_of, unknown_fields
+from oracle.testing.provider_models import ModelFacts
+from oracle.testing.provider_signatures import misplaced, misread
+
+_TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})
+
+
+def roles(messages: Sequence[Body]) -> Iterator[str]:
+    """They take turns, beginning with the user's."""
+    for index, message in enumerate(messages):
+        expected = "user" if index % 2 == 0 else "assistant"
+        if message.get("role") != expected:
+            yield f"messages.{index}: roles must alternate, beginning with the user's; found {message.get('role')!r}"
+        for name in message:
+            if name not in ("role", "content"):
+                yield f"messages.{index}.{name}: Extra inputs are not permitted"
+
+
+def content(messages: Sequence[Body]) -> Iterator[str]:
+    """Each says something, in blocks that there are."""
+    for index, message in enumerate(messages):
+        blocks = blocks_of(message)
+        if not blocks:
+            yield f"messages.{index}: all messages must have non-empty content"
+        for position, block in enumerate(blocks):
+            place = f"messages.{index}.content.{position}"
+            yield from unknown_fields(place, block)
+            yield from _block(place, block)
+
+
+def _block(place: str, block: Body) -> Iterator[str]:
+    kind = block.get("type")
+    if kind == "text":
+        yield from _text(place, block)
+    elif kind == "tool_use" and not isinstance(block.get("input"), Mapping):
+        yield f"{place}.tool_use.input: Input should be a valid dictionary"
+    elif kind == "tool_use" and not _TOOL_USE_ID.fullmatch(str(block.get("id", ""))):
+        yield f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+    elif kind == "tool_result":
+        yield from _tool_result(place, block)
+
+
+def _text(place: str, block: Body) -> Iterator[str]:
+    text = block.get("text")
+    if not isinstance(text, str):
+        yield f"{place}.text.text: Input should be a valid string"
+    elif not text:
+        yield f"messages: {EMPTY_TEXT}"
+    elif not text.strip():
+        yield f"{place}: text content blocks must contain non-whitespace text"
+
+
+def _tool_result(place: str, block: Body) -> Iterator[str]:
+    if not isinstance(block.get("is_error", False), bool):
+        yield f"{place}.tool_result.is_error: Input should be a valid boolean"
+    parts = block.get("content", "")
+    if isinstance(parts, str):
+        return
+    for part in parts:
+        if part.get("type") == "text" and not str(part.get("text", "")).strip():
+            yield f"{place}: {EMPTY_TEXT}"
+        elif block.get("is_error") and part.get("type") != "text":
+            yield f"{place}.tool_result: all content must be type `text` if `is_error` is true"
+
+
+def trailing_thinking(messages: Sequence[Body]) -> Iterator[str]:
+    """No message of the assistant ends in thinking, wherever it stands."""
+    for index, message in enumerate(messages):
+        blocks = blocks_of(message)
+        if message.get("role") == "assistant" and blocks and blocks[-1].get("type") in THINKING:
+            yield f"messages.{index}: The final block in an assistant message cannot be `{blocks[-1]['type']}`."
+
+
+def tool_calls(messages: Sequence[Body]) -> Iterator[str]:
+    """Each call has its result in the next message, each result its call in the one before; ids are unique."""
+    waiting: list[str] = []
+    seen: set[str] = set()
+    for index, message in enumerate(messages):
+        blocks = blocks_of(message)
+        results = [str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"]
+        yield from _unanswered(index - 1, [use for use in waiting if use not in results])
+        for result in results:
+            if result not in waiting:
+                yield (
+                    f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {result}. Each "
+                    "`tool_result` block must have a corresponding `tool_use` block in the previous message."
+                )
+        if len(set(results)) < len(results):
+            yield f"messages.{index}: each tool_use must have a single result."
+        waiting = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
+        if len(set(waiting)) < len(waiting) or seen.intersection(waiting):
+            yield f"messages.{index}: `tool_use` ids must be unique"
+        seen.update(waiting)
+    yield from _unanswered(len(messages) - 1, waiting)
+
+
+def _unanswered(index: int, uses: Sequence[str]) -> Iterator[str]:
+    if uses:
+        yield (
+            f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+            f"{', '.join(uses)}. Each `tool_use` block must have a corresponding `tool_result` block in the next "
+            "message."
+        )
+
+
+def results_first(messages: Sequence[Body]) -> Iterator[str]:
+    """What else the user says follows the results."""
+    for index, message in enumerate(messages):
+        others = False
+        for block in blocks_of(message):
+            if block.get("type") != "tool_result":
+                others = True
+            elif others:
+                yield f"messages.{index}: `tool_result` blocks must come first in the message"
+                break
+
+
+def server_tools(messages: Sequence[Body]) -> Iterator[str]:
+    """Each call of the provider's own tools has its result, but where the provider still owes it."""
+    speakers = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
+    waiting: dict[str, int] = {}
+    for index in speakers:
+        blocks = blocks_of(messages[index])
+        for block in blocks:
+            if block.get("type") == "server_tool_use":
+                waiting[str(block.get("id"))] = index
+            elif block.get("type") != "web_search_tool_result":
+                continue
+            elif waiting.pop(str(block.get("tool_use_id")), None) is None:
+                yield (
+                    f"messages.{index}: unexpected `tool_use_id` found in `web_search_tool_result` blocks: "
+                    f"{block.get('tool_use_id')}."
+                )
+        owed = index == speakers[-1] and (index == len(messages) - 1 or _calls(blocks))
+        for use in [] if owed else [use for use, at in waiting.items() if at < index or not _calls(blocks)]:
+            yield (
+                f"messages.{waiting.pop(use)}: `web_search` tool use with id `{use}` was found without a corresponding "
+                "`web_search_tool_result` block"
+            )
+
+
+def _calls(blocks: Sequence[Body]) -> bool:
+    return any(block.get("type") == "tool_use" for block in blocks)
+
+
+def final_message(messages: Sequence[Body], facts: ModelFacts, thinking_type: str) -> Iterator[str]:
+    """The last message is the user's, or a paused turn that goes on."""
+    if not messages or messages[-1].get("role") != "assistant":
+        return
+    index, blocks = len(messages) - 1, blocks_of(messages[-1])
+    is_paused = any(block.get("type") in _FROM_SERVER for block in blocks)
+    if not is_paused and not (facts.prefill and thinking_type == "disabled"):
+        yield "This model does not support assistant message prefill. The conversation must end with a user message."
+    if not is_paused and blocks and str(blocks[-1].get("text", "")) != str(blocks[-1].get("text", "")).rstrip():
+        yield "messages: final assistant content cannot end with trailing whitespace"
+    if thinking_type == "disabled" and any(block.get("type") in THINKING for block in blocks):
+        yield (
+            f"messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position "
+            "cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request."
+        )
+
+
+def thinking_first(messages: Sequence[Body]) -> Iterator[str]:
+    """A turn of tool calls that goes on begins with its thinking, while the model thinks by a budget."""
+    begun = _current_turn(messages)
+    if begun is None:
+        return
+    kind = blocks_of(messages[begun])[0].get("type")
+    if kind not in THINKING:
+        yield (
+            f"messages.{begun}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
+            "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the "
+            "lastmost set of `tool_use` and `tool_result` blocks)."
+        )
+
+
+def _current_turn(messages: Sequence[Body]) -> int | None:
+    """Where the assistant's turn began that tool results go on with; `None` if the user has just spoken."""
+    at = len(messages) - 1
+    begun = None
+    while at >= 1 and any(block.get("type") == "tool_result" for block in blocks_of(messages[at])):
+        begun, at = at - 1, at - 2
+    return begun
+
+
+def signatures(body: Body, messages: Sequence[Body], *, is_bound: bool) -> Iterator[str]:
+    """Thinking comes back as it was made and, where the model binds it, behind what it was made behind."""
+    for place, _ in misread(messages):
+        yield f"{place}: Invalid `signature` in `thinking` block"
+    if is_bound:
+        for place in misplaced(body, messages):
+            yield (
+                f"{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. "
+                'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+            )
