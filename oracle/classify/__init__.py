@@ -2,10 +2,11 @@
 
 `classify_query` finds the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
 `classify_response` stands in for a trained intent classifier where a response carries no usable signal (020 FR-019 to
-FR-022); anything that fulfils `IntentClassifier` can take its place. Both are pure functions of the text, know no
-model and no network, and take any text.
+FR-022); anything that fulfils `IntentClassifier` can take its place. `asks_user` finds the responses that end with a
+question to the user. All are pure functions of the text, know no model and no network, and take any text.
 """
 
+from oracle.classify.asking import asks_user
 from oracle.classify.query import classify_query
 from oracle.classify.response import (
     HeuristicIntentClassifier,
@@ -21,6 +22,7 @@ __all__ = [
     "QueryClassification",
     "QueryType",
     "ResponseIntent",
+    "asks_user",
     "classify_query",
     "classify_response",
 ]
