@@ -9,6 +9,7 @@
 """
 
 from .composition import ComposedPrompt, SegmentUse, compose
+from .environment import Environment
 from .errors import PromptError, PromptFilesError, PromptInputError, PromptMistake, PromptSizeError
 from .library import load_segments
 from .segment import (
@@ -28,6 +29,7 @@ __all__ = [
     "REQUIRED_IDS",
     "ComposedPrompt",
     "Condition",
+    "Environment",
     "PromptError",
     "PromptFilesError",
     "PromptInputError",

@@ -8,6 +8,9 @@ The rules of 020 "Prompt Composition Rules", all of them here or in the segments
 4. `error-recovery` if the previous query met tool errors.
 5. At most `max_tokens`: over that, segments are dropped from the least important on, never the three of rule 1.
 
+Beyond the specification: `environment` where its facts are given, and examples of signals where the query type needs
+them.
+
 Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), so the prompts of
 different queries begin with the same text and a provider's cache can hold it.
 """
@@ -15,9 +18,11 @@ different queries begin with the same text and a provider's cache can hold it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .environment import Environment, render_environment
 from .errors import PromptInputError, PromptSizeError, suggest
 from .library import own_segments
 from .segment import (
+    ENVIRONMENT_ID,
     MAX_PROMPT_TOKENS,
     QUERY_TYPES,
     REQUIRED_IDS,
@@ -25,6 +30,7 @@ from .segment import (
     Segment,
     SegmentLibrary,
     Situation,
+    Verdict,
     estimate_tokens,
 )
 from .tool_reference import ToolEntry, render_tools_reference
@@ -92,6 +98,7 @@ def compose(
     tools: Sequence[ToolEntry] = (),
     history_tokens: int = 0,
     previous_errors: bool = False,
+    environment: Environment | None = None,
     segments: SegmentLibrary | None = None,
     max_tokens: int = MAX_PROMPT_TOKENS,
 ) -> ComposedPrompt:
@@ -103,6 +110,7 @@ def compose(
         tools: the tools offered for this query, in the order in which they are to be listed.
         history_tokens: size of the conversation that is sent along.
         previous_errors: the previous query of this conversation met tool errors.
+        environment: the facts of the installation; `None` leaves that segment out.
         segments: what to compose from; `None` means the package's own segments.
         max_tokens: bound on the whole prompt.
 
@@ -113,7 +121,7 @@ def compose(
     _check_inputs(query_type, second_query_type, history_tokens, max_tokens)
     situation = Situation(query_type, second_query_type, history_tokens, previous_errors)
     library = own_segments() if segments is None else segments
-    candidates = _candidates(library, situation, tools)
+    candidates = _candidates(library, situation, tools, environment)
     kept, dropped = _fit([each for each in candidates if each.wanted], max_tokens)
     text = _SEPARATOR.join(each.text for each in kept)
     tokens = estimate_tokens(text)
@@ -130,7 +138,9 @@ def _check_inputs(query_type: str, second_query_type: str | None, history_tokens
             raise PromptInputError(f"{name} must be at least {least}, not {number!r}")
 
 
-def _candidates(library: SegmentLibrary, situation: Situation, tools: Sequence[ToolEntry]) -> list[_Candidate]:
+def _candidates(
+    library: SegmentLibrary, situation: Situation, tools: Sequence[ToolEntry], environment: Environment | None
+) -> list[_Candidate]:
     """All segments, rendered, in the order of the prompt; between equals the first query type's comes first."""
 
     def place(segment: Segment) -> tuple[int, bool, str]:
@@ -138,8 +148,13 @@ def _candidates(library: SegmentLibrary, situation: Situation, tools: Sequence[T
 
     candidates = []
     for segment in sorted(library, key=place):
-        verdict = segment.judge(situation)
-        text = render_tools_reference(segment, tools) if segment.id == TOOLS_ID else segment.text
+        verdict, text = segment.judge(situation), segment.text
+        if segment.id == TOOLS_ID:
+            text = render_tools_reference(segment, tools)
+        elif segment.id == ENVIRONMENT_ID and environment is None:
+            verdict = Verdict(included=False, reason="no environment is given")
+        elif segment.id == ENVIRONMENT_ID and environment is not None:
+            text = render_environment(text, environment)
         candidates.append(_Candidate(segment, text, verdict.included, verdict.reason))
     return candidates
 

@@ -22,6 +22,9 @@ REQUIRED_IDS: Final = ("base", "signals", "tools-reference")
 TOOLS_ID: Final = "tools-reference"
 """The segment that lists the offered tools."""
 
+ENVIRONMENT_ID: Final = "environment"
+"""The segment with the facts of the installation; left out where none are given."""
+
 MAX_PROMPT_TOKENS: Final = 8_000
 """The bound on a composed prompt before tool definitions (020, composition rule 5)."""
 

@@ -1,22 +1,25 @@
 """One prompt file: bytes in, a segment or all its mistakes out. No I/O.
 
 Front matter keys: `id`, `description`, `priority`, one of `always` and `when`, and for the file that lists the tools
-`without_tools`. The body is sent to the model as it stands, but for the placeholder `{{tools}}` in `tools-reference`.
+`without_tools`. The body is sent to the model as it stands, but for a placeholder: `{{tools}}` in `tools-reference`,
+`{{environment}}` in `environment`.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard, TypeVar
 
+from .environment import ENVIRONMENT_PLACEHOLDER
 from .errors import PromptMistake, suggest
 from .front_matter import Entry, FrontMatterError, parse_front_matter, split_front_matter
-from .segment import QUERY_TYPES, TOOLS_ID, Condition, Segment
+from .segment import ENVIRONMENT_ID, QUERY_TYPES, TOOLS_ID, Condition, Segment
 from .tool_reference import TOOLS_PLACEHOLDER
 
 MAX_FILE_BYTES: Final = 64_000
 MAX_PRIORITY: Final = 999
 KEYS: Final = ("id", "description", "priority", "always", "when", "without_tools")
 WHEN_KEYS: Final = ("query_type", "history_tokens_over", "previous_errors")
+_PLACES: Final = {TOOLS_PLACEHOLDER: TOOLS_ID, ENVIRONMENT_PLACEHOLDER: ENVIRONMENT_ID}
 _Value = TypeVar("_Value")
 _Default = TypeVar("_Default")
 _ID: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -167,17 +170,20 @@ class _SegmentReader:
 
     def _check_placeholders(self, segment: Segment, body_line: int) -> None:
         offset = sum(len(line) + 1 for line in self._lines[: body_line - 1])
-        count = 0
-        for each in _PLACEHOLDER.finditer(self._text, offset):
+        found = list(_PLACEHOLDER.finditer(self._text, offset))
+        for each in found:
             line, column = self._place(each.start())
-            count += each.group() == TOOLS_PLACEHOLDER
-            if each.group() != TOOLS_PLACEHOLDER:
-                hint = f"the only one is {TOOLS_PLACEHOLDER}, in {TOOLS_ID}; for plain braces put a space between them"
+            owner = _PLACES.get(each.group())
+            if owner is None:
+                known = " and ".join(f"{name} in {segment_id}" for name, segment_id in _PLACES.items())
+                hint = f"there are {known}; for plain braces put a space between them"
                 self._mistake(f"unknown placeholder {each.group()!r}", line=line, column=column, hint=hint)
-            elif segment.id != TOOLS_ID:
-                self._mistake(f"{TOOLS_PLACEHOLDER} belongs into {TOOLS_ID} alone", line=line, column=column)
-        if segment.id == TOOLS_ID and count != 1:
-            self._mistake(f"{TOOLS_ID} must have {TOOLS_PLACEHOLDER} once, not {count} times", line=1)
+            elif segment.id != owner:
+                self._mistake(f"{each.group()} belongs into {owner} alone", line=line, column=column)
+        for name, owner in _PLACES.items():
+            count = sum(each.group() == name for each in found)
+            if segment.id == owner and count != 1:
+                self._mistake(f"{owner} must have {name} once, not {count} times", line=1)
 
     def _check_without_tools(self, segment: Segment) -> None:
         if (segment.id == TOOLS_ID) != bool(segment.without_tools):

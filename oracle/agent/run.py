@@ -44,6 +44,8 @@ class Equipment:
         timestamp: the time now, as ISO 8601 in UTC.
         max_output_tokens: the most that one turn may say.
         thinking_tokens: how much of it may be thinking; 0 turns thinking off.
+        project: the project's name, for the prompt; empty: there is none.
+        folders: its top-level folders, for the prompt.
     """
 
     model: Model
@@ -54,6 +56,8 @@ class Equipment:
     timestamp: Callable[[], str]
     max_output_tokens: int = 8192
     thinking_tokens: int = 0
+    project: str = ""
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
 
+from datetime import datetime
 from functools import lru_cache
 
 import structlog
@@ -7,7 +8,7 @@ import structlog
 from oracle.agent.planning import estimate_tokens, message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query
-from oracle.prompts import ToolEntry
+from oracle.prompts import Environment, ToolEntry
 from oracle.prompts import compose as compose_segments
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
 
@@ -35,10 +36,23 @@ def compose(run: AgentRun) -> None:
         tools=tuple(tool_entry(tool) for name in run.offered if (tool := run.equipment.tools.get(name))),
         history_tokens=estimate_tokens(message_characters(run.query.history)),
         previous_errors=run.query.previous_errors,
+        environment=environment(run),
         segments=run.equipment.segments,
     )
     if run.prompt.dropped:
         log.warning("prompt.segments_dropped", dropped=run.prompt.dropped, tokens=run.prompt.tokens)
+
+
+def environment(run: AgentRun) -> Environment:
+    """What the prompt says about where the query runs; it changes once a day at most, or with the user's settings."""
+    equipment = run.equipment
+    return Environment(
+        today=datetime.fromisoformat(equipment.timestamp()).date(),
+        project=equipment.project,
+        folders=equipment.folders,
+        sources=tuple(dict.fromkeys(tool.group for tool in equipment.tools.tools)),
+        calls_per_turn=run.state.config.max_tool_calls_per_turn,
+    )
 
 
 def tool_entry(tool: Tool) -> ToolEntry:

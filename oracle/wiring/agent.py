@@ -19,7 +19,7 @@ from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
-from oracle.tools import ToolRegistry, project_tools, vault_tools, web_tools
+from oracle.tools import ToolRegistry, project_tools, top_folders, vault_tools, web_tools
 
 DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
@@ -78,6 +78,8 @@ def build_oracle(
         timestamp=_timestamp,
         max_output_tokens=settings.max_output_tokens,
         thinking_tokens=settings.thinking_tokens,
+        project=settings.project_dir.resolve().name,
+        folders=top_folders(settings.project_dir, private=own_data(settings)),
     )
     return Oracle(
         equipment=equipment,

@@ -34,6 +34,7 @@ NAMES_IN_020 = (
     "summarization",
     "error-recovery",
 )
+OTHERS = ("environment", "signal-examples")
 
 
 def a_file(*, front="id: extra\ndescription: One idea.\npriority: 55\nalways: true", body="# Extra\n\nText.") -> str:
@@ -53,8 +54,8 @@ def error_of(folder: Path) -> str:
 
 
 def test_020_fr_014_each_prompt_deliverable_is_a_file_of_its_own():
-    assert {path.stem for path in BUILT_IN.iterdir()} == set(NAMES_IN_020)
-    assert set(load_segments().ids) == set(NAMES_IN_020)
+    assert {path.stem for path in BUILT_IN.iterdir()} == {*NAMES_IN_020, *OTHERS}
+    assert set(load_segments().ids) == {*NAMES_IN_020, *OTHERS}
 
 
 def test_every_built_in_segment_begins_with_its_heading_and_says_what_it_is_for():
@@ -211,6 +212,11 @@ WRONG_FILES = {
     "an unknown placeholder": (a_file(body="Use {{ tool }}."), "extra.md:7:5: unknown placeholder '{{ tool }}'"),
     "an open placeholder": (a_file(body="Use {{tools}."), "unknown placeholder '{{tools'"),
     "the list elsewhere": (a_file(body="Use {{tools}}."), "{{tools}} belongs into tools-reference alone"),
+    "the environment elsewhere": (a_file(body="{{environment}}"), "{{environment}} belongs into environment alone"),
+    "an environment without its place": (
+        a_file(front="id: environment\ndescription: x\npriority: 1\nalways: true"),
+        "environment must have {{environment}} once, not 0 times",
+    ),
     "a line for no tools elsewhere": (
         a_file(front=FRONT + "always: true\nwithout_tools: x"),
         "cannot have 'without_tools'",

@@ -4,21 +4,21 @@ import re
 
 import pytest
 
-from prompts import load_segments
-from signals import parse
+from prompts import Segment, estimate_tokens, load_segments
+from signals import SIGNAL_MODELS, parse
 
-SIGNALS = load_segments().get("signals")
-assert SIGNALS is not None
-TEXT = SIGNALS.text
-SIX_TYPES = {
-    "need_turn",
-    "context_sufficient",
-    "stuck",
-    "need_capability",
-    "partial_answer",
-    "delegation_recommended",
-}
-EXAMPLES = re.findall(r'^<example signal="(\w+)">\n(.*?)\n</example>$', TEXT, flags=re.MULTILINE | re.DOTALL)
+
+def the_segment(segment_id: str) -> Segment:
+    found = load_segments().get(segment_id)
+    assert found is not None
+    return found
+
+
+TEXT = the_segment("signals").text
+MORE = the_segment("signal-examples").text
+SIX_TYPES = set(SIGNAL_MODELS)
+EXAMPLE = re.compile(r'^<example signal="(\w+)">\n(.*?)\n</example>$', flags=re.MULTILINE | re.DOTALL)
+EXAMPLES = EXAMPLE.findall(TEXT) + EXAMPLE.findall(MORE)
 SAMPLE_OF_FIELD = {
     "reason": "look at one more file",
     "expected_turns": "2",
@@ -51,9 +51,40 @@ def a_signal(signal_type: str, fields: list[str]) -> str:
     return f'Text.\n\n<signal type="{signal_type}">{body}<confidence>0.8</confidence></signal>'
 
 
-def test_020_signals_prompt_has_a_complete_example_of_every_type():
-    assert {signal_type for signal_type, _ in EXAMPLES} == SIX_TYPES
-    assert len(EXAMPLES) == TEXT.count("<example signal=")
+def test_020_signals_prompt_has_examples_of_whole_replies_the_usual_signals_first():
+    assert [signal_type for signal_type, _ in EXAMPLE.findall(TEXT)] == ["context_sufficient", "partial_answer"]
+    assert {signal_type for signal_type, _ in EXAMPLES} <= SIX_TYPES
+    assert len(EXAMPLES) == (TEXT + MORE).count("<example signal=")
+
+
+def test_the_instructions_on_signals_are_short():
+    assert estimate_tokens(TEXT) <= 1_100
+    assert estimate_tokens(TEXT) + estimate_tokens(MORE) <= 1_400
+
+
+def test_the_usual_signals_come_first_and_need_capability_after_stuck():
+    listed = re.findall(r"^\d\. `(\w+)`: ", TEXT, flags=re.MULTILINE)
+    assert listed == [
+        "context_sufficient",
+        "partial_answer",
+        "need_turn",
+        "stuck",
+        "need_capability",
+        "delegation_recommended",
+    ]
+
+
+def test_an_example_that_ends_with_a_question_to_the_user_has_the_signal_partial_answer():
+    asking = [signal_type for signal_type, reply in EXAMPLES if parse(reply).text.rstrip().endswith("?")]
+    assert asking == ["partial_answer"]
+
+
+@pytest.mark.parametrize("segment", tuple(load_segments()), ids=lambda each: each.id)
+def test_every_signal_that_a_segment_names_exists_and_has_no_second_rule_for_stuck(segment):
+    named = set(re.findall(r"`((?:need|context|partial|delegation)_\w+|stuck)`", segment.text + segment.without_tools))
+    fields = {name for model in SIGNAL_MODELS.values() for name in model.model_fields}
+    assert named - fields <= SIX_TYPES
+    assert segment.id in ("signals", "error-recovery") or "`stuck`" not in segment.text + segment.without_tools
 
 
 @pytest.mark.parametrize(
@@ -104,15 +135,12 @@ def test_020_signals_prompt_calibrates_confidence(value):
 
 
 @pytest.mark.parametrize(
-    "mistake", ["Several signals", "inside a sentence or in the middle", "in a code fence", "after the signal"]
+    "mistake", ["Several signals", "inside a sentence, in the middle", "with text after it", "in a code fence"]
 )
 def test_020_signals_prompt_names_the_anti_patterns(mistake):
     assert mistake in TEXT.partition("## Mistakes to avoid")[2]
 
 
-def test_the_prompt_as_a_whole_is_no_signal_when_the_model_quotes_its_format_in_a_fence():
-    fence = re.search(r"```xml\n.*?\n```", TEXT, flags=re.DOTALL)
-    assert fence is not None
-    quoted = f"It looks like this:\n\n{fence.group()}"
-    assert parse(quoted).signal is None
-    assert parse(quoted).text == quoted
+def test_the_template_of_the_format_stands_in_no_fence_that_a_model_would_copy():
+    assert "```" not in TEXT
+    assert '\n\n<signal type="TYPE">\n' in TEXT
