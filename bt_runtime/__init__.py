@@ -25,7 +25,7 @@ from bt_runtime.errors import (
     TreeFileError,
     TreeNotFoundError,
 )
-from bt_runtime.kind import ExpressionUse, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
+from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.mistakes import Mistake, format_mistakes
@@ -50,6 +50,8 @@ __all__ = [
     "BTError",
     "Blackboard",
     "BlackboardError",
+    "CallUse",
+    "CauseKind",
     "Clock",
     "Condition",
     "Decorator",
@@ -57,6 +59,7 @@ __all__ = [
     "ExpressionUse",
     "Guard",
     "Host",
+    "HostAction",
     "HotLoopError",
     "Journal",
     "Key",

@@ -7,7 +7,7 @@ from typing import Any
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.errors import KindError
+from bt_runtime.errors import KindError, TreeError
 from bt_runtime.node import Children, Node
 from bt_runtime.registry import Registry
 from bt_runtime.standard import STANDARD
@@ -15,6 +15,10 @@ from bt_runtime.status import INVALID, RUNNING
 
 NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
 """Makes the node of a definition, given its built children, the run and its index."""
+
+
+DEEPEST_TREE = 200
+"""Nodes from the root down. A tick calls two functions for each, and Python's stack is bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +73,25 @@ def build(
 
     Raises:
         KindError: a substitute for a path that the tree does not have.
+        TreeError: the tree is deeper than `DEEPEST_TREE` nodes; one that was read from a file never is.
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
+    _check_depth(definition)
     context = RunContext(Blackboard(definition.keys, values), host)
     building = _Building(registry, context, dict(substitutes or {}))
     root = building.make(definition.root)
     if building.substitutes:
         raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
     return LiveTree(definition, root, tuple(building.nodes), context)
+
+
+def _check_depth(definition: TreeDefinition) -> None:
+    level = [definition.root]
+    for _ in range(DEEPEST_TREE):
+        level = [child for node in level for nodes in node.children.values() for child in nodes]
+        if not level:
+            return
+    raise TreeError(f"the tree {definition.name!r} is more than {DEEPEST_TREE} nodes deep; make it flatter")
 
 
 class _Building:

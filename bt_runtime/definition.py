@@ -53,10 +53,11 @@ class NodeDefinition:
 
     def walk(self) -> Iterator["NodeDefinition"]:
         """This node and everything below it, in the order of the file."""
-        yield self
-        for nodes in self.children.values():
-            for node in nodes:
-                yield from node.walk()
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += [child for nodes in reversed(tuple(node.children.values())) for child in reversed(nodes)]
 
 
 @dataclass(frozen=True, slots=True)

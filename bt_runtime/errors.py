@@ -17,7 +17,7 @@ BTError
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bt_runtime.mistakes import Mistake, format_mistakes, in_order
+from bt_runtime.mistakes import MOST_MISTAKES, Mistake, format_mistakes, in_order
 from bt_runtime.suggestions import closest
 
 
@@ -30,7 +30,7 @@ class TreeError(BTError):
 
 
 class TreeFileError(TreeError):
-    """Tree files with mistakes; its text tells all of them.
+    """Tree files with mistakes; it tells the first hundred.
 
     Args:
         mistakes: at least one, in any order.
@@ -38,12 +38,14 @@ class TreeFileError(TreeError):
     """
 
     def __init__(self, mistakes: Iterable[Mistake], sources: Mapping[str, str] | None = None) -> None:
-        self.mistakes: tuple[Mistake, ...] = in_order(mistakes)
+        told = in_order(mistakes)
+        self.mistakes: tuple[Mistake, ...] = told[:MOST_MISTAKES]
+        self.omitted: int = len(told) - len(self.mistakes)
         self.sources: Mapping[str, str] = dict(sources or {})
         super().__init__(self.mistakes)
 
     def __str__(self) -> str:
-        return format_mistakes(self.mistakes, self.sources)
+        return format_mistakes(self.mistakes, self.sources, omitted=self.omitted)
 
 
 class TreeNotFoundError(TreeError):
@@ -106,16 +108,18 @@ class HotLoopError(RunError):
 
     Args:
         path: the node that kept changing.
-        ticks: how many ticks it was given.
+        count: how much it did.
+        unit: of what, in the plural.
     """
 
-    def __init__(self, path: str, ticks: int) -> None:
+    def __init__(self, path: str, count: int, unit: str = "ticks") -> None:
         self.path = path
-        self.ticks = ticks
-        super().__init__(path, ticks)
+        self.count = count
+        self.unit = unit
+        super().__init__(path, count, unit)
 
     def __str__(self) -> str:
-        return f"{self.path!r} went on for {self.ticks} ticks in a row without waiting for anything"
+        return f"{self.path!r} went on for {self.count} {self.unit} in a row without waiting for anything"
 
 
 class StalledError(RunError):

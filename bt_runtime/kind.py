@@ -53,7 +53,17 @@ class TreeUse:
     arguments: Mapping[str, Any]
 
 
-Use = ExpressionUse | KeyUse | TreeUse
+@dataclass(frozen=True, slots=True)
+class CallUse:
+    """A setting that names an action of the host, which is called with arguments of these names."""
+
+    at: Location
+    action: str
+    arguments_at: Location
+    arguments: tuple[str, ...]
+
+
+Use = ExpressionUse | KeyUse | TreeUse | CallUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,19 @@ class Key:
     default: Any = None
     description: str = ""
     read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HostAction:
+    """What the checker knows of an action of the host.
+
+    Args:
+        arguments: the names that it takes; `None`: any.
+        required: those that it cannot do without.
+    """
+
+    arguments: tuple[str, ...] | None
+    required: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ from typing import Any
 
 from bt_runtime.definition import Place
 
+MOST_MISTAKES = 100
+"""How many mistakes are told; nobody reads more of a file than that."""
+
 _WINDOW_COLUMNS = 100
 """How much of a long line is shown around the caret."""
 _MARGIN_COLUMNS = 40
@@ -64,18 +67,24 @@ def in_order(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
     )
 
 
-def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | None = None) -> str:
-    """All mistakes as text for a terminal or a log, in the order given.
+def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | None = None, *, omitted: int = 0) -> str:
+    """Mistakes as text for a terminal or a log, in the order given: the first hundred, and how many more there are.
 
     Args:
         mistakes: what to tell.
         sources: the text of each file by its name; without it the line and the caret are left out.
+        omitted: how many there are besides.
 
     Returns:
         One block per mistake, separated by line breaks; no line break at the end.
     """
     lines = {file: text.removeprefix("\ufeff").splitlines() for file, text in (sources or {}).items()}
-    return "\n".join(_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in mistakes)
+    told = list(mistakes)
+    blocks = [_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in told[:MOST_MISTAKES]]
+    more = omitted + max(0, len(told) - MOST_MISTAKES)
+    if more:
+        blocks.append(f"and {more:,} more mistake{'' if more == 1 else 's'}")
+    return "\n".join(blocks)
 
 
 def _format_one(mistake: Mistake, lines: Iterable[str]) -> str:

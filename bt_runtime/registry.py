@@ -1,16 +1,20 @@
 """The node kinds and blackboard keys that tree files of one host may use."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
+from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
-from bt_runtime.kind import Key, Kind
+from bt_runtime.kind import HostAction, Key, Kind
+from bt_runtime.mistakes import Mistake
 from bt_runtime.suggestions import closest
 from bt_runtime.values import KEY_TYPES, brief, has_type, in_words
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 """How kinds, keys and parameters are spelled."""
+Rule = Callable[[NodeDefinition], Iterable[Mistake]]
+"""Looks at a tree from its root, all subtrees in place."""
 RESERVED = frozenset({"and", "or", "not", "in", "is", "if", "else", "true", "false", "null", "none"})
 """Words of expressions, which no key and no parameter may be called."""
 
@@ -21,13 +25,24 @@ class Registry:
     Args:
         kinds: every node kind; order is kept for palettes.
         keys: the host's blackboard keys.
+        actions: what `action` can call, by name; `None`: nobody knows, so nothing is checked.
+        rules: look at a whole tree, all of whose nodes are right, and tell what it must not mean.
 
     Raises:
         KindError: for a name that is used twice or misspelt, a slot or shorthand that contradicts the settings, or a
             default that is not of its key's type.
     """
 
-    def __init__(self, kinds: Iterable[Kind], keys: Iterable[Key] = ()) -> None:
+    def __init__(
+        self,
+        kinds: Iterable[Kind],
+        keys: Iterable[Key] = (),
+        *,
+        actions: Mapping[str, HostAction] | None = None,
+        rules: Iterable[Rule] = (),
+    ) -> None:
+        self.actions: Mapping[str, HostAction] | None = actions
+        self.rules: tuple[Rule, ...] = tuple(rules)
         self.kinds: Mapping[str, Kind] = MappingProxyType(_by_name(kinds))
         self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
 
@@ -50,7 +65,13 @@ class Registry:
 
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with these besides its own; a name that it has already is an error."""
-        return Registry([*self.kinds.values(), *kinds], [*self.keys.values(), *keys])
+        return Registry(
+            [*self.kinds.values(), *kinds], [*self.keys.values(), *keys], actions=self.actions, rules=self.rules
+        )
+
+    def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
+        """A registry whose checker knows these actions of the host."""
+        return Registry(self.kinds.values(), self.keys.values(), actions=actions, rules=self.rules)
 
 
 def setting_names(kind: Kind) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime.expressions import Expression
-from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
+from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.node import Action, Children
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
@@ -31,6 +31,7 @@ class CallSettings(NodeSettings):
         for name, value in self.arguments.items():
             if isinstance(value, str):
                 yield ExpressionUse(("with", name), value)
+        yield CallUse(("call",), self.call, ("with",), tuple(self.arguments))
         if self.into is not None:
             yield KeyUse(("into",), self.into, "write")
 
@@ -43,8 +44,8 @@ class CallAction(Action[CallSettings]):
 
     ```yaml
     action:
-      call: search_notes
-      with: {query: "question"}
+      call: vault_search
+      with: {query: "question", limit: 3}
       into: found
     ```
     """

@@ -79,9 +79,9 @@ class Loading:
         place = header.name_place
         bound = self._bind(header, arguments or {}, {}, place, frozenset(header.parameters) if samples else frozenset())
         standing_in = _required(header).difference(arguments or {}) if samples else frozenset()
-        root = self._root(header, bound, standing_in, path="", depth=0)
+        root = self._root(header, bound, standing_in, {}, path="", depth=0)
         if root is not None:
-            self.mistakes += meaning_mistakes(root, registry=self._registry)
+            self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
             return None
         return TreeDefinition(
@@ -124,7 +124,14 @@ class Loading:
                 self.mistakes.append(Mistake(header.name_place, message, "subtrees work on the same blackboard"))
 
     def _root(
-        self, header: Header, arguments: Mapping[str, Value] | None, samples: frozenset[str], *, path: str, depth: int
+        self,
+        header: Header,
+        arguments: Mapping[str, Value] | None,
+        samples: frozenset[str],
+        written: Mapping[str, Entry],
+        *,
+        path: str,
+        depth: int,
     ) -> NodeDefinition | None:
         if header.root is None:
             return None
@@ -135,6 +142,7 @@ class Loading:
             registry=self._registry,
             arguments=arguments,
             samples=samples,
+            written=written,
             include=self._include,
             budget=self._budget,
             mistakes=self.mistakes,
@@ -159,7 +167,9 @@ class Loading:
         if header is None:
             return None
         arguments = self._bind(header, inclusion.arguments, inclusion.written, inclusion.place, inclusion.samples)
-        return self._root(header, arguments, inclusion.samples, path=inclusion.path, depth=inclusion.depth)
+        return self._root(
+            header, arguments, inclusion.samples, inclusion.written, path=inclusion.path, depth=inclusion.depth
+        )
 
     def _refuse(self, inclusion: Inclusion, message: str, hint: str | None = None) -> None:
         self.mistakes.append(Mistake(inclusion.place, message, hint, inclusion.path))

@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from typing import get_origin
 
 from bt_runtime.definition import NodeDefinition, Place
-from bt_runtime.errors import ExpressionError
-from bt_runtime.expressions import compile_expression
-from bt_runtime.kind import ExpressionUse, KeyUse, Kind, NodeSettings, Slot, TreeUse
+from bt_runtime.kind import Kind, NodeSettings, Slot, TreeUse
 from bt_runtime.mistakes import Mistake
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
+from bt_runtime.reading.uses import UseChecker, UseScope
 from bt_runtime.reading.yaml_reader import Entry, YamlNode
 from bt_runtime.registry import Registry, setting_names
-from bt_runtime.suggestions import closest, did_you_mean, listing
+from bt_runtime.suggestions import closest, listing
 from bt_runtime.values import Value, brief
 
 MOST_NODES = 2_000
@@ -91,6 +90,7 @@ class NodeReader:
         registry: the kinds that there are.
         arguments: the values of the file's parameters.
         samples: those of them that only stand in for real ones.
+        written: the arguments as they stand in the including file.
         include: reads another tree.
         budget: shared by all files of a tree.
         mistakes: takes what is wrong.
@@ -103,19 +103,20 @@ class NodeReader:
         registry: Registry,
         arguments: Mapping[str, Value],
         samples: frozenset[str],
+        written: Mapping[str, Entry],
         include: Include,
         budget: Budget,
         mistakes: list[Mistake],
     ) -> None:
-        self._keys = header.keys
-        self._lines = header.document.text.splitlines()
         self._registry = registry
         self._arguments = arguments
         self._samples = samples
         self._include = include
         self._budget = budget
         self._mistakes = mistakes
-        self._names = frozenset({*header.keys, *header.parameters})
+        lines = header.document.text.splitlines()
+        names = frozenset({*header.keys, *header.parameters})
+        self._scope = UseScope(lines, header.keys, names, written, registry.actions)
         self.broken = False
         """Some settings could not be read, and stand at their defaults; such a tree is looked at, never run."""
 
@@ -290,48 +291,17 @@ class NodeReader:
         filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
+        checker = UseChecker(self._scope, entries, sampled=filler.sampled, place=place, path=path)
         for use in settings.uses() if settings is not None else ():
-            if isinstance(use, ExpressionUse):
-                mistakes += self._expression_mistakes(use, entries, place, path)
-            elif isinstance(use, KeyUse):
-                mistakes += self._key_mistakes(use, entries, place, path)
-            else:
+            if isinstance(use, TreeUse):
                 root = self._include(_inclusion(use, entries, filler.sampled, place=place, path=path, depth=depth))
                 included = {"root": (root,)} if root is not None else {}
+            else:
+                self._mistakes += checker.certain(use)
+                mistakes += checker.mistakes(use)
         # With a real argument, what is wrong about a sample may be right.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
         return settings, included
-
-    def _expression_mistakes(
-        self, use: ExpressionUse, entries: Mapping[str, Entry], place: Place, path: str
-    ) -> list[Mistake]:
-        try:
-            compile_expression(use.text, names=self._names)
-        except ExpressionError as error:
-            _, node = locate(entries, use.at)
-            at = self._column_of(use.text, node, error.column) if node else place
-            return [Mistake(at, error.message, error.hint, path)]
-        return []
-
-    def _column_of(self, text: str, node: YamlNode, column: int) -> Place:
-        """The place of a column of a text; where the text is folded, escaped or filled in, its beginning."""
-        place = node.place
-        start = place.column + (1 if node.quoted else 0)
-        if self._lines[place.line - 1][start - 1 :].startswith(text):
-            return Place(place.file, place.line, start + column - 1)
-        return place
-
-    def _key_mistakes(self, use: KeyUse, entries: Mapping[str, Entry], place: Place, path: str) -> list[Mistake]:
-        key = self._keys.get(use.key)
-        if key is not None and not (key.read_only and use.access == "write"):
-            return []
-        entry, node = locate(entries, use.at)
-        at = entry.place if entry and entry.key == use.key else (node.place if node else place)
-        if key is not None:
-            message = f"the blackboard key {use.key!r} can only be read: the host writes it"
-            return [Mistake(at, message, "declare a key of your own under 'blackboard:'", path)]
-        hint = did_you_mean(use.key, self._keys) or "declare it under 'blackboard:'"
-        return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, path)]
 
 
 def _slot(kind: Kind, name: str | None) -> Slot | None:

@@ -3,7 +3,7 @@
 Rules:
 
 - A setting that is nothing but `${name}` becomes the argument itself, whatever its type; inside a longer text the
-  argument becomes text.
+  argument becomes text. An expression's text is none of these: it names the parameter.
 - `$${` stands for `${`. Keys of mappings, names and kinds of nodes are never replaced.
 - What comes out is bounded, because arguments can be passed on and multiplied from tree to tree.
 """
@@ -11,6 +11,7 @@ Rules:
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bt_runtime.definition import Place
 from bt_runtime.mistakes import Mistake
@@ -21,6 +22,31 @@ from bt_runtime.values import Value, brief
 _WHOLE = re.compile(r"\$\{([^{}]*)\}")
 _ANY = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 _MOST_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """The first `${name}` of a text.
+
+    Args:
+        name: of the parameter.
+        text: as it stands there.
+        column: where, from 1.
+        is_whole: the text is nothing else.
+    """
+
+    name: str
+    text: str
+    column: int
+    is_whole: bool
+
+
+def placeholder_in(text: str) -> Placeholder | None:
+    """The first placeholder of a text as it stands in the file; `None` if there is none."""
+    for match in _ANY.finditer(text):
+        if match[1] is not None:
+            return Placeholder(match[1], match[0], match.start() + 1, match[0] == text)
+    return None
 
 
 class Filler:

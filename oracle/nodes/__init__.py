@@ -19,6 +19,7 @@ from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.notify import AGENT_NOTIFY
 from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
 from oracle.nodes.refuse_tools import RefuseTools
+from oracle.nodes.rules import RULES
 from oracle.nodes.run_tools import RunTools
 from oracle.nodes.say import Say
 from oracle.nodes.stop import Stop
@@ -48,6 +49,6 @@ AGENT_KINDS: tuple[Kind, ...] = (
 
 _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
 
-REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS))
+REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS), rules=RULES)
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "first_values"]

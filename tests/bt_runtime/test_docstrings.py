@@ -38,7 +38,7 @@ async def test_the_snippet_of_a_kind_runs(kind, tmp_path):
     (tmp_path / "greet.yaml").write_text(GREET)
     (tmp_path / "demo.yaml").write_text(tree(snippet))
     registry = registry_of()
-    host = FakeHost({"search_notes": ["a note"]})
+    host = FakeHost({"vault_search": ["a note"]})
     run = await run_tree(TreeLibrary([tmp_path], registry=registry).load("demo"), registry=registry, host=host)
     assert run.tree.root.definition.kind == kind.name
     assert run.result.errors == ()

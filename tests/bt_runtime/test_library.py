@@ -276,7 +276,7 @@ def test_a_tree_with_parameters_needs_arguments_to_be_run_but_not_to_be_looked_a
 def test_what_is_wrong_about_a_sample_value_alone_is_no_mistake(shelf):
     head = "parameters: {effort: str, tree: str, key: str, real: str}"
     root = (
-        "{sequence: [{llm_turn: {effort: '${effort}'}}, {condition: '${key} > 1'}, {notify: '${real}'}, {llm_turn: "
+        "{sequence: [{llm_turn: {effort: '${effort}'}}, {condition: '${key}'}, {notify: '${real}'}, {llm_turn: "
         "{effort: '${effort}', timout: 3}}]}"
     )
     library = shelf.put(a=tree("a", root, head)).library()
@@ -291,6 +291,43 @@ def test_what_is_wrong_about_a_sample_value_alone_is_no_mistake(shelf):
     assert str(report) == f"{shelf.path / 'a.yaml'}: OK"
     with pytest.raises(TreeFileError, match="no sample value fits"):
         library.preview("a")
+
+
+NOTED = "parameters: {of: str, every: {type: int, default: 3}}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "column", "name"),
+    [("'Remember: ${of}true", 23, "of"), ("'${of}'", 13, "of"), ("turn % ${every} == 0", 19, "every")],
+)
+def test_a_parameter_in_the_text_of_an_expression_is_a_mistake_that_says_what_would_be_right(
+    shelf, expression, column, name
+):
+    library = shelf.put(note=tree("note", f'{{set: {{hint: "{expression}"}}}}', NOTED)).library()
+    (checked,) = library.check([shelf.path / "note.yaml"]).files
+    (mistake,) = checked.mistakes
+    assert mistake.message == f"an expression takes a parameter by its name, not as '${{{name}}}' in its text"
+    assert mistake.hint.endswith(f"'Remember: ' + {name}")
+    assert mistake.place.line == 3
+
+
+def test_an_argument_may_be_any_text_where_an_expression_names_its_parameter(shelf):
+    note = tree("note", """{set: {hint: "'Remember: ' + of"}}""", NOTED)
+    main = tree("main", """{subtree: {tree: note, with: {of: "don't guess ${of}"}}}""", "parameters: {of: str}")
+    library = shelf.put(note=note, main=main).library()
+    definition = library.load("main", arguments={"of": "'"})
+    assert [node.constants.get("of") for node in definition.nodes()][-1] == "don't guess '"
+
+
+def test_an_argument_that_is_a_wrong_expression_is_told_where_it_is_written(shelf):
+    guard = tree("guard", "{condition: '${when}'}", "parameters: {when: str}")
+    main = tree("main", "\n  subtree:\n    tree: guard\n    with: {when: turn >}")
+    library = shelf.put(guard=guard, main=main).library()
+    with pytest.raises(TreeFileError) as wrong:
+        library.load("main")
+    (mistake,) = wrong.value.mistakes
+    assert (mistake.place.file, mistake.message) == (str(shelf.path / "main.yaml"), "the expression ends too early")
+    assert "guard.yaml" in mistake.hint
 
 
 def test_text_is_read_before_it_is_a_file(shelf):

@@ -90,7 +90,6 @@ PARALLELS = [
     pytest.param("2", "unreachable", "SUCCESS FAILURE FAILURE", F, id="two of three out of reach"),
     pytest.param("1", "one", "FAILURE RUNNING", F, id="gives up at the first failure"),
     pytest.param("1", "one", "FAILURE SUCCESS", S, id="enough successes outweigh a failure of the same tick"),
-    pytest.param("5", "unreachable", "SUCCESS SUCCESS", F, id="more than there are"),
 ]
 
 
@@ -99,6 +98,11 @@ async def test_a_parallel_counts_as_its_policies_say(success, failure, script, s
     children = ", ".join(f"{{scripted: [{each}]}}" for each in script.split())
     run = await run_root(f"parallel: {{success: {success}, failure: {failure}, children: [{children}]}}")
     assert run.status is status
+
+
+async def test_a_parallel_that_wants_more_successes_than_it_has_children_is_refused():
+    with pytest.raises(TreeFileError, match="5 children must succeed, and there are 2"):
+        await run_root("parallel: {success: 5, children: [{scripted: [SUCCESS]}, {scripted: [SUCCESS]}]}")
 
 
 @pytest.mark.parametrize("success", ["0", "-1", "some", "true", "1.5"])

@@ -1,0 +1,139 @@
+"""What the settings of a node refer to: expressions, blackboard keys, actions of the host."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bt_runtime.definition import Place
+from bt_runtime.errors import ExpressionError
+from bt_runtime.expressions import compile_expression
+from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse
+from bt_runtime.mistakes import Mistake
+from bt_runtime.reading.placeholders import placeholder_in
+from bt_runtime.reading.settings import locate
+from bt_runtime.reading.yaml_reader import Entry, YamlNode
+from bt_runtime.suggestions import did_you_mean, listing
+from bt_runtime.values import brief
+
+LeafUse = ExpressionUse | KeyUse | CallUse
+
+
+@dataclass(frozen=True, slots=True)
+class UseScope:
+    """What the nodes of one file can refer to.
+
+    Args:
+        lines: of the file.
+        keys: of the blackboard.
+        names: what expressions can name: the keys, and the file's parameters.
+        written: the file's arguments as they stand in the including file.
+        actions: of the host; `None` where nobody knows them.
+    """
+
+    lines: Sequence[str]
+    keys: Mapping[str, Key]
+    names: frozenset[str]
+    written: Mapping[str, Entry]
+    actions: Mapping[str, HostAction] | None
+
+
+class UseChecker:
+    """Checks what one node refers to.
+
+    Args:
+        scope: of its file.
+        entries: its settings as written.
+        sampled: where a value only stands in for a real one.
+        place: the node's.
+        path: the node's.
+    """
+
+    def __init__(
+        self, scope: UseScope, entries: Mapping[str, Entry], *, sampled: Collection[Place], place: Place, path: str
+    ) -> None:
+        self._scope = scope
+        self._entries = entries
+        self._sampled = sampled
+        self._place = place
+        self._path = path
+
+    def certain(self, use: LeafUse) -> Iterable[Mistake]:
+        """What is wrong whatever the values of parameters are."""
+        return self._placeholder_mistakes(use) if isinstance(use, ExpressionUse) else ()
+
+    def mistakes(self, use: LeafUse) -> Iterable[Mistake]:
+        """What else is wrong; where a sample stands, it may be right with a real value."""
+        if isinstance(use, ExpressionUse):
+            return self._expression_mistakes(use)
+        return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
+
+    def _placeholder_mistakes(self, use: ExpressionUse) -> Iterator[Mistake]:
+        """A parameter that is put into the text of an expression: what it makes of that depends on its value."""
+        _, node = locate(self._entries, use.at)
+        found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
+        if node is None or found is None or found.is_whole:
+            return
+        at = self._column_of(str(node.data), node, found.column)
+        message = f"an expression takes a parameter by its name, not as {found.text!r} in its text"
+        hint = f"write {found.name}, outside of quotes; texts are joined by '+': 'Remember: ' + {found.name}"
+        yield Mistake(at, message, hint, self._path)
+
+    def _expression_mistakes(self, use: ExpressionUse) -> list[Mistake]:
+        _, node = locate(self._entries, use.at)
+        found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
+        if found is not None and not found.is_whole:
+            return []  # told already
+        try:
+            compile_expression(use.text, names=self._scope.names)
+        except ExpressionError as error:
+            argument = self._scope.written.get(found.name) if found is not None else None
+            if argument is not None and node is not None:
+                hint = error.hint or f"it is used as an expression at {node.place}"
+                return [Mistake(argument.node.place, error.message, hint, self._path)]
+            at = self._column_of(use.text, node, error.column) if node else self._place
+            return [Mistake(at, error.message, error.hint, self._path)]
+        return []
+
+    def _call_mistakes(self, use: CallUse) -> Iterator[Mistake]:
+        """An action that the host does not have, or that takes other arguments, where it has told which it has."""
+        known = self._scope.actions
+        _, named = locate(self._entries, use.at)
+        at = named.place if named else self._place
+        if known is None or at in self._sampled:
+            return
+        action = known.get(use.action)
+        if action is None:
+            hint = did_you_mean(use.action, known) or f"there are: {listing(known, most=20)}"
+            yield Mistake(at, f"there is no action {brief(use.action)}", hint, self._path)
+            return
+        given, whole = locate(self._entries, use.arguments_at)
+        if action.arguments is None or (whole is not None and whole.place in self._sampled):
+            return
+        for name in use.arguments:
+            if name not in action.arguments:
+                entry, _ = locate(self._entries, (*use.arguments_at, name))
+                hint = did_you_mean(name, action.arguments) or f"it takes: {listing(action.arguments) or 'none'}"
+                message = f"{use.action!r} has no argument {brief(name)}"
+                yield Mistake(entry.place if entry else at, message, hint, self._path)
+        for name in sorted(action.required.difference(use.arguments)):
+            message = f"{use.action!r} needs the argument {name!r}"
+            yield Mistake(given.place if given else at, message, f"write 'with: {{{name}: ...}}'", self._path)
+
+    def _column_of(self, text: str, node: YamlNode, column: int) -> Place:
+        """The place of a column of a text; where the text is folded, escaped or filled in, its beginning."""
+        place = node.place
+        start = place.column + (1 if node.quoted else 0)
+        if self._scope.lines[place.line - 1][start - 1 :].startswith(text):
+            return Place(place.file, place.line, start + column - 1)
+        return place
+
+    def _key_mistakes(self, use: KeyUse) -> list[Mistake]:
+        key = self._scope.keys.get(use.key)
+        if key is not None and not (key.read_only and use.access == "write"):
+            return []
+        entry, node = locate(self._entries, use.at)
+        at = entry.place if entry and entry.key == use.key else (node.place if node else self._place)
+        if key is not None:
+            message = f"the blackboard key {use.key!r} can only be read: the host writes it"
+            return [Mistake(at, message, "declare a key of your own under 'blackboard:'", self._path)]
+        hint = did_you_mean(use.key, self._scope.keys) or "declare it under 'blackboard:'"
+        return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, self._path)]

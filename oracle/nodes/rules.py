@@ -1,0 +1,58 @@
+"""What an agent's tree must not mean, although each of its nodes is right, where that is certain before it runs.
+
+What is not certain is safe at run (`oracle.control.floor`).
+"""
+
+from collections.abc import Iterator
+
+from bt_runtime import Mistake, NodeDefinition
+
+_AT_ONCE = frozenset({"classify_query", "compose_prompt", "warn_near_limits", "set", "notify", "say", "grant_turn"})
+"""Kinds that have ended by the time the next node of a sequence is ticked, and usually with SUCCESS."""
+
+
+def tools_that_run_twice(root: NodeDefinition) -> Iterator[Mistake]:
+    """`run_tools` after `run_tools`, and no turn between them that could have called anything."""
+    for node in root.walk():
+        if node.kind == "sequence":
+            yield from _repeated(node.children["children"])
+
+
+def _repeated(children: tuple[NodeDefinition, ...]) -> Iterator[Mistake]:
+    before: NodeDefinition | None = None
+    for child in children:
+        if child.kind == "run_tools":
+            if before is not None:
+                message = f"the tools were run already, on line {before.place.line}; a call is run once"
+                yield Mistake(child.place, message, "remove it, or put an llm_turn between them", child.path)
+            before = child
+        elif any(below.kind == "llm_turn" for below in child.walk()):
+            before = None
+
+
+def voices_at_once(root: NodeDefinition) -> Iterator[Mistake]:
+    """Visible turns that a `parallel` would begin side by side."""
+    for node in root.walk():
+        if node.kind != "parallel" or getattr(node.settings, "max_concurrent", None) == 1:
+            continue
+        speaking = [turn for child in node.children["children"] if (turn := _first_words(child)) is not None]
+        for turn in speaking[1:]:
+            message = f"this turn would speak beside the one on line {speaking[0].place.line}; an answer has one voice"
+            hint = "put them into a sequence, or write 'visible: false' for work beside the answer"
+            yield Mistake(turn.place, message, hint, turn.path)
+
+
+def _first_words(node: NodeDefinition) -> NodeDefinition | None:
+    """The visible turn that a node is sure to begin with; `None` if that is not certain."""
+    if node.kind == "llm_turn":
+        return node if getattr(node.settings, "visible", True) else None
+    guards = node.children.get("guards", ())
+    children = [child for slot, nodes in node.children.items() if slot != "guards" for child in nodes]
+    if node.kind == "sequence":
+        children = [child for child in children if child.kind not in _AT_ONCE]
+    return (
+        _first_words(children[0]) if children and not guards and getattr(node.settings, "until", None) is None else None
+    )
+
+
+RULES = (tools_that_run_twice, voices_at_once)
