@@ -75,6 +75,7 @@ class TreeDefinition:
         file: where it was read from.
         subtrees: the names of the trees it includes, directly or not.
         sources: the texts of this tree and of those that it includes, by name.
+        internal: it is a part of other trees: nobody runs it by itself.
     """
 
     name: str
@@ -86,6 +87,7 @@ class TreeDefinition:
     file: str
     subtrees: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    internal: bool = False
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees in place; a node's index here is its index in tick records."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from bt_runtime.definition import Place, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.mistakes import Mistake, format_mistakes, in_order, visible
-from bt_runtime.reading.header import TREE_NAME
+from bt_runtime.reading.header import TREE_NAME, read_header
 from bt_runtime.reading.loading import Loading, Source
-from bt_runtime.reading.yaml_reader import LARGEST_FILE_BYTES
+from bt_runtime.reading.yaml_reader import LARGEST_FILE_BYTES, read_yaml
 from bt_runtime.registry import Registry
 from bt_runtime.values import Value
 
@@ -107,6 +107,18 @@ class TreeLibrary:
             TreeFileError: it, or a tree that it includes, has mistakes, or needs arguments.
         """
         return self.load_source(self._source(name), arguments=arguments)
+
+    def is_internal(self, name: str) -> bool:
+        """Whether a tree says that it is a part of others alone; false also where that cannot be read.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+        """
+        try:
+            source = self._source(name)
+        except TreeFileError:
+            return False
+        return read_header(read_yaml(source.text, file=source.file), registry=self.registry).internal
 
     def preview(self, name: str) -> TreeDefinition:
         """A tree to look at: some value stands in for each parameter that has no default.

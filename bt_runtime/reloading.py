@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from bt_runtime.definition import TreeDefinition
-from bt_runtime.errors import TreeError
+from bt_runtime.errors import TreeError, TreeFileError
 from bt_runtime.library import TreeLibrary
 
 log = structlog.get_logger(__name__)
@@ -40,6 +40,17 @@ class ReloadingTrees:
     def names(self) -> tuple[str, ...]:
         """The names of all trees, sorted."""
         return self.library.names()
+
+    def is_internal(self, name: str) -> bool:
+        """Whether a tree is a part of others alone.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+        """
+        try:
+            return self.load(name).internal
+        except TreeFileError:
+            return self.library.is_internal(name)
 
     def load(self, name: str) -> TreeDefinition:
         """The tree as its files are now; as they were, while what they are now has mistakes.

@@ -32,6 +32,7 @@ def tree_schema(registry: Registry) -> Schema:
         "properties": {
             "tree": {"type": "string", "pattern": f"^{TREE_NAME.pattern}$", "description": "Its name, as the file's."},
             "description": {"type": ["string", "null"], "description": "One sentence about it."},
+            "internal": {"type": "boolean", "description": "A part of other trees; nobody runs it by itself."},
             "blackboard": _declarations("Keys that its nodes read and write."),
             "parameters": _declarations("Values that a tree which includes this one may set."),
             "root": {**_NODE, "description": "The topmost node."},

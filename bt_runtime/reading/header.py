@@ -16,7 +16,7 @@ from bt_runtime.values import KEY_TYPES, Value, brief, has_type, in_words
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """How trees are called; a file of the library is called `NAME.yaml`."""
 
-_FIELDS = ("tree", "description", "blackboard", "parameters", "root")
+_FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "root")
 _SAMPLES: Mapping[KeyType, Value] = {
     "int": 1,
     "float": 1.0,
@@ -55,6 +55,7 @@ class Header:
         name: as declared; empty if that is wrong.
         name_place: where it is declared.
         description: the author's sentence.
+        internal: it is a part of other trees, and answers no question by itself.
         keys: the blackboard keys that the file's nodes may use: the host's, and its own.
         declared: the names of those that the file declares.
         parameters: by name, in the order of the file.
@@ -66,6 +67,7 @@ class Header:
     name: str
     name_place: Place
     description: str
+    internal: bool
     keys: Mapping[str, Key]
     declared: frozenset[str]
     parameters: Mapping[str, Parameter]
@@ -99,6 +101,7 @@ class _HeaderReader:
             name=self._name(named),
             name_place=named.node.place if named else self._start,
             description=self._description(fields.get("description")),
+            internal=self._internal(fields.get("internal")),
             keys=keys,
             declared=frozenset(declared),
             parameters=parameters,
@@ -136,6 +139,12 @@ class _HeaderReader:
         if entry is None or entry.node.data is None:
             return ""
         return self._text(entry.node, "description")
+
+    def _internal(self, entry: Entry | None) -> bool:
+        if entry is None or isinstance(entry.node.data, bool):
+            return bool(entry and entry.node.data)
+        self._tell(entry.node.place, f"'internal' must be true or false, not {brief(entry.node.plain())}")
+        return False
 
     def _text(self, node: YamlNode, what: str) -> str:
         if isinstance(node.data, str):

@@ -87,6 +87,7 @@ class Loading:
         return TreeDefinition(
             name=header.name,
             description=header.description,
+            internal=header.internal,
             keys=self._keys,
             root=root,
             source=header.document.text,

@@ -23,6 +23,7 @@ def tree_data(tree: TreeDefinition, statuses: Statuses | None = None) -> dict[st
     return {
         "name": tree.name,
         "description": tree.description,
+        "internal": tree.internal,
         "version": tree.sha,
         "file": tree.file,
         "subtrees": list(tree.subtrees),

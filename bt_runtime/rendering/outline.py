@@ -18,7 +18,8 @@ def render_text(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
         └── child: greet_user
     ```
     """
-    title = f"{tree.name}: {visible(tree.description)}" if tree.description else tree.name
+    name = f"{tree.name} (internal)" if tree.internal else tree.name
+    title = f"{name}: {visible(tree.description)}" if tree.description else name
     lines = [title, ""]
     _append(lines, tree.root, statuses, slot="", first="", rest="")
     return "\n".join(lines)

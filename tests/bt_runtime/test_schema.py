@@ -98,7 +98,7 @@ RIGHT = [
     "{sequence: [finish, {sequence: [finish]}]}",
     "{sequence: {memory: false, children: [finish]}}",
     "{parallel: {success: one, children: [finish]}}",
-    "{parallel: {success: 2, children: [finish]}}",
+    "{parallel: {success: 1, children: [finish]}}",
     "{llm_turn: {timeout_s: 3, model: null, tools: [a], header: {title: abc, level: 2}, effort: low}}",
 ]
 WRONG = [
