@@ -16,6 +16,7 @@ from typing import Any, Final, get_args
 import structlog
 
 from oracle.chunks import Source
+from oracle.models.blocks import THINKING
 from oracle.models.protocol import (
     ModelEvent,
     ServerToolCalled,
@@ -58,7 +59,8 @@ class _OpenBlock:
 class MessageReader:
     """Reads the events of one message.
 
-    After the last event `content`, `usage`, `stop_reason` and `model` tell what it was.
+    After the last event `content`, `usage`, `stop_reason` and `model` tell what it was; `has_answer` says whether
+    anything but thinking has begun.
     """
 
     def __init__(self, *, model: str) -> None:
@@ -66,7 +68,7 @@ class MessageReader:
         self.usage = Usage()
         self.stop_reason: str | None = None
         self.stop_detail: str | None = None
-        self.has_content = False
+        self.has_answer = False
         self._open: dict[int, _OpenBlock] = {}
         self._done: dict[int, dict[str, Any]] = {}
 
@@ -140,7 +142,7 @@ class MessageReader:
         kind = block["type"]
         begun = _text(block.get(kind) or "") if kind in {"text", "thinking"} else ""
         self._open[index] = _OpenBlock(dict(block), [begun] if begun else [])
-        self.has_content = True
+        self.has_answer = self.has_answer or kind not in THINKING
         if not begun:
             return _NOTHING
         return (TextDelta(begun) if kind == "text" else ThinkingDelta(begun),)

@@ -38,24 +38,30 @@ class ModelRequest:
     Args:
         system: the composed prompt; the same for all turns of a query, so that the provider's cache holds.
         messages: the conversation, ending with a user message.
-        tools: offered in this turn.
-        tool_choice: `none` asks for an answer from what there is (the tools stay listed, for the cache).
+        tools: offered in this turn, in an order to which later turns of the query only add.
+        tool_choice: `none`: the model cannot call tools (they stay listed). A change voids the provider's cache of the
+            messages.
+        wrap_up: no tool call of this turn will be run, as a note in the messages says too; for models that read none.
         max_tokens: bound on the output, thinking included; at least 1.
         thinking_tokens: how much of it may be thinking; 0 turns thinking off.
         hint: an instruction of the control for this request alone; it follows the last user message.
         web_search: offer the provider's own web search, where it has one.
         model: the provider's name for the model; `None` means the adapter's default.
+        time_left_s: until the query's deadline, when the request is made: as long may a busy provider be waited for;
+            `None` if there is no deadline.
     """
 
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
     tool_choice: Literal["auto", "none"] = "auto"
+    wrap_up: bool = False
     max_tokens: int = 4096
     thinking_tokens: int = 0
     hint: str | None = None
     web_search: bool = False
     model: str | None = None
+    time_left_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +157,11 @@ class TurnEnded:
     Args:
         stop_reason: why.
         usage: of the whole turn.
-        content: the assistant's content blocks, to be sent back as they are within this query.
+        content: the assistant's content blocks, to be sent back as they are within this query; they never end in
+            thinking, which no provider takes back there.
         model: the model that answered.
         stop_detail: the provider's own explanation, where it gives one (of a refusal).
+        request_ids: the provider's names for the requests that the turn took, for its support.
     """
 
     stop_reason: StopReason
@@ -161,6 +169,7 @@ class TurnEnded:
     content: tuple[Mapping[str, Any], ...]
     model: str
     stop_detail: str | None = None
+    request_ids: tuple[str, ...] = ()
 
 
 ModelEvent = (
@@ -203,16 +212,25 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFault:
-    """What went wrong at the provider, for the user and for the log."""
+    """What went wrong (decision 33).
+
+    Args:
+        error_type: what kind of failure it is, for clients.
+        message: for the user: what happened and what they can do; no names of settings, keys or hosts.
+        cause: for the operator: what went wrong, in the provider's words, and what to check; empty if the message
+            says all there is. No secrets.
+        detail: for the operator: status, the provider's type of error, model, request id.
+    """
 
     error_type: ErrorType
     message: str
+    cause: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ModelError(Exception):
-    """The provider failed; `fault` says how. The message is fit for the user."""
+    """The provider failed; `fault` says how. The exception's own text is the operator's."""
 
     def __init__(self, fault: ModelFault) -> None:
-        super().__init__(fault.message)
+        super().__init__(fault.cause or fault.message)
         self.fault = fault

@@ -124,17 +124,18 @@ async def test_thinking_comes_with_its_signature_and_goes_back_as_it_came(connec
 
 
 @pytest.mark.parametrize("thinking_tokens", [2048, 0], ids=["thinking-on", "thinking-off-now"])
-async def test_a_hint_that_is_gone_in_the_next_request_does_not_spoil_earlier_thinking(
+async def test_a_text_that_is_gone_in_the_next_request_does_not_spoil_earlier_thinking(
     connect, ask, read, end, thinking_tokens
 ):
-    # A thinking block is bound to all that stood before it (from 5.1 on); a hint stands there for one request only.
+    # A thinking block is bound to all that stood before it (from 5.1 on).
     line = await connect(
         [ScriptedTurn(thinking="Hm", tool_calls=(ScriptedCall("search_code", {}),)), ScriptedTurn(text="Done")]
     )
-    first = ask(tools=(SEARCH,), thinking_tokens=2048, hint="Be quick.")
+    first = ask("Be quick. Where is it?", tools=(SEARCH,), thinking_tokens=2048)
     content = end(await read(line.model, first)).content
     result = {"type": "tool_result", "tool_use_id": content[1]["id"], "content": "nothing"}
-    history = (*first.messages, {"role": "assistant", "content": content}, {"role": "user", "content": [result]})
+    asked = {"role": "user", "content": "Where is it?"}
+    history = (asked, {"role": "assistant", "content": content}, {"role": "user", "content": [result]})
     events = await read(line.model, ask(tools=(SEARCH,), thinking_tokens=thinking_tokens, messages=history))
     assert end(events).stop_reason == "end_turn"
 

@@ -77,7 +77,7 @@ def test_whatever_a_data_line_holds_is_an_object_or_a_value_error(data):
 @given(st.lists(st.text(min_size=1, alphabet=st.characters(exclude_categories=["Cs"])), max_size=6), st.integers(1, 5))
 def test_the_pieces_are_the_text_however_it_is_cut(texts, piece_chars):
     turn = ScriptedTurn(text=tuple(texts), piece_chars=piece_chars)
-    content, end = message_events(turn, number=1, model="m", signature="s")
+    content, end = message_events(turn, number=1, model="m", sign=lambda _: "s")
     reader = MessageReader(model="m")
     made = [event for wire in (*content, *end) for event in reader.feed(decode_event(json.dumps(wire)))]
     text = "".join(texts)
@@ -112,7 +112,7 @@ def test_fields_that_we_do_not_know_go_back_as_they_came():
 @pytest.mark.parametrize("text", ["", " \n"], ids=["empty", "blank"])
 def test_text_of_nothing_is_not_sent_back(text):
     content, end = message_events(
-        ScriptedTurn(text=text, tool_calls=(ScriptedCall("a"),)), number=1, model="m", signature="s"
+        ScriptedTurn(text=text, tool_calls=(ScriptedCall("a"),)), number=1, model="m", sign=lambda _: "s"
     )
     reader = MessageReader(model="m")
     for wire in (*content, *end):

@@ -1,15 +1,21 @@
 """What the provider's failures become, and when a request is made again; through the real SDK."""
 
 import asyncio
+import re
 
 import pytest
+import structlog
 
+from bt_runtime.testing import FakeClock
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.anthropic_faults import ProviderError, fault_of
 from oracle.models.protocol import ModelError, ModelFault, TextDelta
 from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
 
 HELLO = ScriptedTurn(text=("Hel", "lo"))
+THOUGHT = ScriptedTurn(thinking="Hm, auth.", text="Hello")
+BUSY = HttpError("overloaded_error", "Overloaded")
+INTERNALS = re.compile(r"[A-Z]{3,}_|api[- ]?key|http|\b[1-5]\d\d\b|claude|oops|busy|tokens|no access", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +58,19 @@ HELLO = ScriptedTurn(text=("Hel", "lo"))
         pytest.param(Disturbed(HELLO, "reset", after=0), "provider_failed", "broke", id="reset-first"),
     ],
 )
-async def test_every_failure_has_a_type_and_words_for_the_user(connect, ask, read, key, reply, error_type, words):
+async def test_every_failure_has_a_type_and_words_for_user_and_operator(
+    connect, ask, read, key, reply, error_type, words
+):
     line = await connect([reply] * 3)
     with pytest.raises(ModelError, match=words) as caught:
         await read(line.model, ask())
-    assert caught.value.fault.error_type == error_type
-    assert key not in str(caught.value.fault)
+    fault = caught.value.fault
+    assert fault.error_type == error_type
+    assert key not in str(fault)
+    assert str(caught.value) == fault.cause, "the exception's own words are the operator's"
+    assert not INTERNALS.search(fault.message), "users read no names of settings, codes or words of the provider"
+    assert fault.message.startswith("The ")
+    assert fault.detail["model"] == "claude-sonnet-5-5"
 
 
 @pytest.mark.parametrize(
@@ -106,12 +119,100 @@ async def test_the_provider_says_how_long_to_wait(connect, ask, read):
     assert line.slept.seconds == [3.0, 0.25]
 
 
-async def test_a_provider_that_asks_for_minutes_is_not_waited_for(connect, ask, read):
+@pytest.mark.parametrize("time_left_s", [None, 90.5], ids=["no-deadline", "deadline"])
+async def test_a_provider_that_asks_for_more_time_than_there_is_is_not_waited_for(connect, ask, read, time_left_s):
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
     with pytest.raises(ModelError, match="in 90 s") as caught:
-        await read(line.model, ask())
+        await read(line.model, ask(time_left_s=time_left_s))
     assert line.slept.seconds == []
     assert caught.value.fault.detail["retry_after_s"] == 90
+    assert "in 90 s" in caught.value.fault.message
+
+
+async def test_a_provider_that_asks_for_minutes_is_waited_for_while_the_query_has_them(connect, ask, read, said):
+    line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
+    assert said(await read(line.model, ask(time_left_s=110))) == "Hello"
+    assert line.slept.seconds == [90.0]
+
+
+@pytest.mark.parametrize(
+    ("busy", "attempts"),
+    [
+        pytest.param(BUSY, 13, id="529"),
+        pytest.param(HttpError("rate_limit_error"), 13, id="429"),
+        pytest.param(HttpError("api_error", status=503), 13, id="503"),
+        pytest.param(Disturbed(HELLO, "error_event", after=0), 13, id="overloaded-as-first-event"),
+        pytest.param(HttpError("api_error"), 3, id="500"),
+        pytest.param(Disturbed(HELLO, "reset", after=0), 3, id="reset"),
+    ],
+)
+async def test_the_deadline_bounds_the_wait_for_a_busy_provider_and_a_count_all_other_retries(
+    connect, ask, read, busy, attempts
+):
+    line = await connect([busy] * 50)
+    with pytest.raises(ModelError):
+        await read(line.model, ask(time_left_s=73))
+    assert len(line.provider.requests) == attempts
+    assert sum(line.slept.seconds) <= 72
+    assert max(line.slept.seconds) <= 8
+
+
+async def test_time_that_has_passed_counts_as_well_as_waits(ask, read, key):
+    clock = FakeClock()
+
+    async def wait(seconds):
+        clock.advance(seconds + 10)  # a slow provider
+
+    policy = RetryPolicy(sleep=wait, now=clock.now, chance=lambda: 0.0)
+    async with StandInProvider([BUSY] * 50) as provider:
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=policy)
+        with pytest.raises(ModelError):
+            await read(model, ask(time_left_s=24))
+        await model.aclose()
+        assert len(provider.requests) == 3
+
+
+async def test_retries_that_are_turned_off_stay_off(connect, ask, read):
+    line = await connect([BUSY] * 3, max_retries=0)
+    with pytest.raises(ModelError):
+        await read(line.model, ask(time_left_s=100))
+    assert len(line.provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(Disturbed(THOUGHT, "error_event", after=4), id="overloaded"),
+        pytest.param(Disturbed(THOUGHT, "reset", after=4), id="reset"),
+    ],
+)
+async def test_thinking_alone_is_no_answer_so_the_request_is_made_again(connect, ask, read, said, broken):
+    line = await connect([broken, THOUGHT])
+    assert said(await read(line.model, ask(thinking_tokens=2048))) == "Hello"
+
+
+async def test_once_an_answer_has_begun_nothing_is_made_again(connect, ask, read):
+    line = await connect([Disturbed(THOUGHT, "error_event", after=7), THOUGHT])
+    with pytest.raises(ModelError, match="overloaded"):
+        await read(line.model, ask(thinking_tokens=2048))
+    assert len(line.provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [BUSY, Disturbed(HELLO, "error_event", after=4), Disturbed(HELLO, "reset", after=4)],
+    ids=["refused", "in-the-stream", "reset"],
+)
+async def test_the_provider_s_name_for_the_request_is_in_the_fault_and_in_the_log(connect, ask, read, reply):
+    line = await connect([reply], max_retries=0)
+    with structlog.testing.capture_logs() as lines, pytest.raises(ModelError) as caught:
+        await read(line.model, ask())
+    assert caught.value.fault.detail["request_id"] == "req_standin_1"
+    (failed,) = [each for each in lines if each["event"] == "provider.failed"]
+    assert failed["detail"]["request_id"] == "req_standin_1"
+    assert not [each for each in lines if "request_id" in each]  # a line's own is that of the request to the service
+    assert failed["problem"] == caught.value.fault.cause
+    assert failed["retry_in_s"] is None
 
 
 @pytest.mark.parametrize("told", ["nan", "inf", "-5", "soon", ""])
@@ -235,8 +336,8 @@ async def test_a_cancel_while_waiting_for_a_retry_ends_it(ask, key, read):
 
 def test_the_providers_text_is_bounded_and_on_one_line():
     fault = fault_of(ProviderError(500, "api_error", "a\n" * 5000), model="m")
-    assert len(fault.message) < 500
-    assert "\n" not in fault.message
+    assert len(fault.cause) < 500
+    assert "\n" not in fault.cause
 
 
 async def test_the_fault_of_a_script_is_the_same_over_the_wire(connect, ask, read):

@@ -39,7 +39,9 @@ def test_the_cache_marks_end_the_stable_prefix_and_the_last_message(ask):
     body = body_of(ask(messages=HISTORY, tools=(SEARCH, READ)))
     assert body["system"] == [{"type": "text", "text": "You are the oracle.", "cache_control": MARK}]
     assert body["messages"][-1]["content"][-1]["cache_control"] == MARK
-    assert marks(body) == 2
+    assert body["messages"][0]["content"][-1]["cache_control"] == MARK, "where the request before ended"
+    assert marks(body) == 3
+    assert marks(body_of(ask(messages=HISTORY[:1], tools=(SEARCH, READ)))) == 2
 
 
 def test_without_a_system_prompt_the_last_tool_ends_the_stable_prefix(ask):
@@ -49,24 +51,19 @@ def test_without_a_system_prompt_the_last_tool_ends_the_stable_prefix(ask):
     assert "cache_control" not in body["tools"][0]
 
 
-@pytest.mark.parametrize("messages", [HISTORY, HISTORY[:1]], ids=["after-results", "after-text"])
-def test_a_hint_follows_the_mark_and_changes_nothing_before_it(ask, messages):
-    plain = body_of(ask(messages=messages, tools=(SEARCH,)))
-    hinted = body_of(ask(messages=messages, tools=(SEARCH,), hint="Answer now."))
-    last = hinted["messages"][-1]["content"]
-    assert last[-1] == {"type": "text", "text": "Answer now."}
-    assert last[-2]["cache_control"] == MARK
-    del last[-1]
-    assert hinted == plain
+def test_the_wrap_up_turn_looks_like_every_other_one(ask):
+    assert body_of(ask(tools=(SEARCH,), wrap_up=True)) == body_of(ask(tools=(SEARCH,)))
 
 
-def test_a_blank_hint_is_none(ask):
-    assert body_of(ask(hint="  \n")) == body_of(ask())
+def test_the_search_of_the_provider_stands_where_it_was_offered(ask):
+    web = ToolDefinition("web_search", "Search the web.", {"type": "object"})
+    tools = body_of(ask(tools=(web, SEARCH), web_search=True))["tools"]
+    assert [tool.get("type") for tool in tools] == ["web_search_20250305", None]
 
 
 def test_what_is_given_is_not_changed(ask):
     before = copy.deepcopy(HISTORY)
-    body = body_of(ask(messages=HISTORY, tools=(SEARCH,), hint="Answer now."))
+    body = body_of(ask(messages=HISTORY, tools=(SEARCH,)))
     body["messages"][1]["content"][0]["input"]["changed"] = True
     assert before == HISTORY
 
@@ -80,7 +77,7 @@ def test_any_mapping_and_sequence_becomes_json(ask):
 
 
 def test_text_that_no_utf8_can_carry_is_repaired(ask):
-    body = body_of(ask("a\ud800b", system="c\udfffd", hint="e\ud83d"))
+    body = body_of(ask("a\ud800b", system="c\udfffd"))
     json.dumps(body, ensure_ascii=False).encode()
     assert body["messages"][0]["content"][0]["text"] == "a\ufffdb"
 
@@ -142,8 +139,9 @@ def test_thinking_of_earlier_turns_can_be_taken_out(ask):
 )
 @pytest.mark.parametrize("thinking_tokens", [0, 1023, 1024, 4000, 64_000])
 @pytest.mark.parametrize("max_tokens", [1, 1024, 2048, 32_000])
-def test_every_model_takes_the_thinking_it_is_sent(ask, model, thinking_tokens, max_tokens):
-    settings = thinking_settings(model, thinking_tokens=thinking_tokens, max_tokens=max_tokens)
+@pytest.mark.parametrize("drops", [False, True], ids=["", "drops-changed"])
+def test_every_model_takes_the_thinking_it_is_sent(ask, model, thinking_tokens, max_tokens, drops):
+    settings = thinking_settings(model, thinking_tokens=thinking_tokens, max_tokens=max_tokens, drops_changed=drops)
     body = body_of(ask(), model=model, max_tokens=max_tokens, thinking=settings)
     assert complaint(body, betas=",".join(settings.betas)) is None
 
@@ -154,7 +152,8 @@ def test_every_model_takes_the_thinking_it_is_sent(ask, model, thinking_tokens, 
         pytest.param("claude-sonnet-4-5", 2048, {"type": "enabled", "budget_tokens": 2048}, None, id="budget"),
         pytest.param("claude-sonnet-4-5", 64_000, {"type": "enabled", "budget_tokens": 7999}, None, id="below-max"),
         pytest.param("claude-sonnet-4-5", 0, None, None, id="old-off"),
-        pytest.param("claude-opus-4-8", 2048, {"type": "adaptive", "display": "summarized"}, "low", id="adaptive"),
+        pytest.param("claude-opus-4-8", 2048, {"type": "adaptive", "display": "summarized"}, "medium", id="adaptive"),
+        pytest.param("claude-opus-4-8", 8192, {"type": "adaptive", "display": "summarized"}, "high", id="much"),
         pytest.param("claude-opus-4-8", 0, None, None, id="adaptive-off"),
         pytest.param("claude-sonnet-5", 0, {"type": "disabled"}, None, id="disabled"),
         pytest.param("claude-sonnet-5-5", 0, {"type": "between_tools"}, None, id="between-tools"),
@@ -175,12 +174,10 @@ def test_a_model_that_cannot_stop_thinking_is_asked_for_the_least():
 
 async def test_the_whole_request_is_one_that_the_provider_takes(connect, ask, read, end):
     line = await connect([ScriptedTurn(text="Hi")])
-    request = ask(
-        messages=HISTORY, tools=(SEARCH, READ), web_search=True, hint="Now.", tool_choice="none", thinking_tokens=5000
-    )
+    request = ask(messages=HISTORY, tools=(SEARCH, READ), web_search=True, tool_choice="none", thinking_tokens=5000)
     await read(line.model, request)
     sent = line.provider.requests[0]
     assert sent.complaint is None
     assert sent.body["output_config"] == {"effort": "medium"}
     assert sent.body["stream"] is True
-    assert "thinking-binding-controls" in sent.headers["anthropic-beta"]
+    assert "anthropic-beta" not in sent.headers, "a gateway may know no beta; none is needed here"

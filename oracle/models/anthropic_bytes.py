@@ -1,0 +1,90 @@
+"""The provider's bytes, up to the JSON of each event: bounded, and never in the way of the other runs.
+
+Rules:
+
+- Answers come as they are. A compressed one is not asked for, and refused if it comes: 300 KB can unpack to 300 MB, in
+  the event loop's thread.
+- Reading is linear in what comes (the SDK's decoder joins lines one by one, which is quadratic for a flood of comments)
+  and gives way to the other runs between pieces, also where everything is there already.
+- Lines end with LF or CRLF; of an event its `data` is read, and no other field (WHATWG HTML, section 9.2.6).
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Final
+
+import httpx2
+
+IDENTITY: Final = {"accept-encoding": "identity"}
+"""A header of every request."""
+MOST_BYTES: Final = 64_000_000
+"""Of one message with everything around it; the longest answers of today's models come to some 10 MB."""
+
+_PIECE_BYTES: Final = 16_384
+_LONGEST_S: Final = 0.005  # without giving way
+
+
+class EncodedAnswerError(Exception):
+    """The provider, or a proxy before it, has sent a compressed answer."""
+
+
+async def refuse_encoded(response: httpx2.Response) -> None:
+    """A response hook of the HTTP client: sees the head before anything reads the body.
+
+    Raises:
+        EncodedAnswerError: the body is compressed.
+    """
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity"):
+        raise EncodedAnswerError(f"an answer in the encoding {encoding[:40]!r}, which was not asked for")
+
+
+class EventReader:
+    """Reads server-sent events from pieces of any size."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[str]:
+        """The data of the events that end in this piece.
+
+        Raises:
+            ValueError: it is no UTF-8.
+        """
+        *ended, rest = piece.split(b"\n")
+        events: list[str] = []
+        for end in ended:
+            line = bytes(self._line) + end if self._line else end
+            self._line.clear()
+            self._read(line.removesuffix(b"\r"), events)
+        self._line += rest
+        return events
+
+    def _read(self, line: bytes, events: list[str]) -> None:
+        if line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+        elif not line and self._data:
+            events.append(b"\n".join(self._data).decode())
+            self._data.clear()
+
+
+async def events_of(body: AsyncIterator[bytes], *, most_bytes: int = MOST_BYTES) -> AsyncGenerator[str, None]:
+    """The data of each event of a body, as it comes.
+
+    Raises:
+        ValueError: the body is larger than `most_bytes`, or no UTF-8.
+    """
+    reader, read = EventReader(), 0
+    clock = asyncio.get_running_loop().time
+    began_s = clock()
+    async for data in body:
+        read += len(data)
+        if read > most_bytes:
+            raise ValueError(f"more than {most_bytes:,} bytes for one message")
+        for at in range(0, len(data), _PIECE_BYTES):
+            for event in reader.feed(data[at : at + _PIECE_BYTES]):
+                yield event
+            if clock() - began_s > _LONGEST_S:
+                await asyncio.sleep(0)
+                began_s = clock()
