@@ -14,6 +14,7 @@ import structlog
 
 from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
 from oracle.agent.closing import Closing
+from oracle.agent.faults import control_failed, internal_error
 from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
@@ -158,16 +159,14 @@ class ActiveQuery:
             await self.closing.finish(self.agent, asked_at=self.asked_at)
             raise
         except DecisionTreeError as error:
-            problem = f"the control of the query ({self.agent.query.tree}) failed: {error}"
-            self._fail(ModelFault("tree_failed", problem), error)
+            self._fail(control_failed(self.agent.query.tree, str(error)), error)
         except Exception as error:  # noqa: BLE001  logged, and told the user
-            self._fail(ModelFault("internal", f"an internal error ({type(error).__name__})"), error)
-        await self.closing.finish(self.agent, asked_at=self.asked_at)
+            self._fail(internal_error(error), error)
 
     def _fail(self, fault: ModelFault, error: Exception) -> None:
         # Formatted here: a renderer of the host's choice might print local variables, and with them prompts.
         where = "".join(traceback.format_exception(error))
-        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.message, traceback=where)
+        log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.cause, traceback=where)
         self.agent.fault = fault
         self.agent.stop("error")
 

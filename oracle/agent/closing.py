@@ -34,6 +34,30 @@ def explain_stop(run: AgentRun) -> None:
         run.output.say_sentence(sentence)
 
 
+def _detail(run: AgentRun, reason: TerminationReason) -> str:
+    """What the closing sentence says beside the numbers."""
+    if reason == "token_budget":
+        is_full = run.last_turn is not None and run.last_turn.stop_reason == "model_context_window_exceeded"
+        return "the conversation fills the model's context window" if is_full else ""
+    return _for_user(run.fault, run) if run.fault else run.blocker
+
+
+def _for_user(fault: ModelFault, run: AgentRun) -> str:
+    """What the user reads: where operators know more, with the reference under which they find it (decision 33)."""
+    return f"{fault.message} Reference: {run.query.run_id}." if fault.cause else fault.message
+
+
+def _log_cause(fault: ModelFault, run: AgentRun) -> None:
+    if fault.cause:
+        log.error(
+            "query.failed",
+            run_id=run.query.run_id,
+            error_type=fault.error_type,
+            problem=fault.cause,
+            detail=dict(fault.detail),
+        )
+
+
 def settle_reason(run: AgentRun) -> TerminationReason:
     """The reason why the query stopped; one that nobody wrote down is found, and written down now.
 

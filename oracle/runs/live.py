@@ -11,6 +11,7 @@ from oracle.chunks import Done
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault
 from oracle.runs.errors import UnendedError
+from oracle.runs.failures import error_record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.waiting import pause
 from oracle.storage import RunEnd, RunLostError, RunRecord, Store, StoreUnavailableError
@@ -104,11 +105,15 @@ class LiveRun:
         return None if self.is_lost else recorder.done
 
     async def settle(self) -> None:
-        """Await the control, which goes on after `Done` if the author of its tree wants it to."""
+        """Await the control, which goes on after `Done` if the author of its tree wants it to; then let go of it.
+
+        The query reports to this run, so each would keep the other alive until the cyclic collector looked.
+        """
         if self._drive is not None:
             await asyncio.wait({self._drive})
             if not self._drive.cancelled() and (error := self._drive.exception()):
                 log.error("query.broke", problem=f"{type(error).__name__}: {error}")
+        self._query = self._drive = self._wish = None
 
     def _ask(self, wish: Callable[[ActiveQuery], None]) -> None:
         """Have the query do something; if it has not been opened yet, then first of all."""
@@ -130,7 +135,7 @@ class LiveRun:
             tokens_used=done.tokens_used,
             tokens_estimated=done.tokens_estimated,
             model_used=done.model_used,
-            error=None if failed is None else {"error": failed.error, "error_type": failed.error_type},
+            error=error_record(failed, query.agent.fault),
         )
         while not self.is_lost:
             try:

@@ -39,8 +39,12 @@ from oracle.storage import (
 
 log = structlog.get_logger(__name__)
 
-STOPPING = ModelFault("service_stopping", "the service is stopping; ask again in a moment")
-UNWRITABLE = ModelFault("internal", "the answer could not be stored, because the database cannot be written for now")
+STOPPING = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
+UNWRITABLE = ModelFault(
+    "internal",
+    "The answer could not be stored. Please ask again in a moment.",
+    "the answer could not be stored, because the database cannot be written for now",
+)
 
 _FORGET_S = 10.0  # for a query to end whose conversation is to be forgotten
 

@@ -1,0 +1,26 @@
+"""Failures of our own, in the words of users and of operators (decision 33)."""
+
+from oracle.models.protocol import ModelFault
+
+
+def control_failed(tree: str, problem: str) -> ModelFault:
+    """The tree or decision tree that controls a query broke, or ended without a reason.
+
+    Args:
+        tree: its name.
+        problem: what went wrong in it, with the place; for operators.
+    """
+    return ModelFault(
+        "tree_failed",
+        "The control of this query failed. Please ask again; if it fails again, tell the operator of this service.",
+        f"the control of the query ({tree}) failed: {problem}",
+    )
+
+
+def internal_error(error: Exception) -> ModelFault:
+    """Something broke that should not."""
+    return ModelFault(
+        "internal",
+        "Something went wrong in the service. Please ask again; if it fails again, tell its operator.",
+        f"an internal error ({type(error).__name__})",
+    )
