@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 import structlog
 
 from oracle.agent import notices
+from oracle.agent.faults import control_failed
 from oracle.agent.run import AgentRun
 from oracle.chunks import Done, Failed, TerminationReason
 from oracle.conversations import Conversations, Exchange
+from oracle.decision import rules
 from oracle.models.protocol import ModelFault
 
 log = structlog.get_logger(__name__)
@@ -24,12 +26,16 @@ def explain_stop(run: AgentRun) -> None:
     run.is_explained = True
     reason = settle_reason(run)
     if run.fault is not None and reason == "error":
-        run.output.fail(Failed(run.fault.message, run.fault.error_type))
+        run.output.fail(Failed(_for_user(run.fault, run), run.fault.error_type))
+        _log_cause(run.fault, run)
+    if not rules.is_true(reason, run.state):
+        run.output.notify(notices.own_stop_notice(reason))
+        run.output.say_sentence(notices.OWN_STOP_SENTENCE)
+        return
     notice = notices.stop_notice(reason, run.state)
     if notice is not None:
         run.output.notify(notice)
-    detail = run.fault.message if run.fault else run.blocker
-    sentence = notices.closing_sentence(reason, run.state, detail=detail)
+    sentence = notices.closing_sentence(reason, run.state, detail=_detail(run, reason))
     if sentence is not None:
         run.output.say_sentence(sentence)
 
@@ -59,17 +65,47 @@ def _log_cause(fault: ModelFault, run: AgentRun) -> None:
 
 
 def settle_reason(run: AgentRun) -> TerminationReason:
-    """The reason why the query stopped; one that nobody wrote down is found, and written down now.
+    """Why the query stopped: the reason that was written, if what happened bears it out (decision 31).
 
-    A control that ended without a reason has completed if the model had answered and no node had failed; else something
-    failed: the provider in the last turn, or the control itself.
+    `completed` needs an answer, and `user_cancelled` a user who cancelled; a control that ends without a reason has
+    completed if the model had answered and no node had failed. Else something failed: the provider in the last turn, or
+    the control itself. An answer that the model left empty is `stuck`.
     """
-    if run.state.termination_reason is None:
-        if run.fault is None and (run.node_errors or not run.state.answered):
-            problem = run.node_errors[-1] if run.node_errors else "it ended before the model had answered"
-            run.fault = ModelFault("tree_failed", f"the control of the query ({run.query.tree}) failed: {problem}")
-        run.stop("error" if run.fault else "completed")
-    return run.state.termination_reason or "completed"
+    reason, blame = _verdict(run)
+    if reason == "error" and run.fault is None:
+        run.fault = control_failed(run.query.tree, blame)
+    run.stop(reason)
+    run.state = replace(run.state, termination_reason=reason)
+    return reason
+
+
+def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
+    """The true reason, and what the control is to blame for if it is `error` and nothing else failed."""
+    written, problem = run.state.termination_reason, run.node_errors[-1] if run.node_errors else ""
+    match written:
+        case None | "completed" if _answered_nothing(run):
+            run.blocker = run.blocker or "the model's last response was empty"
+            return "stuck", ""
+        case None if run.fault is not None or problem or not run.state.answered:
+            return "error", problem or "it ended before the model had answered"
+        case None | "completed" if not run.output.answer.strip():
+            return "error", problem if run.has_lost_control else "it stopped before there was an answer"
+        case "completed" if run.has_lost_control and not run.state.answered:
+            return "error", problem
+        case "user_cancelled" if not run.state.cancelled:
+            return "error", "it said that the user had cancelled, and nobody had"
+        case "error":
+            return "error", problem or "it gave no reason"
+        case _:
+            return written or "completed", ""
+
+
+def _answered_nothing(run: AgentRun) -> bool:
+    """The model was asked, came to its end and said nothing, and nothing else went wrong."""
+    last = run.last_turn
+    if last is None or run.fault is not None or run.node_errors or run.output.answer.strip():
+        return False
+    return last.is_whole and not last.calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +142,7 @@ class Closing:
             answer=run.output.answer,
             asked_at=asked_at,
             answered_at=run.equipment.timestamp(),
-            termination_reason=settle_reason(run),
+            termination_reason=run.state.termination_reason or "completed",
             run_id=run.query.run_id,
             sources=tuple(run.output.sources),
             notices=tuple(run.output.notices),

@@ -10,6 +10,7 @@ from typing import Any
 from oracle.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import Action, AgentState, Repetition, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
+from oracle.signals import as_plain_text
 
 _REPEATED = "the same actions were repeated"
 _LONGEST_QUOTE = 300
@@ -30,7 +31,7 @@ class Notice:
 
 def quoted(text: str) -> str:
     """Text from a model or a tool as part of a sentence: one line, bounded, and no signal in it."""
-    flat = " ".join(text.split()).replace("<signal ", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}signal ")
+    flat = as_plain_text(" ".join(text.split()))
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 
 
@@ -83,19 +84,30 @@ def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
     return None
 
 
+OWN_STOP_SENTENCE = "Stopped: the control of this query ended it for a reason of its own."
+
+
+def own_stop_notice(reason: TerminationReason) -> Notice:
+    """What the user is told when the control ends the query under a limit that has not been reached: no numbers."""
+    types: Mapping[str, SystemType] = {"no_progress": "no_progress", "error_limit": "error_limit"}
+    message = "The control of this query ended it for a reason of its own. Saving partial response."
+    return Notice(types.get(reason, "limit_reached"), message, "info")
+
+
 def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: str = "") -> str | None:
     """The sentence that ends the answer; `None` for the reasons that need none (decision 10).
 
     Args:
         reason: why the query stopped.
         state: at its end.
-        detail: the blocker when `stuck`, the error's text when `error`.
+        detail: the blocker when `stuck`, the error's text when `error`, why it was reached when a limit.
     """
     match reason:
         case "max_iterations":
             return f"Stopped: iteration limit reached ({state.turn}/{state.turn_limit})."
         case "token_budget":
-            return f"Stopped: token budget reached ({state.tokens_used:,}/{state.config.token_budget:,} tokens)."
+            why = f": {detail}" if detail else ""
+            return f"Stopped: token budget reached ({state.tokens_used:,}/{state.config.token_budget:,} tokens){why}."
         case "timeout":
             return f"Stopped: time limit reached ({state.time_limit_s:g} s)."
         case "no_progress":
@@ -109,6 +121,13 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
             return f"Stopped: {quoted(detail).rstrip('.') or 'an internal error'}."
         case _:
             return None
+
+
+def silence(state: AgentState) -> str:
+    """What was in the way of a model that said nothing, for `stuck`; empty if its last turn brought something."""
+    if state.empty_turns == 0:
+        return ""
+    return "the model's last response was empty" if state.empty_turns == 1 else "the model kept giving empty responses"
 
 
 def _numbers(limit_type: str, current: float, limit: float) -> dict[str, Any]:

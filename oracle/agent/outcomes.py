@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from oracle.classify import asks_user
 from oracle.decision import Action
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
-from oracle.signals import ParsedResponse, Signal
+from oracle.signals import NeedTurn, ParsedResponse, Signal
+
+_NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
+"""Signals that say enough by themselves: another turn, or the control, brings the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class TurnOutcome:
         stop_reason: as the provider said; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
-        caches: the provider keeps the prompt, so that it is not counted again.
+        caches: the provider has put the request into its cache, or read it from there.
         estimated: the provider reported no usage, or not all of it.
         model: the model that answered; empty if unknown.
         cut_off: the response ends before its end: by its bound on tokens, or by the token budget.
@@ -30,6 +34,9 @@ class TurnOutcome:
         interrupted: the turn was cancelled in mid-stream.
         fault: what went wrong at the provider.
         duration_ms: from the request to the end.
+        notes: what the control told the model in this turn's request.
+        without_tools: the model could not call tools in this turn.
+        request_ids: the provider's names for the turn's requests, for its support.
     """
 
     parsed: ParsedResponse | None = None
@@ -48,6 +55,9 @@ class TurnOutcome:
     interrupted: bool = False
     fault: ModelFault | None = None
     duration_ms: int = 0
+    notes: tuple[str, ...] = ()
+    without_tools: bool = False
+    request_ids: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -71,8 +81,25 @@ class TurnOutcome:
 
     @property
     def is_answer(self) -> bool:
-        """The model stopped of itself, with no tool calls."""
-        return self.is_whole and not self.calls
+        """The model stopped of itself, with no tool calls, and said something."""
+        return self.is_whole and not self.calls and bool(self.text.strip())
+
+    @property
+    def asks_user(self) -> bool:
+        """The response ends with a question to the user, whose turn it is then (decision 36)."""
+        return self.is_answer and asks_user(self.text)
+
+    @property
+    def answers(self) -> bool:
+        """It is an answer that asks for no other turn (012 FR-004.2)."""
+        return self.is_answer and (self.asks_user or not isinstance(self.signal, NeedTurn))
+
+    @property
+    def is_empty(self) -> bool:
+        """The model stopped of itself, and the turn brought nothing: no text, no calls, no signal to act on."""
+        if not self.is_whole or self.calls or self.text.strip():
+            return False
+        return self.signal is None or self.signal.type not in _NEEDS_NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +110,8 @@ class CallResult:
         call: as the model made it.
         text: what the model is told.
         is_error: it failed, was refused, or was cancelled.
-        counts: it was run to its end, so it is an action, and an error if it failed (decision 5).
+        counts: it was run to its end, so it is an action, and an error if it failed (decision 5). One that shares the
+            result of an identical call of its turn does not (decision 34).
         is_empty: it worked and found nothing.
         group: the tool's group; `None` if there is no such tool.
         action: for the rules.

@@ -22,6 +22,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
+from oracle.signals import as_plain_text
 
 _PARAGRAPH = "\n\n"
 
@@ -37,6 +38,8 @@ class Output:
 
     emit: Callable[[Chunk], None]
     timestamp: Callable[[], str]
+    remarks: int = 0
+    """Notifications and sentences of the control's own so far."""
     sources: list[Source] = field(default_factory=list)
     notices: list[SystemNotice] = field(default_factory=list)
     is_done: bool = False
@@ -49,11 +52,6 @@ class Output:
     def answer(self) -> str:
         """All content so far."""
         return "".join(self._texts)
-
-    @property
-    def has_content(self) -> bool:
-        """Whether anything visible was said."""
-        return bool(self._texts)
 
     def say(self, text: str) -> None:
         """A piece of the answer; the first one after `new_paragraph` gets its line breaks."""
@@ -72,12 +70,17 @@ class Output:
         self._paragraph_due = True
 
     def say_sentence(self, sentence: str) -> None:
-        """A sentence of the control's own, in a paragraph and a chunk of its own."""
+        """A sentence of the control's own, in a paragraph and a chunk of its own.
+
+        It may quote tool calls, errors and the model: no signal can begin in it.
+        """
+        self.remarks += 1
         self.new_paragraph()
-        self.say(sentence)
+        self.say(as_plain_text(sentence))
 
     def notify(self, notice: Notice) -> None:
         """A system notification, now."""
+        self.remarks += 1
         chunk = SystemNotice(notice.system_type, notice.message, notice.severity, self.timestamp(), notice.metadata)
         self.notices.append(chunk)
         self._send(chunk)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal
 
 from oracle.decision import AgentState
 from oracle.models.protocol import Message
@@ -14,10 +13,13 @@ CHARACTERS_PER_TOKEN = 4
 LEAST_FOR_THINKING = 2048
 """Thinking is off when less of the budget is left (decision 6)."""
 
-WRAP_UP_HINT = (
-    "This is the last turn that the limits allow. Tools are not available any more. "
+WRAP_UP_NOTE = (
+    "This is the last turn that the limits allow. Tools are not run any more. "
     "Answer now from what you have; say plainly what is missing."
 )
+
+CACHE_LIFETIME_S = 300.0
+"""How long the provider keeps a prompt after its last use (platform.claude.com, "Prompt caching": 5 minutes)."""
 
 _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
@@ -31,8 +33,7 @@ class TurnPlan:
         max_tokens: of output; at least 1, at most what is left of the budget.
         capped_by_budget: the budget, not the model's own bound, set `max_tokens`.
         thinking_tokens: 0 turns thinking off.
-        tool_choice: `none` in the wrap-up turn.
-        wrap_up: this is the last turn that the limits allow.
+        wrap_up: this is the last turn that the limits allow; its tool calls will not be run.
         is_last_paid: the token budget does not pay for a turn after this one.
         tokens_left: of the budget when the turn begins; streamed output beyond this closes the stream.
         input_tokens: the estimated input of the request, as the budget will count it.
@@ -41,7 +42,6 @@ class TurnPlan:
     max_tokens: int
     capped_by_budget: bool
     thinking_tokens: int
-    tool_choice: Literal["auto", "none"]
     wrap_up: bool
     is_last_paid: bool
     tokens_left: int
@@ -71,32 +71,53 @@ def _block_characters(block: object) -> int:
     return len(block) if isinstance(block, str) else 0
 
 
-def plan_turn(state: AgentState, *, input_tokens: int, max_output_tokens: int, thinking_tokens: int) -> TurnPlan:
+@dataclass(frozen=True, slots=True)
+class InputEstimate:
+    """Tokens of the next request's input.
+
+    Args:
+        whole: all of it: what the budget counts where the provider has nothing of it in its cache.
+        expected: what the budget will count, as far as can be foreseen.
+    """
+
+    whole: int
+    expected: int
+
+
+def plan_turn(state: AgentState, *, request: InputEstimate, max_output_tokens: int, thinking_tokens: int) -> TurnPlan:
     """Decide what the next turn may do.
 
     Args:
         state: before the turn.
-        input_tokens: the estimated input of the request, as the budget will count it.
+        request: the estimated input of the request.
         max_output_tokens: the most that a turn may say, whatever the budget.
         thinking_tokens: how much of it may be thinking when there is room.
     """
     left = state.tokens_left
     max_tokens = max(1, min(max_output_tokens, left))
-    is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, input_tokens)
+    is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, request)
     wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)
-    thinking = min(thinking_tokens, max_tokens // 2) if left >= LEAST_FOR_THINKING else 0  # half is for the answer
     return TurnPlan(
         max_tokens=max_tokens,
         capped_by_budget=left < max_output_tokens,
-        thinking_tokens=thinking,
-        tool_choice="none" if wrap_up else "auto",
+        thinking_tokens=thinking_room(left, most=thinking_tokens, max_tokens=max_tokens),
         wrap_up=wrap_up,
         is_last_paid=is_last_paid,
         tokens_left=left,
-        input_tokens=input_tokens,
+        input_tokens=request.expected,
     )
 
 
-def _budget_pays_for_one_turn_only(left: int, input_tokens: int) -> bool:
-    """Another turn after this one could not be paid; but a turn whose input alone is too dear is no wrap-up either."""
-    return input_tokens <= left < 2 * (input_tokens + _ANSWER_RESERVE)
+def thinking_room(left: int, *, most: int, max_tokens: int) -> int:
+    """How much of a turn may be thinking: half at most, for the rest is the answer's; none where little is left."""
+    return min(most, max_tokens // 2) if left >= LEAST_FOR_THINKING else 0
+
+
+def _budget_pays_for_one_turn_only(left: int, request: InputEstimate) -> bool:
+    """Another turn after this one could not be paid; but a turn whose input alone is too dear is no wrap-up either.
+
+    The other turn is reckoned with what it costs if the provider has dropped the conversation from its cache by then:
+    that cannot be foreseen, and would be the whole input once more.
+    """
+    both = request.expected + _ANSWER_RESERVE + request.whole + _ANSWER_RESERVE
+    return request.expected <= left < both

@@ -6,7 +6,7 @@ for the state is applied by `apply_turn` and `apply_tools`, which never wait. So
 outcomes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bt_runtime import Clock
@@ -20,15 +20,21 @@ from oracle.agent.transcript import CallText, Transcript
 from oracle.chunks import TerminationReason
 from oracle.classify import IntentClassifier, QueryClassification, ResponseIntent
 from oracle.decision import AgentState, rules
-from oracle.models.protocol import Model, ModelFault
+from oracle.models.protocol import Model, ModelFault, ToolCall
 from oracle.prompts import ComposedPrompt, SegmentLibrary
 from oracle.signals import NeedTurn, ParsedResponse, Signal, SignalAudit
 from oracle.tools import ToolRegistry
 
-TOOL_ERROR_HINT = (
+TOOL_ERROR_NOTE = (
     "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
 )
 """For the request after tools have failed (decision 25)."""
+
+EMPTY_TURN_NOTE = (
+    "Your last response was empty. If the whole answer stands above, end with one short closing sentence; "
+    "else write the answer now, from what you have."
+)
+"""For the request after a turn that brought nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +116,17 @@ class AgentRun:
         classification: of the question, once it is made.
         offered: names of the tools that the model may call.
         prompt: the system prompt, once it is composed.
-        hints: instructions for the next request alone.
+        notes: what the model is told with its next turn.
         fault: what went wrong in the last turn; `None` if nothing did.
         last_turn: how the last turn ended.
         last_tools: how its tools ended.
         intent: what the fallback has made of the last turn; `None` if it was not consulted.
         blocker: what was in the way when the query got stuck.
         node_errors: exceptions in the tree's nodes, as `path: Type: message`.
+        has_lost_control: the control could not go on, and its run was ended with an error.
         is_explained: the user has been told why the query stopped.
+        open_calls: tool calls of the last turn that have no result yet.
+        reserved_tokens: of the budget, for the turns that are under way.
     """
 
     query: Query
@@ -131,19 +140,22 @@ class AgentRun:
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
     prompt: ComposedPrompt | None = None
-    hints: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     fault: ModelFault | None = None
     last_turn: TurnOutcome | None = None
     last_tools: ToolsOutcome | None = None
     intent: ResponseIntent | None = None
     blocker: str = ""
     node_errors: list[str] = field(default_factory=list)
+    has_lost_control: bool = False
     is_explained: bool = False
+    open_calls: tuple[ToolCall, ...] = ()
+    reserved_tokens: int = 0
     _answered_by: str = ""
     _unaudited: TurnOutcome | None = None
-    _sent_messages: int = 0
-    _input_tokens: int = 0
-    _caches: bool = False
+    _input_tokens: int | None = None
+    _cached_shape: object = None
+    _cached_until_s: float = 0.0
 
     def seconds_since_start(self) -> float:
         """Of this query, by the clock."""
@@ -180,32 +192,40 @@ class AgentRun:
 
     def _warn(self, notice: notices.Notice) -> None:
         self.output.notify(notice)
-        self.hints.append(notice.message)
+        self.notes.append(notice.message)
+
+    @property
+    def unreserved_tokens(self) -> int:
+        """What the budget leaves for a turn that begins beside those that are under way."""
+        return max(0, self.state.tokens_left - self.reserved_tokens)
 
     def plan(self) -> planning.TurnPlan:
         """Limits of the next turn."""
         return planning.plan_turn(
-            self.state,
-            input_tokens=self.estimated_input(),
+            replace(self.state, tokens_used=self.state.tokens_used + self.reserved_tokens),
+            request=self.estimated_input(),
             max_output_tokens=self.equipment.max_output_tokens,
             thinking_tokens=self.equipment.thinking_tokens,
         )
 
-    def estimated_input(self) -> int:
-        """Input tokens of the next request as the budget will count them.
+    def estimated_input(self) -> planning.InputEstimate:
+        """Input tokens of the next request.
 
-        What the provider has reported for the earlier messages is taken from its report (nothing where it caches them);
-        the rest is estimated from characters.
+        What the provider has reported for the earlier messages is taken from its report; it is expected to count them
+        as nothing while it has them in its cache. The rest is estimated from characters.
         """
-        new = planning.message_characters(self.transcript.messages[self._sent_messages :])
-        if self._sent_messages:
-            return (0 if self._caches else self._input_tokens) + planning.estimate_tokens(new)
-        system = len(self.prompt.text) if self.prompt else 0
-        return planning.estimate_tokens(new + system)
+        new = planning.estimate_tokens(self.transcript.unsent_characters)
+        if self._input_tokens is None:
+            whole = new + planning.estimate_tokens(len(self.prompt.text) if self.prompt else 0)
+            return planning.InputEstimate(whole, whole)
+        whole = self._input_tokens + new
+        is_cached = self._cached_shape == self._shape() and self.equipment.clock.now() < self._cached_until_s
+        return planning.InputEstimate(whole, new if is_cached else whole)
 
     def apply_turn(self, outcome: TurnOutcome) -> None:
         """A turn has ended, well or not."""
         self.last_turn, self.intent = outcome, None
+        self._take_notes(outcome.notes)
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
@@ -213,22 +233,45 @@ class AgentRun:
             self._audit_beside(outcome, action="error" if outcome.fault else "interrupted")
             return
         self._take_fault(None)
+        self.open_calls = outcome.calls
         self._answered_by = outcome.model
         self._unaudited = outcome
-        self._sent_messages, self._input_tokens = len(self.transcript), outcome.input_tokens
-        self._caches = self._caches or outcome.caches
+        self._note_cache(outcome)
         self.transcript.add_turn(outcome.content)
         self.signal.note(outcome)
         self.state = self.state.after_turn(
             tokens=outcome.tokens,
             estimated=outcome.estimated,
-            answered=outcome.is_answer and not isinstance(outcome.signal, NeedTurn),
+            answered=outcome.answers,
             signal=outcome.signal.type if outcome.signal else None,
             budget_cut=outcome.budget_cut or (outcome.is_last_paid and bool(outcome.calls)),
+            empty=outcome.is_empty,
         )
         if outcome.server_tools:
             tools = [tool for name in outcome.server_tools if (tool := self.equipment.tools.get(name))]
             self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])
+
+    def _take_notes(self, notes: Sequence[str]) -> None:
+        """What a request has told the model stays in the transcript (decision 24)."""
+        self.notes = [note for note in self.notes if note not in notes]
+        if notes:
+            self.transcript.add_note("\n".join(notes))
+        self.transcript.mark_sent()
+
+    def _note_cache(self, outcome: TurnOutcome) -> None:
+        """What the provider now has in its cache, and until when."""
+        self._input_tokens = outcome.input_tokens
+        # A request whose `tool_choice` differs shares no messages with the others in the cache.
+        keeps = outcome.caches and not outcome.without_tools
+        asked_at_s = self.equipment.clock.now() - outcome.duration_ms / 1000
+        self._cached_shape = self._shape()
+        self._cached_until_s = asked_at_s + planning.CACHE_LIFETIME_S if keeps else 0.0
+
+    def _shape(self) -> object:
+        """What of the next request, its messages apart, voids the provider's cache of them when it changes."""
+        left, most = self.state.tokens_left, self.equipment.max_output_tokens
+        thinking = planning.thinking_room(left, most=self.equipment.thinking_tokens, max_tokens=min(most, left))
+        return self.offered, thinking
 
     def _take_fault(self, fault: ModelFault | None) -> None:
         """What the last turn says of the provider; the fault that has ended the query stays."""
@@ -242,20 +285,21 @@ class AgentRun:
         if outcome.fault is not None or outcome.interrupted:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
         else:
-            self.state = self.state.after_turn(
-                tokens=outcome.tokens,
-                estimated=outcome.estimated,
-                answered=self.state.answered,
-                budget_cut=outcome.budget_cut,
+            self.state = self.state.after_side_turn(
+                tokens=outcome.tokens, estimated=outcome.estimated, budget_cut=outcome.budget_cut
             )
 
     def apply_tools(self, outcome: ToolsOutcome, *, judge: Judge | None = None) -> None:
-        """The tool calls of a turn have ended, were refused, or were cancelled.
+        """The tool calls of a turn have ended, were refused, or were cancelled; each of them has one result.
 
         Args:
-            outcome: how.
+            outcome: how; results of calls that have one already are left out.
             judge: what a result means for the state; the shared transition by default.
         """
+        waiting = {call.id for call in self.open_calls}
+        outcome = ToolsOutcome(tuple(each for each in outcome.results if each.call.id in waiting))
+        answered = {each.call.id for each in outcome.results}
+        self.open_calls = tuple(call for call in self.open_calls if call.id not in answered)
         self.last_tools = outcome
         self._audit("tools")
         judge = judge or _judge
@@ -263,18 +307,28 @@ class AgentRun:
             if result.counts:
                 self.state = judge(self.state, result)
         if any(result.counts and result.is_error for result in outcome.results):
-            self.hints.append(TOOL_ERROR_HINT)
+            self.notes.append(TOOL_ERROR_NOTE)
         self.transcript.add_tool_results(CallText(each.call, each.text, each.is_error) for each in outcome.results)
 
     def ask_again(self, hint: str = "") -> None:
-        """Grant another turn: an ephemeral user message asks the model to go on (decision 8).
+        """Grant another turn: a note asks the model to go on (decision 8).
 
         If the token budget does not pay for it, this is where it has been reached (decision 13).
+
+        Args:
+            hint: what else to say; after an empty turn a request for the answer stands in for none.
         """
         self._audit("another_turn")
         if self.last_turn is not None and self.last_turn.is_last_paid:
             self.state = replace(self.state, budget_cut=True)
-        self.transcript.add_user_text(f"Continue. {hint}".strip())
+        hint = hint or (EMPTY_TURN_NOTE if self.state.empty_turns else "")
+        self.transcript.add_note(f"Continue. {hint}".strip())
+
+    def is_turn_left(self) -> bool:
+        """Whether the limits leave a turn after the last one."""
+        state, last = self.state, self.last_turn
+        is_unpaid = rules.tokens_are_used_up(state) or (last is not None and last.is_last_paid)
+        return not (is_unpaid or rules.turns_are_used_up(state))
 
     def _audit(self, action: str) -> None:
         """Record the signals of the last turn, and what the control did about them (020 FR-009)."""
@@ -292,8 +346,3 @@ class AgentRun:
         for record in self.audit.append_response(parsed, turn=turn, action=action):
             self.journal.signal(record)
             log_signal(record, run_id=self.query.run_id)
-
-    def take_hints(self) -> str | None:
-        """The hints for the next request alone."""
-        hints, self.hints = self.hints, []
-        return "\n".join(hints) or None

@@ -61,11 +61,15 @@ def tool_entry(tool: Tool) -> ToolEntry:
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:
-    """Offer every reading tool besides what is offered, with a hint for the model; returns the new ones."""
+    """Offer every reading tool besides what is offered, and tell the model; returns the new ones.
+
+    They stand behind those that were offered before, and no query does this twice with an effect: each change of the
+    tools voids the provider's cache of the whole request, and what its thinking was bound to.
+    """
     new = tuple(name for name in all_reading(run.equipment.tools) if name not in run.offered)
     if new:
         run.offered = (*run.offered, *new)
         entries = [tool_entry(tool) for name in new if (tool := run.equipment.tools.get(name))]
         listed = "; ".join(f"{entry.name}({entry.arguments}): {entry.when_to_use}" for entry in entries)
-        run.hints.append(f"More tools are offered from now on: {listed}")
+        run.notes.append(f"More tools are offered from now on: {listed}")
     return new

@@ -1,13 +1,14 @@
 """The tool calls of one turn: run side by side up to the limit, each answered exactly once (decisions 5, 12, 23)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.chunks import ToolReturned
-from oracle.decision import Action
+from oracle.decision import Action, canonical_arguments
 from oracle.models.protocol import ToolCall
 from oracle.tools import ToolResult
 
@@ -18,22 +19,28 @@ CANCELLED = "Cancelled: the query was stopped before this call had ended."
 async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutcome:
     """Run the calls of the last turn.
 
-    Calls beyond the limit of a turn are refused. When this is cancelled, the calls that have not ended are answered as
-    cancelled, and the outcome holds what there is.
+    Calls beyond the limit of a turn are refused. Identical ones are run once, and share the result (decision 34). When
+    this is cancelled, the calls that have not ended are answered as cancelled, and the outcome holds what there is.
     """
     limit = run.state.config.max_tool_calls_per_turn
     places = asyncio.Semaphore(run.state.config.max_parallel_tools)
     if len(calls) == 1:
         return ToolsOutcome((await _run_call(run, calls[0], places),))
-    tasks = [asyncio.create_task(_run_call(run, call, places), name=f"call:{call.name}") for call in calls[:limit]]
+    different: dict[Hashable, ToolCall] = {}
+    for call in calls[:limit]:
+        different.setdefault(_likeness(call), call)
+    tasks = {
+        likeness: asyncio.create_task(_run_call(run, call, places), name=f"call:{call.name}")
+        for likeness, call in different.items()
+    }
     if tasks:
         try:
-            await asyncio.wait(tasks)
+            await asyncio.wait(tasks.values())
         except asyncio.CancelledError:
-            for task in tasks:
+            for task in tasks.values():
                 task.cancel()
-            await asyncio.wait(tasks)
-    ran = [task.result() for task in tasks]
+            await asyncio.wait(tasks.values())
+    ran = [_shared(run, call, tasks[_likeness(call)].result()) for call in calls[:limit]]
     too_many = f"Not run: at most {limit} tool calls are run in a turn. Ask for the rest in the next turn."
     return ToolsOutcome((*ran, *refuse(run, calls[limit:], too_many)))
 
@@ -41,6 +48,26 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
 def refuse(run: AgentRun, calls: Sequence[ToolCall], why: str) -> tuple[CallResult, ...]:
     """Answer calls without running them; they count neither as errors nor as actions."""
     return tuple(_answer(run, call, ToolResult(why, is_error=True), duration_ms=0, counts=False) for call in calls)
+
+
+def refuse_open(run: AgentRun, why: str) -> None:
+    """Answer the calls of the last turn that have no result yet, without running them."""
+    if run.open_calls:
+        run.apply_tools(ToolsOutcome(refuse(run, run.open_calls, why)))
+
+
+def _likeness(call: ToolCall) -> Hashable:
+    """What identical calls have in common."""
+    return call.name, canonical_arguments(call.arguments), call.malformed
+
+
+def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
+    """The result as the call's own: of an identical call that was run in its place, it is no second action."""
+    if call is result.call:
+        return result
+    told = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
+    run.output.return_tool(told)
+    return replace(result, call=call, counts=False)
 
 
 async def _run_call(run: AgentRun, call: ToolCall, places: asyncio.Semaphore) -> CallResult:

@@ -5,11 +5,12 @@ Rules (decisions 6-8, 13-18):
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
 - When the estimated output exceeds what was left of the budget, the piece at hand is delivered and the stream closed.
 - A turn that is cancelled or fails keeps what it said: the outcome says so, and its tokens count.
+- A model that ignores its cancellation is left behind: the turn ends all the same, and what comes later is not heard.
 """
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import aclosing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,10 +19,11 @@ import structlog
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
-from oracle.agent.planning import CHARACTERS_PER_TOKEN, WRAP_UP_HINT, TurnPlan, estimate_tokens
+from oracle.agent.planning import CHARACTERS_PER_TOKEN, WRAP_UP_NOTE, TurnPlan, estimate_tokens
 from oracle.agent.run import AgentRun
 from oracle.chunks import ToolCalled, ToolReturned
 from oracle.models.protocol import (
+    Model,
     ModelError,
     ModelEvent,
     ModelFault,
@@ -41,6 +43,15 @@ from oracle.signals import ParsedResponse, SignalStream
 
 log = structlog.get_logger(__name__)
 
+_LONGEST_PIECE = 16_384
+"""Characters; a provider sends words at a time, so a longer piece is none that is read as it comes."""
+
+CANCEL_GRACE_S = 0.05
+"""How long a cancelled model may take to close its stream, in real seconds (decision 7)."""
+
+_left_behind: set["asyncio.Task[ModelFault | None]"] = set()
+"""Streams that have not ended yet; asyncio itself holds tasks weakly."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
@@ -48,8 +59,8 @@ class TurnOptions:
 
     Args:
         visible: false for work that is not the main chain's: not streamed, not saved, without tools.
-        tools: false where the model may not call tools in this turn.
-        hint: an instruction for this turn alone.
+        tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
+        hint: an instruction for this turn.
     """
 
     visible: bool = True
@@ -64,6 +75,7 @@ class _Progress:
     output: Output
     characters_allowed: int
     input_tokens: int
+    taken_ids: set[str]
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -71,25 +83,33 @@ class _Progress:
     characters: int = 0
     usage: Usage = field(default_factory=Usage)
     ended: TurnEnded | None = None
+    is_over: bool = False
 
     def hear(self, text: str) -> None:
         """A piece of text, which is what most events are."""
-        self.raw.append(text)
-        self.characters += len(text)
-        shown = self.reader.feed(text)
-        if shown:
-            self.output.say(shown)
+        for piece in self._counted(text):
+            self.raw.append(piece)
+            shown = self.reader.feed(piece)
+            if shown:
+                self.output.say(shown)
+
+    def _counted(self, text: str) -> Iterator[str]:
+        """The text in pieces of bounded size, up to the one that exceeds the budget."""
+        for at in range(0, len(text), _LONGEST_PIECE):
+            piece = text[at : at + _LONGEST_PIECE]
+            self.characters += len(piece)
+            yield piece
+            if self.characters > self.characters_allowed:
+                return
 
     def take(self, event: ModelEvent) -> None:
         """Show what can be shown, keep the rest."""
         match event:
             case ThinkingDelta(text):
-                self.characters += len(text)
-                self.output.think(text)
+                for piece in self._counted(text):
+                    self.output.think(piece)
             case ToolCallRequested(call):
-                self.calls.append(call)
-                self.characters += len(str(call.arguments))
-                self.output.call_tool(ToolCalled(call.id, call.name, call.arguments))
+                self._take_call(call)
             case ServerToolCalled(call_id, name, arguments):
                 self.server_tools.append(name)
                 self.output.call_tool(ToolCalled(call_id, name, arguments))
@@ -102,6 +122,24 @@ class _Progress:
             case TurnEnded():
                 self.ended, self.usage = event, event.usage
 
+    def _take_call(self, requested: ToolCall) -> None:
+        size = len(str(requested.arguments))
+        self.characters += size
+        if size > _LONGEST_PIECE and self.characters > self.characters_allowed:
+            log.warning("tool_call.dropped", characters=size)  # no budget pays for it
+            return
+        call = self._with_own_id(requested)
+        self.calls.append(call)
+        self.output.call_tool(ToolCalled(call.id, call.name, call.arguments))
+
+    def _with_own_id(self, call: ToolCall) -> ToolCall:
+        """The call under an id that no other call of the query has: results are matched by it."""
+        number, call_id = 1, call.id or "call"
+        while call_id in self.taken_ids:
+            number, call_id = number + 1, f"{call.id or 'call'}_{number + 1}"
+        self.taken_ids.add(call_id)
+        return call if call_id == call.id else replace(call, id=call_id)
+
     def _take_server_result(self, event: ServerToolReturned) -> None:
         self.output.return_tool(ToolReturned(event.tool_call_id, event.text, is_error=event.is_error, duration_ms=0))
         for source in event.sources:
@@ -111,7 +149,7 @@ class _Progress:
     def content(self) -> tuple[Mapping[str, Any], ...]:
         """The model's blocks as they go back to the provider; of a turn that was cut off, what is whole of it."""
         if self.ended is not None:
-            return self.ended.content
+            return _with_ids(self.ended.content, self.calls)
         text = "".join(self.raw)
         said: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text.strip() else []
         return (
@@ -126,21 +164,37 @@ class _Progress:
         return parsed
 
 
-def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> ModelRequest:
-    """What is sent to the provider for this turn; takes the hints that are due, unless it is beside the answer."""
-    due = run.take_hints() if options.visible else None
-    hints = [due, WRAP_UP_HINT if plan.wrap_up else None, options.hint or None]
-    may_call = plan.tool_choice == "auto" and options.visible and options.tools
+def notes_for(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> tuple[str, ...]:
+    """What the control tells the model with this turn's request; what waits is for a turn that the user sees."""
+    waiting = run.notes if options.visible else ()
+    wrap_up = WRAP_UP_NOTE if plan.wrap_up else ""
+    notes = tuple(note for note in (*waiting, wrap_up, options.hint) if note)
+    # A turn that had to wait for another one may find that the model spoke last.
+    return notes or (("Continue.",) if options.visible and run.transcript.ends_with_model else ())
+
+
+def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions, notes: Sequence[str]) -> ModelRequest:
+    """What is sent to the provider for this turn.
+
+    System prompt, tools and messages begin with those of the request before. A turn beside the answer ends with notes
+    of its own, which no later request has.
+    """
+    transcript, note = run.transcript, "\n".join(notes)
+    if not options.visible and (note or transcript.ends_with_model):
+        messages = transcript.beside(note or "Continue.").messages
+    else:
+        messages = transcript.with_note(note)
     return ModelRequest(
         system=run.prompt.text if run.prompt else "",
-        messages=run.transcript.for_request(),
+        messages=messages,
         tools=run.equipment.tools.definitions(run.offered),
-        tool_choice="auto" if may_call else "none",
+        tool_choice="auto" if options.visible and options.tools else "none",
+        wrap_up=plan.wrap_up,
         max_tokens=plan.max_tokens,
         thinking_tokens=plan.thinking_tokens,
-        hint="\n".join(hint for hint in hints if hint) or None,
         web_search="web_search" in run.offered,
         model=run.query.model,
+        time_left_s=max(0.0, run.state.time_limit_s - run.seconds_since_start()),
     )
 
 
@@ -148,15 +202,51 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     """Run one turn; never raises but for mistakes of our own. A cancelled turn returns what it has."""
     options = options or TurnOptions()
     plan = run.plan()
+    notes = notes_for(run, plan, options)
     output = run.output if options.visible else Output(emit=_drop, timestamp=run.equipment.timestamp)
-    progress = _Progress(output, plan.tokens_left * CHARACTERS_PER_TOKEN, plan.input_tokens)
+    allowed = plan.tokens_left * CHARACTERS_PER_TOKEN
+    progress = _Progress(output, allowed, plan.input_tokens, set(run.transcript.call_ids))
     output.new_paragraph()
-    fault: ModelFault | None = None
-    interrupted = False
     started_s = run.equipment.clock.now()
+    reserved = plan.max_tokens + plan.input_tokens
+    run.reserved_tokens += reserved
     try:
-        async with aclosing(run.equipment.model.stream(build_request(run, plan, options))) as events:
+        request = build_request(run, plan, options, notes)
+        fault, interrupted = await _heard(run.equipment.model, request, progress)
+    finally:
+        run.reserved_tokens -= reserved
+    parsed = progress.read_to_end()
+    outcome = _outcome(progress, parsed, plan=plan, fault=fault or _fault_of(progress), interrupted=interrupted)
+    return replace(
+        outcome,
+        duration_ms=round((run.equipment.clock.now() - started_s) * 1000),
+        notes=notes,
+        without_tools=not (options.visible and options.tools),
+    )
+
+
+async def _heard(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
+    """Listen to the end, or until this is cancelled: what went wrong, and whether it was cancelled."""
+    listening = asyncio.create_task(_listen(model, request, progress), name="model")
+    interrupted = False
+    try:
+        await asyncio.wait({listening})
+    except asyncio.CancelledError:
+        interrupted = True
+        await _stop(listening)
+    progress.is_over = True
+    if not listening.done() or listening.cancelled():
+        return None, True
+    return listening.result(), interrupted
+
+
+async def _listen(model: Model, request: ModelRequest, progress: _Progress) -> ModelFault | None:
+    """Take what comes; returns what went wrong at the provider."""
+    try:
+        async with aclosing(model.stream(request)) as events:
             async for event in events:
+                if progress.is_over:
+                    break
                 if type(event) is TextDelta:
                     progress.hear(event.text)
                 else:
@@ -164,14 +254,35 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
                 if progress.characters > progress.characters_allowed:
                     break
     except ModelError as error:
-        fault = error.fault
-    except asyncio.CancelledError:
-        interrupted = True
-    parsed = progress.read_to_end()
-    for warning in parsed.warnings:
-        log.warning("signal.doubtful", problem=str(warning), turn=run.state.turn + 1)
-    outcome = _outcome(progress, parsed, plan=plan, fault=fault or _fault_of(progress), interrupted=interrupted)
-    return replace(outcome, duration_ms=round((run.equipment.clock.now() - started_s) * 1000))
+        return error.fault
+    return None
+
+
+async def _stop(listening: "asyncio.Task[ModelFault | None]") -> None:
+    """Cancel the stream and let it close; one that does not is left behind, never waited for."""
+    listening.cancel()
+    _left_behind.add(listening)
+    listening.add_done_callback(_forget)
+    with suppress(asyncio.CancelledError):  # a second cancel wants what is done already
+        await asyncio.wait({listening}, timeout=CANCEL_GRACE_S)
+    if not listening.done():
+        log.warning("model.ignored_cancellation", grace_s=CANCEL_GRACE_S)
+
+
+def _forget(listening: "asyncio.Task[ModelFault | None]") -> None:
+    _left_behind.discard(listening)
+    if not listening.cancelled():
+        listening.exception()  # looked at, or asyncio complains
+
+
+def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolCall]) -> tuple[Mapping[str, Any], ...]:
+    """The model's blocks with the ids under which its calls are run and answered."""
+    own = iter(call.id for call in calls)
+    ids = [next(own, block["id"]) if block.get("type") == "tool_use" else None for block in content]
+    return tuple(
+        block if call_id in (None, block.get("id")) else {**block, "id": call_id}
+        for block, call_id in zip(content, ids, strict=True)
+    )
 
 
 def _drop(_chunk: object) -> None:
@@ -185,6 +296,7 @@ def _outcome(
     broken = interrupted or fault is not None
     cut_by_budget = progress.characters > progress.characters_allowed and ended is None and not broken
     ran_out = ended is not None and ended.stop_reason == "max_tokens"
+    is_full = ended is not None and ended.stop_reason == "model_context_window_exceeded"
     tokens, estimated = _count(progress, is_whole=ended is not None)
     return TurnOutcome(
         parsed=parsed,
@@ -199,11 +311,12 @@ def _outcome(
         caches=bool(usage.cache_creation_tokens or usage.cache_read_tokens),
         estimated=estimated,
         model=ended.model if ended else "",
-        cut_off=ran_out or cut_by_budget,
-        budget_cut=cut_by_budget or (ran_out and plan.capped_by_budget),
+        cut_off=ran_out or cut_by_budget or is_full,
+        budget_cut=cut_by_budget or is_full or (ran_out and plan.capped_by_budget),
         is_last_paid=plan.is_last_paid,
         interrupted=interrupted,
         fault=fault,
+        request_ids=ended.request_ids if ended else (),
     )
 
 
@@ -228,17 +341,17 @@ def _fault_of(progress: _Progress) -> ModelFault | None:
         return None
     match progress.ended.stop_reason:
         case "refusal":
-            why = f": {quoted(detail)}" if (detail := progress.ended.stop_detail) else ""
+            why = f": {detail}" if (detail := quoted(progress.ended.stop_detail or "").rstrip(".")) else ""
             return ModelFault(
                 "provider_refused",
                 f"The model declined to answer this{why}. Put the question in other words, or choose another model.",
             )
-        case "model_context_window_exceeded":
-            return ModelFault(
-                "context_too_large",
-                "The conversation is longer than the model can read. Begin a new one, or ask for less.",
-            )
         case "broken":
-            return ModelFault("provider_failed", "The model's answer broke off before its end. Please ask again.")
+            return ModelFault(
+                "provider_failed",
+                "The model's answer broke off before its end. Please ask again.",
+                "The provider's stream ended without a stop reason.",
+                {"model": progress.ended.model, "request_ids": list(progress.ended.request_ids)},
+            )
         case _:
             return None

@@ -59,6 +59,14 @@ class AgentConfig(BaseModel):
             raise ConfigError("\n".join(map(_explain, error.errors()))) from None
 
 
+_LIMITS = ("max_iterations", "token_budget", "timeout_seconds", "max_tool_calls_per_turn", "max_parallel_tools")
+
+
+def stricter(wanted: AgentConfig, allowed: AgentConfig) -> AgentConfig:
+    """The configuration `wanted`, each limit lowered to that of `allowed` where that is lower (decision 31)."""
+    return wanted.model_copy(update={name: min(getattr(wanted, name), getattr(allowed, name)) for name in _LIMITS})
+
+
 def bounds(field: str) -> tuple[int, int]:
     """Least and greatest value of a field."""
     limits = {type(limit).__name__: limit for limit in AgentConfig.model_fields[field].metadata}

@@ -5,7 +5,8 @@ Rules, all about the end of the list:
 - **Same action**: the last three are the same, and they brought the same result or all failed.
 - **Cycle**: the last two or three actions stand there three times over, each with the result it had before; or all of
   it failed.
-- **Same error**: one tool failed three times with one and the same result, whatever its arguments.
+- **Same error**: one tool failed three times with one and the same result, whatever its arguments. Not all three in
+  one turn, where that is known: the model had seen none of them when it made the others (decision 34).
 
 An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys,
 white space and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are
@@ -18,7 +19,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 TIMES = 3
@@ -42,12 +43,14 @@ class Action:
         arguments: canonical JSON text, as `canonical_arguments` makes it.
         is_error: it failed.
         result_digest: stands for the result; only equality counts. `None` if unknown.
+        turn: in which it was made; `None` if unknown.
     """
 
     tool: str
     arguments: str
     is_error: bool = False
     result_digest: str | None = None
+    turn: int | None = field(default=None, compare=False)
 
     @classmethod
     def from_call(
@@ -128,12 +131,13 @@ def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
         return Action.from_call(call["tool"], call["arguments"]) if call else Action(action, "{}")
     if not isinstance(action, Mapping):
         raise TypeError(f"an action must be an Action or a mapping {{tool, arguments, …}}, not {action!r}")
-    tool, digest = action.get("tool"), action.get("result_digest")
+    tool, digest, turn = action.get("tool"), action.get("result_digest"), action.get("turn")
     return Action(
         tool=tool if isinstance(tool, str) else "",
         arguments=canonical_arguments(action.get("arguments")),
         is_error=action.get("is_error") is True,
         result_digest=None if digest is None else str(digest),
+        turn=turn if isinstance(turn, int) else None,
     )
 
 
@@ -175,7 +179,8 @@ def _same_error(actions: Sequence[Action]) -> Repetition | None:
     if not last.is_error or last.result_digest is None:
         return None
     run = _tail(actions, lambda action: action.tool == last.tool and _result(action) == _result(last))
-    return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= TIMES else None
+    one_look = last.turn is not None and all(action.turn == last.turn for action in run)
+    return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= TIMES and not one_look else None
 
 
 def _tail(actions: Sequence[Action], belongs: Callable[[Action], bool]) -> Sequence[Action]:

@@ -15,17 +15,24 @@ from oracle.decision.state import AgentState
 ERROR_LIMIT = 3
 """Tool errors in a row (012 FR-004)."""
 
+MOST_BROKEN_TURNS = 10
+"""Turns in a row that failed or were interrupted. The adapter has tried each of them again already, so a provider that
+fails as often is not there, and a control that goes on asking never ends of itself."""
+
+EMPTY_LIMIT = 3
+"""Empty turns in a row: the model is asked again after each of the first two."""
+
 NOTICE_TURNS = 2
 """The iteration warning comes at least this many turns before the limit (012 SC-003)."""
 
 
 def is_cancelled(state: AgentState) -> bool:
-    """Somebody asked for the query to stop."""
+    """A cancel was requested."""
     return state.cancelled
 
 
 def is_answered(state: AgentState) -> bool:
-    """The model stopped with no tool calls, and its signal asks for no other turn."""
+    """The model stopped with text and no tool calls, and asks for no other turn."""
     return state.answered
 
 
@@ -62,6 +69,16 @@ def keeps_failing(state: AgentState) -> bool:
     return state.error_streak >= ERROR_LIMIT and state.error_streak_until > state.error_streak_since
 
 
+def keeps_breaking(state: AgentState) -> bool:
+    """Too many turns in a row have failed or were interrupted for another one to be worth its request."""
+    return state.broken_turns >= MOST_BROKEN_TURNS
+
+
+def says_nothing(state: AgentState) -> bool:
+    """The model has been asked again often enough for an answer that has words in it: the query is stuck."""
+    return state.empty_turns >= EMPTY_LIMIT
+
+
 RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
     ("user_cancelled", is_cancelled),
     ("completed", is_answered),
@@ -74,12 +91,20 @@ RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
 
 
 _LIMITS = frozenset({"user_cancelled", "max_iterations", "token_budget", "timeout"})
-"""What a decision tree in Python cannot allow, whatever it answers (012 SC-002)."""
+"""What no control can allow, whatever it says (012 SC-002, decision 31)."""
 
 
 def exceeded(state: AgentState) -> TerminationReason | None:
     """The first of the limits that the user has set, and that the query has reached; a cancel is one."""
     return next((reason for reason, holds in RULES if reason in _LIMITS and holds(state)), None)
+
+
+def is_true(reason: TerminationReason, state: AgentState) -> bool:
+    """Whether the state bears a reason out; one that no rule is about is true if it was written.
+
+    A control may stop a query under a reason whose rule does not hold: for a limit of its own.
+    """
+    return all(holds(state) for ruled, holds in RULES if ruled == reason and ruled != "completed")
 
 
 def termination(state: AgentState) -> TerminationReason | None:

@@ -5,7 +5,7 @@ clock.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -30,6 +30,7 @@ class AgentState:
         turn: finished LLM turns.
         tokens_used: counted as the budget counts them.
         tokens_estimated: at least one turn's tokens are an estimate.
+        broken_turns: turns in a row that failed or were interrupted, up to now.
         start_time: when the query began, in seconds of the run's clock.
         elapsed_seconds: time since then, as passed in.
         recent_actions: the last nine tool calls with their results, oldest first.
@@ -37,9 +38,10 @@ class AgentState:
         error_streak_since: the turn in which that row began.
         error_streak_until: the turn of its latest error.
         last_error: text of the latest tool error.
-        cancelled: somebody asked for the query to stop.
+        cancelled: a cancel was requested.
         budget_cut: the token budget cut the last response off, or pays for no turn after it.
-        answered: the last turn ended without tool calls, and its signal asks for no other turn.
+        answered: the last turn ended with text and without tool calls, and asks for no other turn.
+        empty_turns: turns in a row, up to now, that brought neither text nor tool calls.
         termination_reason: why the query has ended; `None` while it goes on.
         turn_warned: the iteration warning has been sent.
         token_warned: the token warning has been sent.
@@ -57,6 +59,7 @@ class AgentState:
     turn: int = 0
     tokens_used: int = 0
     tokens_estimated: bool = False
+    broken_turns: int = 0
     start_time: float = 0.0
     elapsed_seconds: float = 0.0
     recent_actions: tuple[Action, ...] = ()
@@ -67,6 +70,7 @@ class AgentState:
     cancelled: bool = False
     budget_cut: bool = False
     answered: bool = False
+    empty_turns: int = 0
     termination_reason: TerminationReason | None = None
     turn_warned: bool = False
     token_warned: bool = False
@@ -115,17 +119,47 @@ class AgentState:
         return other
 
     def after_turn(
-        self, *, tokens: int, estimated: bool, answered: bool, signal: str | None = None, budget_cut: bool = False
+        self,
+        *,
+        tokens: int,
+        estimated: bool,
+        answered: bool,
+        signal: str | None = None,
+        budget_cut: bool = False,
+        empty: bool = False,
     ) -> Self:
         """A turn has finished."""
         return self._with(
             turn=self.turn + 1,
+            broken_turns=0,
             tokens_used=self.tokens_used + tokens,
             tokens_estimated=self.tokens_estimated or estimated,
             answered=answered,
             budget_cut=budget_cut,
+            empty_turns=self.empty_turns + 1 if empty else 0,
             signals=(*self.signals, signal) if signal else self.signals,
         )
+
+    def after_side_turn(self, *, tokens: int, estimated: bool, budget_cut: bool) -> Self:
+        """A turn beside the answer has finished: it is paid for, and says nothing of where the answer stands."""
+        return self._with(
+            turn=self.turn + 1,
+            broken_turns=0,
+            tokens_used=self.tokens_used + tokens,
+            tokens_estimated=self.tokens_estimated or estimated,
+            budget_cut=self.budget_cut or budget_cut,
+        )
+
+    def at(self, elapsed_seconds: float, *, cancelled: bool) -> Self:
+        """The same state at a later time."""
+        return self._with(elapsed_seconds=elapsed_seconds, cancelled=self.cancelled or cancelled)
+
+    def changed_by_control(self, changed: "AgentState") -> Self:
+        """What a decision tree's hook may change: the history of actions, the marks of warnings, its own data.
+
+        The limits and what counts against them stay as they are, whatever the hook answers.
+        """
+        return self._with(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
 
     def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
         """The provider has run tools of its own within a turn; they are no actions, but they were tried."""
@@ -134,6 +168,7 @@ class AgentState:
     def after_broken_turn(self, *, tokens: int, estimated: bool) -> Self:
         """A turn was interrupted or failed: its tokens count, the turn does not."""
         return self._with(
+            broken_turns=self.broken_turns + 1,
             tokens_used=self.tokens_used + tokens,
             tokens_estimated=self.tokens_estimated or (estimated and tokens > 0),
         )
@@ -142,7 +177,7 @@ class AgentState:
         """A tool call that was run has ended; `error` is its text if it failed, `source` its group."""
         streak = self.error_streak + 1 if action.is_error else 0
         return self._with(
-            recent_actions=(*self.recent_actions, action)[-RECENT_ACTIONS:],
+            recent_actions=(*self.recent_actions, replace(action, turn=self.turn))[-RECENT_ACTIONS:],
             error_streak=streak,
             error_streak_since=self.turn if streak == 1 else self.error_streak_since,
             error_streak_until=self.turn if streak else self.error_streak_until,
@@ -154,3 +189,18 @@ class AgentState:
     def extended(self, **extensions: Any) -> Self:  # noqa: ANN401  a module's own data
         """With a workflow module's data; everything else is as before (012 FR-015)."""
         return self._with(extensions=MappingProxyType({**self.extensions, **extensions}))
+
+
+_OF_THE_CONTROL = (
+    "recent_actions",
+    "error_streak",
+    "error_streak_since",
+    "error_streak_until",
+    "last_error",
+    "turn_warned",
+    "token_warned",
+    "tools_tried",
+    "sources_tried",
+    "extensions",
+)
+"""The fields that a decision tree's hooks may change."""

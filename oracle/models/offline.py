@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from oracle.chunks import SourceType
+from oracle.control_notes import without_notes
 from oracle.models.offline_answers import (
     Answer,
     conversation,
@@ -23,6 +24,7 @@ from oracle.models.offline_answers import (
     passages_found,
     saved,
     search_wanted,
+    still_wanted,
     too_much,
     web_wanted,
 )
@@ -80,7 +82,6 @@ _WORLD = re.compile(  # names in the midst of a sentence, years, and what change
     r"|tomorrow|world|population|president|best practices?|wetter|nachrichten|preise?|neuesten?)\b)"
 )
 _FILE = re.compile(r"(?<![\w./:-])\w[\w.-]*(?:/[\w.-]+)+\.[A-Za-z]{1,5}(?![\w/])")
-_CONTINUE = re.compile(r"\s*continue\.", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class _Query:
     terms: tuple[str, ...]
     tried: tuple[_Tried, ...]
     was_stuck: bool
+    lacked_capability: bool
     calls_before: int
 
     def results_of(self, name: str) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ class OfflineModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """Run one turn: tool calls, or the answer line by line."""
         query = _read_query(request.messages)
-        calls = () if request.tool_choice == "none" else _next_calls(request, query)
+        calls = () if _answers_now(request) or query.lacked_capability else _next_calls(request, query)
         if calls:
             for call in calls:
                 yield ToolCallRequested(call)
@@ -142,6 +144,11 @@ class OfflineModel:
             yield TextDelta(line)
         cut = "max_tokens" if answer.exceeds(request.max_tokens * _CHARS_PER_TOKEN) else "end_turn"
         yield TurnEnded(cut, Usage(), ({"type": "text", "text": text},), NAME)  # type: ignore[arg-type]  # both are reasons
+
+
+def _answers_now(request: ModelRequest) -> bool:
+    """No tool call would be run."""
+    return request.wrap_up or request.tool_choice == "none"
 
 
 def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
@@ -211,6 +218,8 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
     best = best_passages(passages, wanted, limit=_MAX_PASSAGES)
     if not query.terms:
         return conversation()
+    if query.lacked_capability:
+        return still_wanted(query.terms)
     if not request.tools and not query.tried:
         return _without_tools(request, query)
     if offered & set(_WRITING) and not _asks_for_reading(query.question):
@@ -231,7 +240,7 @@ def _without_tools(request: ModelRequest, query: _Query) -> Answer:
     are_names = all(_NAME.fullmatch(term) for term in query.terms)
     if not asks and not are_names:
         return conversation()
-    if query.was_stuck or request.tool_choice == "none" or (_WORLD.search(query.question) and not are_names):
+    if query.was_stuck or _answers_now(request) or (_WORLD.search(query.question) and not are_names):
         return web_wanted(query.terms)
     return search_wanted(query.terms)
 
@@ -245,19 +254,20 @@ def _read_query(messages: Sequence[Message]) -> _Query:
         earlier = [message for message in messages[: start or 0] if message.get("role") == "user" and _text_of(message)]
         terms = tuple(dict.fromkeys((*terms, *(key_terms(_text_of(earlier[-1])) if earlier else ()))))
     own = messages[start + 1 :] if start is not None else ()
-    was_stuck = any("<signal" in _text_of(message) for message in own if message.get("role") == "assistant")
+    said = [_text_of(message) for message in own if message.get("role") == "assistant"]
+    was_stuck = any("<signal" in text for text in said)
+    lacked = any('"need_capability"' in text for text in said)
     before = sum(1 for message in messages for block in _blocks(message) if block.get("type") == "tool_use")
-    return _Query(question, terms, tuple(_tried(own)), was_stuck, before)
+    return _Query(question, terms, tuple(_tried(own)), was_stuck, lacked, before)
 
 
 def _question_at(messages: Sequence[Message]) -> int | None:
-    """Where the query begins: the last thing that the user said, the control's `Continue.` apart (decision 8)."""
+    """Where the query begins: the last thing that the user said, the control's notes apart (decision 24)."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if message.get("role") != "user" or any(block.get("type") == "tool_result" for block in _blocks(message)):
             continue
-        text = _text_of(message)
-        if text.strip() and not (index and _CONTINUE.match(text)):
+        if _text_of(message).strip():
             return index
     return None
 
@@ -332,7 +342,9 @@ def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
+    """What a message says, the control's notes apart."""
     content = message.get("content")
     if isinstance(content, str):
-        return content
-    return "\n".join(str(block.get("text", "")) for block in _blocks(message) if block.get("type") == "text")
+        return without_notes(content)
+    texts = (str(block.get("text", "")) for block in _blocks(message) if block.get("type") == "text")
+    return without_notes("\n".join(texts))

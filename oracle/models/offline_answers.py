@@ -72,13 +72,22 @@ def web_wanted(terms: Sequence[str]) -> Answer:
         f"are not set up. {_HOW_TO}",
         (),
         "",
-        signal(
-            "need_capability",
-            0.9,
-            capability="web_search",
-            reason=f"nothing is offered to search for: {' '.join(terms)}",
-            workaround="set ANTHROPIC_API_KEY for a model that can search the web",
-        ),
+        _web_signal(terms),
+    )
+
+
+def still_wanted(terms: Sequence[str]) -> Answer:
+    """After other tools were offered to a question about the world outside."""
+    return Answer("None of the tools that are offered now searches the web.", (), "", _web_signal(terms))
+
+
+def _web_signal(terms: Sequence[str]) -> str:
+    return signal(
+        "need_capability",
+        0.9,
+        capability="web_search",
+        reason=f"nothing is offered to search for: {' '.join(terms)}",
+        workaround="set ANTHROPIC_API_KEY for a model that can search the web",
     )
 
 

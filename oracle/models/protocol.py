@@ -44,7 +44,6 @@ class ModelRequest:
         wrap_up: no tool call of this turn will be run, as a note in the messages says too; for models that read none.
         max_tokens: bound on the output, thinking included; at least 1.
         thinking_tokens: how much of it may be thinking; 0 turns thinking off.
-        hint: an instruction of the control for this request alone; it follows the last user message.
         web_search: offer the provider's own web search, where it has one.
         model: the provider's name for the model; `None` means the adapter's default.
         time_left_s: until the query's deadline, when the request is made: as long may a busy provider be waited for;
@@ -58,7 +57,6 @@ class ModelRequest:
     wrap_up: bool = False
     max_tokens: int = 4096
     thinking_tokens: int = 0
-    hint: str | None = None
     web_search: bool = False
     model: str | None = None
     time_left_s: float | None = None

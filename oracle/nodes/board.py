@@ -35,7 +35,22 @@ AGENT_KEYS: tuple[Key, ...] = (
         description="The last response hit its bound on tokens and is not complete.",
         read_only=True,
     ),
-    Key("said_nothing", "bool", default=True, description="The user has read nothing yet.", read_only=True),
+    Key("said_nothing", "bool", default=True, description="The last turn brought no text to read.", read_only=True),
+    Key(
+        "empty_turns",
+        "int",
+        0,
+        "Turns in a row that brought nothing: no text, no tool calls, no signal to act on.",
+        read_only=True,
+    ),
+    Key(
+        "asks_user",
+        "bool",
+        default=False,
+        description="The last response ends with a question to the user and calls no tools.",
+        read_only=True,
+    ),
+    Key("turn_left", "bool", default=True, description="The limits leave another turn.", read_only=True),
     Key("signal", "str", "", "Type of the last turn's signal; empty if it had none.", read_only=True),
     Key("confidence", "float", 1.0, "The model's confidence in that signal; 1 if there is none.", read_only=True),
     Key(
@@ -59,7 +74,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         "What classify_response makes of the last response, in the words of the signals.",
         read_only=True,
     ),
-    Key("hint", "str", "", "An instruction for the model, for its next turn alone; llm_turn empties it."),
+    Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
 
 
@@ -79,7 +94,9 @@ def publish_turn(agent: AgentRun, board: Blackboard) -> None:
     board.set("failed", agent.fault is not None)
     board.set("tool_calls", len(turn.calls) if turn else 0)
     board.set("cut_off", bool(turn and turn.cut_off))
-    board.set("said_nothing", not agent.output.has_content)
+    board.set("said_nothing", not (turn and turn.text.strip()))
+    board.set("empty_turns", agent.state.empty_turns)
+    board.set("asks_user", bool(turn and turn.asks_user))
     board.set("malformed_signal", track.malformed)
     board.set("turns_without_signal", track.turns_without)
     board.set("same_reason", track.same_reason)
@@ -97,6 +114,7 @@ def publish_tools(agent: AgentRun, board: Blackboard) -> None:
 def publish_counts(agent: AgentRun, board: Blackboard) -> None:
     """What changes with every step."""
     board.set("turn", agent.state.turn)
+    board.set("turn_left", agent.is_turn_left())
     board.set("tokens_used", agent.state.tokens_used)
     board.set("sources", len(agent.output.sources))
 

@@ -1,6 +1,8 @@
 """The `grant_turn` kind."""
 
 from bt_runtime import NodeSettings, Status, node
+from oracle.agent.tool_calls import refuse_open
+from oracle.agent.transcript import NOT_RUN
 from oracle.nodes.base import AgentNode
 
 
@@ -18,7 +20,8 @@ class GrantTurnSettings(NodeSettings):
 class GrantTurn(AgentNode[GrantTurnSettings]):
     """Asks the model to continue in another turn; the guards of the loop decide whether there is one left.
 
-    SUCCESS, always. The request is not part of the conversation that is kept.
+    SUCCESS, always. The request is not part of the conversation that is kept. Tool calls that have not been run by then
+    never are.
 
     ```yaml
     grant_turn: {hint: "Try a tool that you have not used yet."}
@@ -27,5 +30,6 @@ class GrantTurn(AgentNode[GrantTurnSettings]):
 
     def update(self) -> Status:
         """Ask."""
+        refuse_open(self.agent, NOT_RUN)
         self.agent.ask_again(self.settings.hint)
         return Status.SUCCESS

@@ -6,21 +6,20 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime import KeyUse, NodeSettings, Status, Use, node
-from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.tool_calls import CANCELLED, refuse
+from oracle.agent.outcomes import TurnOutcome
+from oracle.agent.tool_calls import CANCELLED, refuse_open
+from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import TurnOptions, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.board import publish_counts, publish_turn
-
-NOT_RUN = "Not run: the control goes on without it."
 
 
 class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
     Args:
-        hint: an instruction for this turn alone.
+        hint: an instruction for this turn.
         timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
         tools: false where the model may not call tools in this turn.
         visible: false for work beside the answer, as a subagent would do it: without tools, neither shown nor saved.
@@ -65,15 +64,14 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     def _give_the_word(self) -> None:
         """Let the user speak last, if the tree has put one turn right behind another."""
         agent = self.agent
-        if not agent.transcript.ends_with_model:
-            return
-        if agent.last_turn is not None and agent.last_turn.calls:
-            agent.apply_tools(ToolsOutcome(refuse(agent, agent.last_turn.calls, NOT_RUN)))
-        else:
+        refuse_open(agent, NOT_RUN)
+        if agent.transcript.ends_with_model:
             agent.ask_again()
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
-        """Speak."""
+        """Speak; it may have waited for another turn, which has ended since."""
+        if self.settings.visible:
+            refuse_open(self.agent, NOT_RUN)
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
         return run_turn(self.agent, TurnOptions(visible=self.settings.visible, tools=self.settings.tools, hint=hint))
 
@@ -94,7 +92,9 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         """Halt the turn; the node fails a tick later, when what was said so far is there."""
         self._is_late = True
         super().terminate(Status.INVALID)
-        self.agent.fault = ModelFault("provider_failed", f"the model took longer than {timeout_s:g} s")
+        self.agent.fault = ModelFault(
+            "provider_failed", f"The language model took longer than {timeout_s:g} s. Please ask again."
+        )
         self.board.set("failed", value=True)
         self.run.tick_again(self.path)
 
@@ -104,17 +104,18 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         super().terminate(new_status)
 
     def finish(self, value: TurnOutcome) -> Status:
-        """Apply the outcome."""
+        """Apply the outcome; first of all it counts, for its text may be of no use to the key that wants it."""
         agent = self.agent
         self.board.set("hint", "")
-        if self.settings.into is not None:
-            self.board.set(self.settings.into, value.text)
         if self.settings.visible:
+            refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
             agent.apply_turn(value)
             publish_turn(agent, self.board)
         else:
             agent.apply_side_turn(value)
             publish_counts(agent, self.board)
+        if self.settings.into is not None:
+            self.board.set(self.settings.into, value.text)
         return Status.SUCCESS if agent.fault is None else Status.FAILURE
 
     def interrupted(self, value: TurnOutcome | None) -> None:
@@ -125,7 +126,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self.settings.visible:
             agent.apply_turn(value)
             # One that had ended just before the halt may have called tools.
-            agent.apply_tools(ToolsOutcome(refuse(agent, value.calls, CANCELLED)))
+            refuse_open(agent, CANCELLED)
         else:
             agent.apply_side_turn(value)
         agent.fault = fault

@@ -1,8 +1,7 @@
 """The `refuse_tools` kind."""
 
 from bt_runtime import NodeSettings, Status, node
-from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.tool_calls import NO_TURN_LEFT, refuse
+from oracle.agent.tool_calls import NO_TURN_LEFT, refuse_open
 from oracle.nodes.base import AgentNode
 from oracle.nodes.board import publish_tools
 
@@ -30,7 +29,6 @@ class RefuseTools(AgentNode[RefuseToolsSettings]):
 
     def update(self) -> Status:
         """Refuse."""
-        turn = self.agent.last_turn
-        self.agent.apply_tools(ToolsOutcome(refuse(self.agent, turn.calls if turn else (), self.settings.why)))
+        refuse_open(self.agent, self.settings.why)
         publish_tools(self.agent, self.board)
         return Status.SUCCESS

@@ -5,7 +5,7 @@ from typing import Any
 
 from bt_runtime import NoSettings, Status, node
 from oracle.agent.outcomes import ToolsOutcome
-from oracle.agent.tool_calls import CANCELLED, refuse, run_tool_calls
+from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
 from oracle.nodes.base import AgentAction
 from oracle.nodes.board import publish_tools
 
@@ -15,7 +15,7 @@ class RunTools(AgentAction[NoSettings]):
     """Runs the tools that the model called in its last turn, side by side up to the user's limit.
 
     RUNNING while they run; then SUCCESS, also when tools failed: their errors go to the model. A halt cancels them, and
-    each call is answered all the same.
+    each call is answered all the same. A call is run once, however often the node is visited.
 
     ```yaml
     run_tools:
@@ -24,8 +24,7 @@ class RunTools(AgentAction[NoSettings]):
 
     def start(self) -> Coroutine[Any, Any, ToolsOutcome]:
         """Run the calls."""
-        turn = self.agent.last_turn
-        return run_tool_calls(self.agent, turn.calls if turn else ())
+        return run_tool_calls(self.agent, self.agent.open_calls)
 
     def finish(self, value: ToolsOutcome) -> Status:
         """Apply the outcome."""
@@ -35,5 +34,7 @@ class RunTools(AgentAction[NoSettings]):
 
     def interrupted(self, value: ToolsOutcome | None) -> None:
         """Keep the results that were there; if the calls had not even begun, they are cancelled all the same."""
-        turn = self.agent.last_turn
-        self.finish(value or ToolsOutcome(refuse(self.agent, turn.calls if turn else (), CANCELLED)))
+        if value is not None:
+            self.agent.apply_tools(value)
+        refuse_open(self.agent, CANCELLED)
+        publish_tools(self.agent, self.board)

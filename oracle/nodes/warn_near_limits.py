@@ -8,7 +8,7 @@ from oracle.nodes.base import AgentNode
 class WarnNearLimits(AgentNode[NoSettings]):
     """Tells user and model, once for each limit, that the turns or the tokens are nearly used up.
 
-    SUCCESS, always. The user's percentages decide when; the model gets the warning as a hint in its next turn.
+    SUCCESS, always. The user's percentages decide when; the model gets the warning as a note with its next turn.
 
     ```yaml
     warn_near_limits:

@@ -10,7 +10,7 @@ it is a `ScriptedModel`, where the wire does not matter, or whatever `model` say
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,10 +32,11 @@ from oracle.decision import AgentConfig
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.protocol import Model, ModelRequest
 from oracle.nodes import REGISTRY
-from oracle.testing import Reply, ScriptedModel, StandInProvider
+from oracle.testing import PromptCache, Reply, ScriptedModel, StandInProvider
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
 from prompts import load_segments
 from signals import parse
+from tests.acceptance.requests import as_body, check_requests
 from tests.acceptance.scripts import (
     ACTION_QUESTION,
     CHAT,
@@ -84,6 +85,7 @@ class Answered:
         conversation: as it is kept afterwards.
         recording: tick records; empty under the plain loop.
         bodies: the requests that the provider saw for this query; empty without the wire.
+        complaints: why it refused any of them.
         requests: the requests that a `ScriptedModel` got for this query; empty with the wire.
         saved_at_done: how many messages the conversation had when `Done` was sent.
     """
@@ -93,6 +95,7 @@ class Answered:
     conversation: Conversation
     recording: Recording
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     saved_at_done: int = 0
 
@@ -147,6 +150,11 @@ class Answered:
         return self.of(Failed)
 
     @property
+    def cause(self) -> str:
+        """What operators read of the failure that ended the query."""
+        return self.agent.fault.cause if self.agent.fault else ""
+
+    @property
     def calls(self) -> list[ToolCalled]:
         """The tool calls."""
         return self.of(ToolCalled)
@@ -179,10 +187,12 @@ class Answered:
     def check(self) -> "Answered":
         """The rules that hold for every query, whatever happened."""
         assert self.types.count("done") == 1
+        assert self.complaints == [], "the provider takes every request as it is made"
         assert self.types[-1] == "done"
         assert self.answer == self.agent.output.answer == self.kept
         assert self.saved_at_done == len(self.conversation.messages)
         assert not parse(self.answer).readings  # an example in a code span is none
+        check_requests(self.bodies or [as_body(request) for request in self.requests])
         called = [chunk.id for chunk in self.calls]
         assert sorted(called) == sorted(chunk.tool_call_id for chunk in self.results)
         for call_id in called:
@@ -310,6 +320,11 @@ class Harness:
                 conversation=self.conversations.now(user_id, query.agent.query.context_id),
                 recording=recording,
                 bodies=self.provider.bodies[bodies_before:] if self.provider else [],
+                complaints=[
+                    request.complaint
+                    for request in (self.provider.requests[bodies_before:] if self.provider else ())
+                    if request.complaint is not None
+                ],
                 requests=self.scripted.requests[requests_before:] if self.scripted else [],
                 saved_at_done=saved_at_done[0] if saved_at_done else -1,
             )
@@ -346,6 +361,8 @@ async def harness(
     clock: FakeClock | None = None,
     config: AgentConfig | None = None,
     conversations: WatchedConversations | None = None,
+    named_trees: Collection[str] = (),
+    cache: PromptCache | None = None,
     **equipment: Any,
 ) -> AsyncIterator[Harness]:
     """An `Oracle` over a small project and vault in a temporary folder.
@@ -359,6 +376,8 @@ async def harness(
         clock: stands still by default.
         config: the user's limits.
         conversations: kept over from another harness.
+        named_trees: what a question may name; empty: every tree that is not internal.
+        cache: the provider's; turns that name no usage report what they read and wrote of it.
         equipment: further fields of `Equipment`.
     """
     numbers = count(1)
@@ -368,7 +387,7 @@ async def harness(
         _furnish(folder)
         provider = scripted = None
         if model is None and wire:
-            provider = await stack.enter_async_context(StandInProvider(turns))
+            provider = await stack.enter_async_context(StandInProvider(turns, cache=cache))
             model = AnthropicModel(api_key="test", base_url=provider.url, retry=RetryPolicy(max_retries=0))
             stack.push_async_callback(model.aclose)
         elif model is None:
@@ -382,7 +401,7 @@ async def harness(
                 segments=equipment.pop("segments", None) or load_segments(),
                 intents=equipment.pop("intents", None) or HeuristicIntentClassifier(),
                 clock=clock,
-                timestamp=lambda: TIMESTAMP,
+                timestamp=equipment.pop("timestamp", None) or (lambda: TIMESTAMP),
                 **equipment,
             ),
             trees=TreeLibrary([folder / "trees", trees.FOLDER], registry=REGISTRY),
@@ -390,6 +409,7 @@ async def harness(
             new_id=new_id,
             config=config,
             control=control,
+            named_trees=named_trees,
         )
         made = Harness(oracle=oracle, folder=folder, clock=clock, conversations=conversations)
         made.provider, made.scripted = provider, scripted

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oracle.agent.planning import WRAP_UP_HINT
+from oracle.agent.planning import WRAP_UP_NOTE
 from oracle.chunks import Content, Done, SystemNotice
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
@@ -177,13 +177,12 @@ async def test_decision_12_parallel_calls_count_in_the_models_order_whatever_end
     assert [block["content"] for block in tool_results_of(answered.bodies[1])] == ["result 1", "result 2"]
 
 
-async def test_decision_13_the_last_turn_is_asked_for_without_tools_and_with_a_hint(control: ControlName) -> None:
+async def test_decision_13_the_last_turn_is_told_so_and_keeps_tools_and_tool_choice(control: ControlName) -> None:
     async with harness([*busy(2), answers("What there is.")], control=control) as it:
         answered = await it.ask(limits={"max_iterations": 3})
-    choices = [body.get("tool_choice") for body in answered.bodies]
-    assert choices == [None, None, {"type": "none"}]
+    assert [body.get("tool_choice") for body in answered.bodies] == [None] * 3
     assert [body["tools"] for body in answered.bodies] == [answered.bodies[0]["tools"]] * 3
-    assert [WRAP_UP_HINT in text_of(body["messages"][-1]) for body in answered.bodies] == [False, False, True]
+    assert [WRAP_UP_NOTE in text_of(body["messages"][-1]) for body in answered.bodies] == [False, False, True]
     assert answered.reason == "completed"
     assert answered.answer == "Step 1.\n\nStep 2.\n\nWhat there is."
 

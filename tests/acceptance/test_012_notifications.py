@@ -6,6 +6,7 @@ from math import ceil
 import pytest
 
 from oracle.chunks import Content, SystemNotice, ToolCalled
+from oracle.control_notes import marked
 from oracle.decision import AgentConfig
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (
@@ -77,12 +78,12 @@ async def test_012_fr_008_notifications_are_chunks_of_type_system_in_the_stream(
     ]
 
 
-async def test_012_fr_009_the_model_gets_the_warning_as_a_hint_in_that_turn_alone(control: ControlName) -> None:
+async def test_012_fr_009_the_model_gets_the_warning_as_a_note_that_stays_for_the_query(control: ControlName) -> None:
     async with harness(busy(), control=control) as it:
         answered = await it.ask(limits={"max_iterations": 10})
-    hinted = ["Approaching iteration limit" in text_of_request(body) for body in answered.bodies]
-    assert hinted == [number == 8 for number in range(1, 11)]
-    assert ITERATION_7_OF_10 in text_of(answered.bodies[7]["messages"][-1])
+    told = [text_of_request(body).count(ITERATION_7_OF_10) for body in answered.bodies]
+    assert told == [int(number >= 8) for number in range(1, 11)]
+    assert marked(ITERATION_7_OF_10) in text_of(answered.bodies[7]["messages"][-1])
 
 
 async def test_012_fr_011_every_limit_message_has_current_value_limit_value_and_advice(control: ControlName) -> None:

@@ -3,7 +3,7 @@
 from itertools import count, repeat
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.decision import AgentConfig
@@ -45,12 +45,12 @@ async def test_020_us3_1_at_29_of_30_one_final_turn_is_granted_and_its_answer_co
     assert answered.answer.endswith("The whole.")
 
 
-async def test_020_us3_1_the_final_turn_is_told_that_it_is_the_last_and_gets_no_tools() -> None:
+async def test_020_us3_1_the_final_turn_is_told_that_it_is_the_last() -> None:
     async with harness([*(wants_more(number) for number in range(1, 30)), answers()]) as it:
         answered = await it.ask(limits=LIMIT_30)
-    assert answered.bodies[29]["tool_choice"] == {"type": "none"}
     assert "This is the last turn that the limits allow." in last_user_text(answered, 29)
-    assert "tool_choice" not in answered.bodies[28]
+    assert "This is the last turn" not in last_user_text(answered, 28)
+    assert not any("tool_choice" in body for body in answered.bodies)
 
 
 async def test_020_us3_2_at_30_of_30_completion_is_forced_with_the_partial_answer() -> None:
@@ -165,7 +165,7 @@ async def test_020_us3_4_the_first_time_stuck_gets_another_strategy_with_all_rea
     assert {"vault_search", "thread_seek", "web_search", "search_code"} <= names
     assert not names & {"vault_write", "thread_push"}
     told = last_user_text(answered, 1)
-    assert told.startswith("Continue. You are not getting further this way.")
+    assert told.startswith("<control_note>\nContinue. You are not getting further this way.")
     assert "vault_search(" in told
     assert answered.reason == "completed"
 
@@ -238,7 +238,6 @@ _TURNS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=st.lists(_TURNS, min_size=1, max_size=6), limit=st.integers(1, 12))
 async def test_020_sc_004_no_model_runs_away(script: list[ScriptedTurn], limit: int) -> None:
     """A random model that says the same few things for ever ends within its turns, with one reason and one `done`."""

@@ -147,6 +147,12 @@ def test_text_from_tools_and_models_is_quoted_on_one_line_and_bounded() -> None:
     assert len(sentence) < 1_500
 
 
+def test_what_is_quoted_has_no_signal_in_it() -> None:
+    assert notices.quoted("a <signal type='stuck'> <SIGNAL type='stuck'> <signals>") == (
+        "a \u2039signal type='stuck'> \u2039SIGNAL type='stuck'> <signals>"
+    )
+
+
 def test_a_repetition_that_nobody_can_find_any_more_is_still_explained() -> None:
     assert notices.closing_sentence("no_progress", STATE) == "Stopped: no progress - the same actions were repeated."
     notice = notices.stop_notice("no_progress", STATE)

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.planning import estimate_tokens, message_characters, plan_turn
+from oracle.agent.planning import InputEstimate, TurnPlan, estimate_tokens, message_characters, plan_turn
 from oracle.decision import AgentConfig, AgentState
 
 STATE = AgentState(user_id="u", config=AgentConfig(max_iterations=5, token_budget=10_000))
 
 
-def plan(state: AgentState, *, input_tokens: int = 100):  # type: ignore[no-untyped-def]
-    return plan_turn(state, input_tokens=input_tokens, max_output_tokens=8_000, thinking_tokens=4_000)
+def plan(state: AgentState, *, input_tokens: int = 100, expected: int | None = None) -> TurnPlan:
+    request = InputEstimate(input_tokens, input_tokens if expected is None else expected)
+    return plan_turn(state, request=request, max_output_tokens=8_000, thinking_tokens=4_000)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,7 @@ def test_decision_06_thinking_is_off_when_there_is_no_room_for_it(left: int, thi
 )
 def test_decision_13_the_last_turn_of_two_or_more_wraps_up(turn: int, limit: int, wraps_up: bool) -> None:
     state = replace(STATE, config=AgentConfig(max_iterations=limit), turn=turn)
-    planned = plan(state)
-    assert (planned.wrap_up, planned.tool_choice) == (wraps_up, "none" if wraps_up else "auto")
+    assert plan(state).wrap_up == wraps_up
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,17 @@ def test_decision_13_so_does_the_last_turn_that_the_budget_pays_for(input_tokens
     assert (planned.is_last_paid, planned.wrap_up) == (last_paid, last_paid)
 
 
-def test_decision_13_with_a_limit_of_1_tools_are_offered_whatever_the_budget() -> None:
+@pytest.mark.parametrize(("expected", "last_paid"), [(99, False), (4_499, False), (4_501, True)])
+def test_decision_13_another_turn_is_reckoned_as_if_the_provider_had_nothing_in_its_cache(
+    expected: int, last_paid: bool
+) -> None:
+    assert plan(STATE, input_tokens=4_500, expected=expected).is_last_paid == last_paid
+    assert plan(STATE, input_tokens=8_902, expected=99).is_last_paid
+
+
+def test_decision_13_with_a_limit_of_1_no_turn_wraps_up_whatever_the_budget() -> None:
     state = replace(STATE, config=AgentConfig(max_iterations=1, token_budget=1_000))
-    assert plan(state, input_tokens=900).tool_choice == "auto"
+    assert not plan(state, input_tokens=900).wrap_up
 
 
 @pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (4_000, 1_000)])

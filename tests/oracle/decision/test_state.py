@@ -66,6 +66,12 @@ def test_a_finished_turn_counts_and_a_broken_one_only_costs() -> None:
     assert STATE.turn == 0
 
 
+def test_a_turn_beside_the_answer_is_paid_for_and_changes_nothing_else() -> None:
+    before = STATE.after_turn(tokens=10, estimated=False, answered=False, budget_cut=True, empty=True)
+    after = before.after_side_turn(tokens=5, estimated=True, budget_cut=False)
+    assert after == replace(before, turn=2, tokens_used=15, tokens_estimated=True)
+
+
 def test_a_broken_turn_that_cost_nothing_estimates_nothing() -> None:
     assert STATE.after_broken_turn(tokens=0, estimated=True).tokens_estimated is False
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import signals
+from oracle.control_notes import marked
 from oracle.models.offline import OfflineModel
 from oracle.models.offline_extracts import best_passages, quotation, read_passages
 from oracle.models.offline_terms import key_terms, matched, stems
@@ -60,7 +61,7 @@ class Query:
 
     async def go_on(self, names):
         self.names = names
-        self.messages.append({"role": "user", "content": "Continue.\n\nTry other tools."})
+        self.messages.append({"role": "user", "content": marked("Continue. Try other tools.")})
         for _ in range(6):
             if (await self._turn("auto", 4096)).stop_reason != "tool_use":
                 return signals.parse(self.text)
