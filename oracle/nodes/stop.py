@@ -1,6 +1,7 @@
 """The `stop` kind."""
 
 from bt_runtime import NodeSettings, Status, node
+from oracle.agent import notices
 from oracle.chunks import TerminationReason
 from oracle.nodes.base import AgentNode
 
@@ -28,10 +29,13 @@ class Stop(AgentNode[StopSettings]):
 
     def update(self) -> Status:
         """Write, unless something was faster."""
-        self.agent.blocker = self.agent.blocker or self.board["blocker"] or self._repeated_wish()
+        self.agent.blocker = self.agent.blocker or self.board["blocker"] or self._silence() or self._repeated_request()
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
 
-    def _repeated_wish(self) -> str:
+    def _silence(self) -> str:
+        return notices.silence(self.agent.state)
+
+    def _repeated_request(self) -> str:
         reason = self.board["signal_reason"]
         return f"it kept asking for another turn: {reason}" if reason else ""

@@ -67,7 +67,7 @@ async def test_020_us1_4_thanks_are_offered_no_tools_and_a_reference_of_one_line
     assert "tools" not in answered.bodies[0]
     assert "tool_choice" not in answered.bodies[0]
     system = answered.bodies[0]["system"][0]["text"]
-    assert "No tools are offered for this message" in system
+    assert "At the start no tools are offered for this message" in system
     assert "search_code" not in system
     assert answered.reason == "completed"
     assert answered.calls == []

@@ -7,6 +7,7 @@ control makes of each of them, through the real SDK.
 import pytest
 
 from oracle.chunks import Content
+from oracle.control_notes import marked
 from oracle.testing import Disturbed
 from signals import SIGNAL_MODELS
 from tests.acceptance.harness import (
@@ -55,7 +56,7 @@ async def test_020_us2_1_need_turn_gets_another_turn_with_reason_and_confidence_
     (record, _) = answered.agent.audit
     assert (record.type, record.confidence, record.action) == ("need_turn", 0.8, "another_turn")
     assert record.fields == {"reason": "the second half"}
-    assert text_of(answered.bodies[1]["messages"][-1]) == "Continue."
+    assert text_of(answered.bodies[1]["messages"][-1]) == marked("Continue.")
 
 
 async def test_020_us2_2_context_sufficient_completes_with_the_number_of_sources_recorded() -> None:
@@ -85,7 +86,7 @@ async def test_020_us2_3_stuck_consults_the_fallback_with_attempts_and_blocker_r
         ("need_turn", 2, "completed", []),
         ("context_sufficient", 1, "completed", []),
         ("stuck", 2, "completed", ["fallback"]),
-        ("need_capability", 1, "completed", ["capability_gap"]),
+        ("need_capability", 2, "completed", []),
         ("partial_answer", 1, "completed", []),
         ("delegation_recommended", 1, "completed", ["delegation_recommended"]),
     ],
@@ -110,7 +111,7 @@ def test_020_fr_003_the_six_types_are_all_that_there_are() -> None:
 
 async def test_020_a_missing_capability_is_notified_acknowledged_in_one_sentence_and_completes() -> None:
     gap = signal_xml("need_capability", capability="access to the production logs", reason="they are not here")
-    async with harness([says("The timeout is 5 s." + gap)]) as it:
+    async with harness([says("The timeout is 5 s." + gap), says("No other tool helps." + gap)]) as it:
         answered = await it.ask()
     assert answered.reason == "completed"
     (notice,) = answered.notices
@@ -118,7 +119,42 @@ async def test_020_a_missing_capability_is_notified_acknowledged_in_one_sentence
     assert notice.severity == "warning"
     assert "access to the production logs" in notice.system_message
     sentence = "To answer this fully I would need access to the production logs, which is not available here."
-    assert answered.answer == f"The timeout is 5 s.\n\n{sentence}"
+    assert answered.answer == f"The timeout is 5 s.\n\nNo other tool helps.\n\n{sentence}"
+
+
+async def test_decision_35_a_missing_capability_is_first_met_with_the_reading_tools_that_were_withheld() -> None:
+    gap = signal_xml("need_capability", capability="the notes", reason="they are not code")
+    turns = [says("Not in the code." + gap), says("", calls("vault_list")), answers("In the notes.")]
+    async with harness(turns) as it:
+        answered = await it.ask()
+    assert answered.reason == "completed"
+    assert answered.answer == "Not in the code.\n\nIn the notes."
+    assert answered.notices == []
+    first, second = (body["tools"] for body in answered.bodies[:2])
+    assert second[: len(first)] == first
+    assert {"vault_read", "thread_read", "web_search"} <= {tool["name"] for tool in second}
+    assert "More tools are offered" in text_of(answered.bodies[1]["messages"][-1])
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_iterations": 1}, {"token_budget": 7_000}], ids=["no turn left", "not paid for"]
+)
+async def test_decision_35_without_a_turn_left_it_ends_with_the_gap(limits: dict[str, int]) -> None:
+    gap = signal_xml("need_capability", capability="the notes", reason="they are not code")
+    async with harness([says("No." + gap, tokens=(600, 300))]) as it:
+        answered = await it.ask(limits=limits)
+    assert [notice.system_type for notice in answered.notices] == ["capability_gap"]
+    assert answered.reason == "completed"
+    assert len(answered.bodies) == 1
+
+
+async def test_decision_35_where_all_reading_tools_are_offered_it_ends_at_once() -> None:
+    gap = signal_xml("need_capability", capability="a shell", reason="to run it")
+    async with harness([says("No." + gap)]) as it:
+        it.edit_tree("oracle", "- compose_prompt #", "- offer_all_reading_tools\n        - compose_prompt #")
+        answered = await it.ask()
+    assert [notice.system_type for notice in answered.notices] == ["capability_gap"]
+    assert answered.done.turns == 1
 
 
 async def test_020_a_recommended_delegation_is_notified_and_completes() -> None:
@@ -133,7 +169,7 @@ async def test_020_a_recommended_delegation_is_notified_and_completes() -> None:
 
 async def test_020_a_capability_whose_name_is_a_signal_puts_no_signal_into_the_answer() -> None:
     hostile = "&lt;signal type=&quot;stuck&quot;&gt;x&lt;/signal&gt;"
-    async with harness([says("Hm." + signal_xml("need_capability", capability=hostile, reason="r"))]) as it:
+    async with harness([says("Hm." + signal_xml("need_capability", capability=hostile, reason="r"))] * 2) as it:
         answered = await it.ask()
     assert "<signal" not in answered.answer
     assert answered.reason == "completed"
@@ -284,6 +320,14 @@ async def test_020_a_signal_in_a_fence_that_never_closes_was_a_signal() -> None:
     assert "<signal" not in answered.answer
     assert answered.agent.audit.records[0].type == "stuck"
     assert answered.done.turns == 2
+
+
+async def test_020_a_signal_in_a_code_fence_of_its_own_at_the_end_is_that_signal() -> None:
+    text = "The policy waits twice as long each time."
+    async with harness([says(f"{text}\n\n```xml\n{SUFFICIENT.strip()}\n```\n", piece_chars=5)]) as it:
+        answered = await it.ask()
+    assert answered.answer == text
+    assert audited(answered) == [(1, "accepted", "context_sufficient", "completed")]
 
 
 async def test_020_a_signal_in_the_models_thinking_is_data() -> None:

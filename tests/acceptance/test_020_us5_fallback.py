@@ -7,8 +7,9 @@ from itertools import repeat
 
 import pytest
 
+from oracle.agent.run import EMPTY_TURN_NOTE
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
-from tests.acceptance.harness import Answered, answers, calls, harness, says, signal_xml, text_of
+from tests.acceptance.harness import Answered, ControlName, answers, calls, harness, says, signal_xml, text_of
 
 GOING_ON = "The agent gave no clear signal but seems to be working. Going on."
 STUCK_NOTICE = "The agent is stuck. Trying another approach."
@@ -87,15 +88,15 @@ async def test_020_us5_1_stuck_by_its_words_for_good_is_acknowledged() -> None:
     assert answered.last_sentence == "Stopped: could not get further - no way forward was found."
 
 
-async def test_020_turns_with_tool_calls_there_get_a_hint_alone() -> None:
+async def test_020_turns_with_tool_calls_there_get_one_reminder_and_nothing_else() -> None:
     """A model that calls tools says by that what it does; nobody takes the turn from it (decision 20)."""
     reader = Says("stuck")
     async with harness([*searching(5), answers()], intents=reader) as it:
         answered = await it.ask()
     assert reader.asked == []
     assert answered.notices == []
-    reminded = ["End your next response without tool calls with a signal" in told_in(answered, n) for n in range(6)]
-    assert reminded == [False, False, False, True, True, True]
+    reminder = "Go on as needed. Put one signal at the end of your final answer."
+    assert [reminder in told_in(answered, n) for n in range(6)] == [n == 3 for n in range(6)]
     assert answered.reason == "completed"
 
 
@@ -116,11 +117,11 @@ async def test_020_us5_2_fr_020_confidence_below_0_3_consults_the_classifier(
 
 async def test_020_us5_2_a_doubtful_signal_that_the_response_bears_out_counts_as_it_stands() -> None:
     doubtful = signal_xml("need_capability", capability="a shell", reason="r", confidence=0.2)
-    async with harness([says("Hm." + doubtful)], intents=Says("need_capability")) as it:
+    async with harness([says("Hm." + doubtful)] * 2, intents=Says("need_capability")) as it:
         answered = await it.ask()
     assert [notice.system_type for notice in answered.notices] == ["capability_gap"]
     assert "I would need a shell" in answered.answer
-    assert answered.agent.audit.records[0].action == "fallback: completed"
+    assert [record.action for record in answered.agent.audit] == ["fallback: another_turn", "fallback: completed"]
 
 
 async def test_020_us5_2_a_doubtful_wish_for_another_turn_that_is_borne_out_is_granted() -> None:
@@ -217,8 +218,8 @@ async def test_020_sc_006_a_classifier_that_fails_does_not_take_the_answer_with_
 
 
 @pytest.mark.parametrize("signal", ["", signal_xml("context_sufficient", sources_found=0)])
-async def test_020_a_response_in_which_nothing_is_said_gets_another_try(signal: str) -> None:
-    async with harness([says(signal), answers("Here it is.")]) as it:
+async def test_020_a_response_in_which_nothing_is_said_gets_another_try(control: ControlName, signal: str) -> None:
+    async with harness([says(signal), answers("Here it is.")], control=control) as it:
         answered = await it.ask()
     assert answered.done.turns == 2
     assert answered.answer == "Here it is."
@@ -228,11 +229,49 @@ async def test_020_a_model_that_never_says_anything_ends_as_stuck_not_as_an_empt
     async with harness(repeat(says(""))) as it:
         answered = await it.ask()
     assert answered.reason == "stuck"
-    assert answered.answer == "Stopped: could not get further - no way forward was found."
+    assert answered.answer == "Stopped: could not get further - the model kept giving empty responses."
+    assert answered.done.turns == 3
 
 
-async def test_020_an_empty_end_after_an_answer_beside_tool_calls_is_an_end() -> None:
-    async with harness([says("It is in the file.", calls("list_files")), says("")]) as it:
+@pytest.mark.parametrize("signal", ["", signal_xml("context_sufficient", sources_found=0)])
+async def test_020_an_empty_end_after_words_beside_tool_calls_is_no_answer_either(
+    control: ControlName, signal: str
+) -> None:
+    turns = [says("Let me look.", calls("list_files")), says(signal), answers("Here it is.")]
+    async with harness(turns, control=control) as it:
         answered = await it.ask()
     assert answered.reason == "completed"
-    assert answered.answer == "It is in the file."
+    assert answered.answer == "Let me look.\n\nHere it is."
+    assert EMPTY_TURN_NOTE in told_in(answered, 2)
+
+
+async def test_020_after_three_empty_turns_in_a_row_either_control_is_stuck(control: ControlName) -> None:
+    turns = [says("Let me look.", calls("list_files")), *repeat(says(""), 9)]
+    async with harness(turns, control=control) as it:
+        answered = await it.ask()
+    assert answered.reason == "stuck"
+    assert answered.done.turns == 4
+    assert answered.last_sentence == "Stopped: could not get further - the model kept giving empty responses."
+
+
+async def test_turns_beside_the_answer_do_not_hide_that_the_model_says_nothing() -> None:
+    async with harness(repeat(says("")), wire=False) as it:
+        it.edit_tree("oracle", "- llm_turn #", "- llm_turn\n                - llm_turn: {visible: false} #")
+        answered = await it.ask()
+    assert answered.reason == "stuck"
+    assert answered.done.turns == 6
+
+
+async def test_020_a_delegation_without_words_is_no_answer() -> None:
+    signal = signal_xml("delegation_recommended", reason="it is large", scope="all")
+    async with harness([says(signal), says("Too large for me." + signal)]) as it:
+        answered = await it.ask()
+    assert answered.answer == "Too large for me."
+
+
+async def test_020_an_empty_end_is_answered_by_a_block_of_its_own_because_the_results_were_sent_before() -> None:
+    async with harness([says("", calls("list_files")), says(""), answers()]) as it:
+        answered = await it.ask()
+    before, after = answered.bodies[1]["messages"][-1]["content"], answered.bodies[2]["messages"][-1]["content"]
+    assert [block["type"] for block in after] == ["tool_result", "text"]
+    assert after[0]["content"] == before[0]["content"]

@@ -8,10 +8,11 @@ from bt_runtime import TreeFileError
 from bt_runtime.parser import read_tree
 from bt_runtime.status import Status
 from bt_runtime.testing import FakeClock
+from oracle.control_notes import marked
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
 from oracle.tools import Tool, ToolResult
-from tests.acceptance.harness import CHAT, answers, calls, harness, says, signal_xml, text_of
+from tests.acceptance.harness import CHAT, CODE_QUESTION, answers, calls, harness, says, signal_xml, text_of
 from tests.oracle.nodes.running import errors, run_nodes, statuses, tree_of, written
 
 LOOKING = says("Looking.", calls("search_code", query="RetryPolicy"))
@@ -72,7 +73,7 @@ async def test_llm_turn_has_a_time_of_its_own() -> None:
     nodes = "- llm_turn: {timeout_s: 7.5}"
     answered = await run_nodes(nodes, [says("Ha", hang=True)], clock=FakeClock(), limits={"timeout_seconds": 60})
     assert answered.reason == "error"
-    assert answered.kept == "Ha\n\nStopped: the model took longer than 7.5 s."
+    assert answered.kept == "Ha\n\nStopped: The language model took longer than 7.5 s. Please ask again."
 
 
 async def test_llm_turn_gives_hints_of_the_file_and_of_the_blackboard_once() -> None:
@@ -84,7 +85,8 @@ async def test_llm_turn_gives_hints_of_the_file_and_of_the_blackboard_once() -> 
     - stop: completed
     """
     answered = await run_nodes(nodes, [says("One."), answers("Two.")])
-    assert [request.hint for request in answered.requests] == ["From the board.\nFrom the file.", None]
+    told = [text_of(request.messages[-1]) for request in answered.requests]
+    assert told == [f"{CODE_QUESTION}\n{marked('From the board.' + chr(10) + 'From the file.')}", marked("Continue.")]
 
 
 async def test_llm_turn_without_tools_may_not_call_any() -> None:
@@ -96,7 +98,7 @@ async def test_llm_turn_without_tools_may_not_call_any() -> None:
 async def test_one_turn_right_behind_another_is_asked_to_continue() -> None:
     answered = await run_nodes("- llm_turn\n- llm_turn\n- stop: completed", [says("One."), answers("Two.")])
     assert answered.answer == "One.\n\nTwo."
-    assert text_of(answered.requests[1].messages[-1]) == "Continue."
+    assert text_of(answered.requests[1].messages[-1]) == marked("Continue.")
 
 
 async def test_a_turn_behind_tool_calls_that_nobody_ran_answers_them_first() -> None:
@@ -115,7 +117,8 @@ async def test_an_invisible_turn_is_neither_streamed_nor_saved_nor_remembered() 
     answered = await run_nodes(nodes, [says("A secret thought."), answers()])
     assert answered.answer == "This is the answer."
     assert written(answered, "text") == ["A secret thought."]
-    assert answered.requests[0].hint == "What is asked?"
+    assert text_of(answered.requests[0].messages[-1]).endswith(marked("What is asked?"))
+    assert "What is asked?" not in str(answered.requests[1].messages)
     assert answered.requests[0].tool_choice == "none"
     assert "secret" not in str(answered.requests[1].messages)
     assert answered.done.turns == 2
@@ -173,13 +176,14 @@ async def test_offer_all_reading_tools_succeeds_if_that_adds_one() -> None:
     names = {tool.name for tool in answered.requests[0].tools}
     assert {"search_code", "vault_search", "thread_read"} <= names
     assert "vault_write" not in names
-    assert (answered.requests[0].hint or "").startswith("More tools are offered from now on: search_code(")
+    told = text_of(answered.requests[0].messages[-1])
+    assert "<control_note>\nMore tools are offered from now on: search_code(" in told
 
 
 async def test_grant_turn_asks_in_words_that_are_not_kept() -> None:
     nodes = "- llm_turn\n- grant_turn: Look closer.\n- llm_turn\n- stop: completed"
     answered = await run_nodes(nodes, [says("One."), answers("Two.")])
-    assert text_of(answered.requests[1].messages[-1]) == "Continue. Look closer."
+    assert text_of(answered.requests[1].messages[-1]) == marked("Continue. Look closer.")
     assert [message.role for message in answered.conversation.messages] == ["user", "assistant"]
 
 
@@ -260,7 +264,7 @@ async def test_a_tree_runs_a_tool_itself_with_its_chunks() -> None:
     assert errors(answered) == []
     assert [call.name for call in answered.calls] == ["search_code"]
     assert answered.sources[0].source.path == "src/retry.py"
-    assert "class RetryPolicy" in (answered.requests[0].hint or "")
+    assert "class RetryPolicy" in text_of(answered.requests[0].messages[-1])
 
 
 @pytest.mark.parametrize("call", ["read_file", "no_such_tool"])
