@@ -11,7 +11,7 @@ ones that every tree has, `@node` makes more.
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.builder import LiveTree, build
 from bt_runtime.clock import Clock, SystemClock
-from bt_runtime.context import Host, RunContext
+from bt_runtime.context import Host, Request, RunContext
 from bt_runtime.definition import NodeDefinition, Place, TreeDefinition
 from bt_runtime.errors import (
     BlackboardError,
@@ -30,7 +30,7 @@ from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.mistakes import Mistake, format_mistakes
 from bt_runtime.node import Action, Condition, Decorator, Guard, Node
-from bt_runtime.recording import Journal, NodeError, Observer, Outcome, Recording, TickRecord
+from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees
@@ -41,6 +41,7 @@ from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.suggestions import closest
+from bt_runtime.supervision import Standing, Supervisor
 
 __all__ = [
     "BUILTIN_KEYS",
@@ -80,13 +81,16 @@ __all__ = [
     "Registry",
     "ReloadingTrees",
     "Replay",
+    "Request",
     "RunContext",
     "RunError",
     "RunLoop",
     "RunResult",
     "Slot",
     "StalledError",
+    "Standing",
     "Status",
+    "Supervisor",
     "SystemClock",
     "TickRecord",
     "TreeDefinition",

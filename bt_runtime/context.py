@@ -9,7 +9,7 @@ Rules that make a run a function of what it was told:
   tick that posted it never starts.
 """
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -129,12 +129,19 @@ class RunContext:
             self.record_error(request.node.path, outcome.error)
         request.node.give_back(outcome.value)
 
-    def take_posted(self) -> list[Request]:
-        """The requests to start now, in the order in which they were posted."""
-        posted, self.posted = self.posted, []
-        for request in posted:
+    def take_posted(self, chosen: Sequence[Request] | None = None) -> Sequence[Request]:
+        """The requests to start now, in the order in which they were posted.
+
+        Args:
+            chosen: some of the posted ones; the others stay posted. `None` means all.
+        """
+        if chosen is None or len(chosen) == len(self.posted):
+            chosen, self.posted = self.posted, []
+        else:
+            self.posted = [request for request in self.posted if request not in chosen]
+        for request in chosen:
             request.started = True
-        return posted
+        return chosen
 
     def wake_at(self, node_index: int, at_s: float) -> None:
         """Tick the tree when the run's clock shows `at_s`; replaces the node's earlier wish."""

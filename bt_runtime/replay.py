@@ -52,7 +52,8 @@ def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[s
             records.append(record)
         if diverged_at is None and (record is None or _did(record, own_paths) != _did(recorded, recorded_paths)):
             diverged_at = recorded.tick
-    return Replay(tuple(records), diverged_at, tuple(player.missing), tuple(player.open_requests))
+    unanswered = tuple(key for key, request in player.open_requests.items() if not request.halted)
+    return Replay(tuple(records), diverged_at, tuple(player.missing), unanswered)
 
 
 class _Player:

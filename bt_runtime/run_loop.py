@@ -1,6 +1,6 @@
 """The run loop: ticks a tree when something has happened, and never polls.
 
-What can happen: a request has ended, a deadline has come, somebody delivered a value (a cancel is one), or a node
+What can happen: a request has ended, a deadline has come, a value was delivered (a cancel is one), or a node
 asked to be ticked again because it can make progress without waiting. Between ticks the loop sleeps.
 
 Before a tick the journal, if there is one, keeps the outcomes that the tick is told of. After each tick, in this order:
@@ -8,7 +8,8 @@ Before a tick the journal, if there is one, keeps the outcomes that the tick is 
 1. observers get the tick record;
 2. requests of halted nodes are cancelled and awaited, and what they kept is handed to their nodes, by way of the
    journal;
-3. requests that the tick posted are started, in the order in which they were posted;
+3. requests that the tick posted are started, in the order in which they were posted; a supervisor, if there is one,
+   may hold some of them, or end the run here;
 4. the loop waits for the next thing to happen.
 
 So the tree sees nothing but outcomes, deliveries and recorded times, and the same of these give the same run.
@@ -28,10 +29,12 @@ import structlog
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
+from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
 from bt_runtime.inbox import Delivery, Ended, Inbox
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
+from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.tasks import Tasks
 from bt_runtime.ticker import Ticker, TickInput
 
@@ -55,12 +58,14 @@ class RunResult:
         ticks: how many there were.
         errors: every exception that nodes raised, in order.
         error: why the loop itself gave up.
+        is_stopped: the supervisor ended the run; FAILURE, without an `error`.
     """
 
     status: Status
     ticks: int
     errors: tuple[NodeError, ...]
     error: BTError | None = None
+    is_stopped: bool = False
 
 
 class RunLoop:
@@ -71,6 +76,7 @@ class RunLoop:
         clock: the time of the run.
         observers: get every tick record; one that raises is dropped.
         journal: keeps outcomes before the tree is told of them.
+        supervisor: bounds the run from outside its tree.
         max_ticks_without_event: bound on ticks in a row for which there was nothing to wait for.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
@@ -82,6 +88,7 @@ class RunLoop:
         clock: Clock | None = None,
         observers: Iterable[Observer] = (),
         journal: Journal | None = None,
+        supervisor: Supervisor | None = None,
         max_ticks_without_event: int = MAX_TICKS_WITHOUT_EVENT,
         halt_grace_s: float = HALT_GRACE_S,
     ) -> None:
@@ -91,6 +98,8 @@ class RunLoop:
         self._clock = clock or SystemClock()
         self._observers = list(observers)
         self._journal = journal
+        self._supervisor = supervisor
+        self._is_stopped = False
         self._max_ticks_without_event = max_ticks_without_event
         self._ticks_without_event = 0
         self._inbox = Inbox()
@@ -129,7 +138,8 @@ class RunLoop:
             told = self._told_by_events(cause="start")
             while self._tick(told) is RUNNING:
                 await self._settle_halted()
-                self._tasks.start(self._context.take_posted())
+                if not self._start_posted():
+                    break
                 told = await self._wait()
                 await self._keep([outcome for outcome in told.outcomes if outcome.state != "cancelled"])
         except BTError as gave_up:
@@ -137,8 +147,8 @@ class RunLoop:
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
-        status = FAILURE if error else self._ticker.status
-        return RunResult(status, self._context.tick, tuple(self._errors), error)
+        status = FAILURE if error or self._is_stopped else self._ticker.status
+        return RunResult(status, self._context.tick, tuple(self._errors), error, self._is_stopped)
 
     def _tick(self, told: TickInput) -> Status:
         self._observe(self._ticker.tick(told))
@@ -152,6 +162,19 @@ class RunLoop:
             except (Exception, asyncio.CancelledError):  # nothing is awaited here, so this is no cancel of ours
                 self._observers = [other for other in self._observers if other is not observer]
                 log.exception("observer.dropped", observer=type(observer).__name__, tick=record.tick)
+
+    def _start_posted(self) -> bool:
+        """Start what may be started; false if the supervisor ends the run."""
+        chosen: Sequence[Request] | None = None
+        if self._supervisor is not None:
+            again = self._context.again
+            rests = again is None and not self._inbox
+            standing = Standing(self._context.now_s, self._context.posted, self._tasks.under_way, again, rests)
+            chosen = self._supervisor.judge(standing)
+            self._is_stopped = chosen is None
+        if not self._is_stopped:
+            self._tasks.start(self._context.take_posted(chosen))
+        return not self._is_stopped
 
     async def _settle_halted(self) -> None:
         """Await what halted nodes had under way, and hand it to them."""
@@ -173,7 +196,7 @@ class RunLoop:
         again, self._context.again = self._context.again, None
         while not self._inbox:
             now_s = self._clock.now()
-            until_s = min(self._context.deadlines.values(), default=None)
+            until_s = self._next_deadline_s()
             if again is not None:
                 return await self._at_once("again", (again,))
             if until_s is not None and until_s <= now_s:
@@ -199,8 +222,8 @@ class RunLoop:
 
     def _told_by_events(self, cause: CauseKind | None = None) -> TickInput:
         """What came in; if a deadline lies in between, first what came before it."""
-        deadline_s = min(self._context.deadlines.values(), default=inf)
-        events = self._inbox.take(before_s=deadline_s)
+        deadline_s = self._next_deadline_s()
+        events = self._inbox.take(before_s=inf if deadline_s is None else deadline_s)
         ends = [event for event in events if isinstance(event, Ended)]
         for end in ends:
             end.request.outcome = end.outcome
@@ -221,8 +244,16 @@ class RunLoop:
         interrupted, self._interrupted = self._interrupted, []
         return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
 
+    def _next_deadline_s(self) -> float | None:
+        """Of the nodes and of the supervisor."""
+        until_s = min(self._context.deadlines.values(), default=None)
+        outer_s = self._supervisor.deadline_s() if self._supervisor is not None else None
+        return until_s if outer_s is None or (until_s is not None and until_s <= outer_s) else outer_s
+
     def _due(self, until_s: float) -> tuple[str, ...]:
-        return tuple(self._tree.nodes[index].path for index, at_s in self._context.deadlines.items() if at_s <= until_s)
+        """The nodes whose deadline has come; the root, where it is the supervisor's alone."""
+        due = [self._tree.nodes[index].path for index, at_s in self._context.deadlines.items() if at_s <= until_s]
+        return tuple(due) or (self._tree.root.path,)
 
     def _waiting_nodes(self) -> tuple[str, ...]:
         """The RUNNING nodes that no RUNNING node below explains."""

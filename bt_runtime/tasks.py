@@ -1,7 +1,7 @@
 """The asyncio tasks behind a run's requests: started in order, cancelled and awaited when their nodes are halted."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import structlog
@@ -33,6 +33,11 @@ class Tasks:
 
     def __len__(self) -> int:
         return len(self._by_request)
+
+    @property
+    def under_way(self) -> Collection[Request]:
+        """The requests whose work has not ended."""
+        return self._by_request.keys()
 
     def start(self, requests: Iterable[Request]) -> None:
         """Start the work of the requests, in their order."""

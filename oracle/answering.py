@@ -30,6 +30,7 @@ from oracle.decision import (
     DecisionTreeError,
     decision_trees,
     make_decision_tree,
+    stricter,
 )
 from oracle.models.protocol import ModelFault
 from oracle.tools import ToolRegistry
@@ -153,11 +154,17 @@ class ActiveQuery:
         """
         self.agent.tell_of_cut_history()
         try:
-            await self.control.drive()
+            await self._drive()
+            await self.closing.finish(self.agent, asked_at=self.asked_at)
         except asyncio.CancelledError:
             self.agent.stop("user_cancelled")
             await self.closing.finish(self.agent, asked_at=self.asked_at)
             raise
+
+    async def _drive(self) -> None:
+        """Let the control work; what it raises becomes the fault that ends the query."""
+        try:
+            await self.control.drive()
         except DecisionTreeError as error:
             self._fail(control_failed(self.agent.query.tree, str(error)), error)
         except Exception as error:  # noqa: BLE001  logged, and told the user
@@ -307,7 +314,7 @@ class Oracle:
         state = AgentState(
             user_id=query.user_id,
             project_id=query.project_id,
-            config=query.config if isinstance(chosen, TreeDefinition) else chosen.get_config(),
+            config=query.config if isinstance(chosen, TreeDefinition) else _config_of(chosen, query.config),
             max_turns=_own_limit(chosen) if isinstance(chosen, TreeDefinition) else None,
             start_time=equipment.clock.now(),
         )
@@ -319,6 +326,18 @@ class Oracle:
             journal=journal,
             transcript=Transcript.of(query.history, query.question),
         )
+
+
+def _config_of(chosen: DecisionTree, allowed: AgentConfig) -> AgentConfig:
+    """The configuration of a decision tree; it can lower the query's limits, and not raise them.
+
+    Raises:
+        DecisionTreeError: it has none.
+    """
+    wanted: object = chosen.get_config()
+    if not isinstance(wanted, AgentConfig):
+        raise DecisionTreeError(f"get_config answered {wanted!r}; it must be an AgentConfig")
+    return stricter(wanted, allowed)
 
 
 def _own_limit(tree: TreeDefinition) -> int | None:

@@ -44,5 +44,5 @@ BUILTIN_KEYS: tuple[Key, ...] = (
         "Why the run stops; the first reason counts. Empty: it goes on.",
         read_only=True,
     ),
-    Key("cancel_requested", "bool", default=False, description="Somebody asked for the run to stop.", read_only=True),
+    Key("cancel_requested", "bool", default=False, description="A cancel was requested.", read_only=True),
 )

@@ -3,22 +3,24 @@
 The loop stops for the reasons of 012 FR-004 and does nothing else: no fallback, no loops of signals. It is kept for
 skills that bring their own decision tree, and to compare the YAML trees with.
 
-The user's limits and a cancel hold whatever the decision tree answers (012 SC-002).
+The user's limits and a cancel hold whatever the decision tree answers (012 SC-002): the floor is the same as below a
+tree.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
 from bt_runtime import Outcome
+from oracle.agent import notices
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
-from oracle.agent.tool_calls import CANCELLED, NO_TURN_LEFT, refuse, run_tool_calls
+from oracle.agent.tool_calls import CANCELLED, NO_TURN_LEFT, refuse, refuse_open, run_tool_calls
 from oracle.agent.turn import run_turn
 from oracle.chunks import TerminationReason
+from oracle.control.floor import Floor
 from oracle.decision import AgentState, DecisionTree, DecisionTreeError, rules
 
 T = TypeVar("T")
@@ -30,13 +32,13 @@ class LoopControl:
     def __init__(self, run: AgentRun, decisions: DecisionTree) -> None:
         self._run = run
         self._decisions = decisions
+        self._floor = Floor(run)
         self._wake = asyncio.Event()
-        self._cancelled = False
         self._steps = 0
 
     def cancel(self) -> None:
         """Stop now; what is under way is cancelled and awaited."""
-        self._cancelled = True
+        self._floor.cancel()
         self._wake.set()
 
     async def drive(self) -> None:
@@ -59,13 +61,16 @@ class LoopControl:
         if run.fault is not None:
             run.stop("error")
         if not self._goes_on():
-            run.apply_tools(ToolsOutcome(refuse(run, turn.calls, CANCELLED if self._cancelled else NO_TURN_LEFT)))
+            refuse_open(run, CANCELLED if self._floor.is_cancelled else NO_TURN_LEFT)
         elif turn.calls:
             cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
             apply = partial(run.apply_tools, judge=self._judge)
             await self._while_allowed(
                 run_tool_calls(run, turn.calls), key="run_tools", apply=apply, otherwise=cancelled
             )
+        elif rules.says_nothing(run.state):
+            run.blocker = notices.silence(run.state)
+            run.stop("stuck")
         else:
             run.ask_again()
 
@@ -82,11 +87,11 @@ class LoopControl:
         return self._decided(self._decisions.on_tool_result, state, told)
 
     def _goes_on(self) -> bool:
-        """Ask the decision tree, and the limits."""
+        """Ask the decision tree, and the floor."""
         run = self._run
-        run.state = replace(run.state, elapsed_seconds=run.seconds_since_start(), cancelled=self._cancelled)
+        now_s = run.equipment.clock.now()
         if run.state.termination_reason is None:
-            reason = self._reason_to_stop(run.state)
+            reason = self._reason_to_stop(self._floor.look(now_s)) or self._floor.exceeded(now_s)
             if reason is not None:
                 run.stop(reason)
         return run.state.termination_reason is None
@@ -98,7 +103,7 @@ class LoopControl:
         except (TypeError, ValueError):
             raise DecisionTreeError(f"should_continue answered {answer!r}; it must be (bool, reason)") from None
         if goes_on:
-            return rules.exceeded(state)
+            return None
         reason = reason or "completed"
         if reason not in get_args(TerminationReason):
             known = ", ".join(get_args(TerminationReason))
@@ -106,15 +111,16 @@ class LoopControl:
         return cast("TerminationReason", reason)
 
     def _decided(self, hook: Callable[..., Any], *told: Any) -> AgentState:  # noqa: ANN401  the hook's arguments
-        state = _answer_of(hook, *told)
-        if not isinstance(state, AgentState):
-            raise DecisionTreeError(f"{hook.__name__} answered {state!r}; it must be the next AgentState")
-        return state
+        answer = _answer_of(hook, *told)
+        if not isinstance(answer, AgentState):
+            raise DecisionTreeError(f"{hook.__name__} answered {answer!r}; it must be the next AgentState")
+        before: AgentState = told[0]
+        return before.changed_by_control(answer)
 
     async def _while_allowed(
         self, step: Coroutine[Any, Any, T], *, key: str, apply: Callable[[T], None], otherwise: Callable[[], T]
     ) -> T:
-        """Run a step until it ends, the deadline comes, or somebody cancels; its outcome holds what there is.
+        """Run a step until it ends, the deadline comes, or a cancel is requested; its outcome holds what there is.
 
         Args:
             step: returns what it has when it is cancelled.
@@ -122,13 +128,12 @@ class LoopControl:
             apply: takes the outcome over, also when this task itself is cancelled.
             otherwise: its outcome, if it was cancelled before it had begun.
         """
-        clock, state = self._run.equipment.clock, self._run.state
+        clock = self._run.equipment.clock
         task = asyncio.create_task(step)
         task.add_done_callback(lambda _: self._wake.set())
-        until_s = state.start_time + state.time_limit_s
         try:
-            while not (task.done() or self._cancelled or clock.now() >= until_s):
-                await clock.wait(self._wake, until_s=until_s)
+            while not (task.done() or self._floor.is_over(clock.now())):
+                await clock.wait(self._wake, until_s=self._floor.ends_at_s)
                 self._wake.clear()
         finally:
             if not task.done():

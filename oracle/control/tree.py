@@ -7,7 +7,12 @@ from itertools import count
 from bt_runtime import LiveTree, Observer, RunLoop, RunResult, TickRecord, TreeDefinition, build
 from oracle.agent.closing import Closing
 from oracle.agent.run import AgentRun
+from oracle.control.floor import TreeFloor
 from oracle.nodes import REGISTRY, AgentHost, first_values
+
+HALT_GRACE_S = 0.08
+"""How long halted work may take to end, in real seconds: the answer to a limit is due within 100 ms (decision 7), and
+turns and tools, which take 50 ms at most, must have ended before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +53,22 @@ class TreeControl:
         host = AgentHost(run, closing, asked_at, count(1))
         self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=first_values(run))
         self._loop = RunLoop(
-            self.tree, clock=run.equipment.clock, observers=[_NodeErrors(run), *observers], journal=run.journal
+            self.tree,
+            clock=run.equipment.clock,
+            observers=[_NodeErrors(run), *observers],
+            journal=run.journal,
+            supervisor=TreeFloor(run, self.tree.blackboard),
+            halt_grace_s=HALT_GRACE_S,
         )
         self._run = run
 
     def cancel(self) -> None:
-        """Ask the tree to stop; its `cancelled` guard decides how."""
+        """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
         self._loop.cancel()
 
     async def drive(self) -> None:
         """Run the tree to its end."""
         result: RunResult = await self._loop.run()
         if result.error is not None:
+            self._run.has_lost_control = True
             self._run.node_errors.append(str(result.error))

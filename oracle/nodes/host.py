@@ -1,5 +1,6 @@
 """What the nodes of the agent's trees talk to: the query under way, and its end."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -10,6 +11,7 @@ import structlog
 from oracle.agent.closing import Closing
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
+from oracle.agent.tool_calls import CANCELLED
 from oracle.chunks import Severity, SystemType, ToolCalled, ToolReturned
 
 log = structlog.get_logger(__name__)
@@ -43,7 +45,8 @@ class AgentHost:
         """
         if topic not in get_args(SystemType):
             raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(SystemType))}")
-        log.info("notice.sent", topic=topic, values=dict(metadata))
+        # The names of the values alone: they may be the model's words, which stand in the run's record.
+        log.info("notice.sent", topic=topic, severity=severity, values=sorted(metadata))
         notice = Notice(cast("SystemType", topic), message, cast("Severity", severity), metadata)
         self.agent.output.notify(notice)
 
@@ -57,7 +60,11 @@ class AgentHost:
         call_id = f"tree_{next(self.calls)}"
         output.call_tool(ToolCalled(call_id, action, arguments))
         started_s = clock.now()
-        result = await self.agent.equipment.tools.call(action, arguments)
+        try:
+            result = await self.agent.equipment.tools.call(action, arguments)
+        except asyncio.CancelledError:
+            output.return_tool(ToolReturned(call_id, CANCELLED, is_error=True, duration_ms=0))
+            raise
         duration_ms = round((clock.now() - started_s) * 1000)
         output.return_tool(ToolReturned(call_id, result.text, is_error=result.is_error, duration_ms=duration_ms))
         for source in result.sources:

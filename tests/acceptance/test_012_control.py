@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from oracle.answering import AskError
-from oracle.chunks import Content
 from oracle.decision import AgentConfig, AgentState, DecisionTree, DefaultDecisionTree, decision_tree
 from tests.acceptance.harness import (
     NEED_TURN,
@@ -188,7 +187,7 @@ async def test_012_fr_014_a_mistake_in_a_decision_tree_ends_the_query_as_tree_fa
         answered = await it.ask(tree=tree)
     assert answered.reason == "error"
     assert answered.failures[0].error_type == "tree_failed"
-    assert problem in answered.failures[0].error
+    assert problem in answered.cause
 
 
 def test_012_fr_013_the_default_decision_tree_is_a_decision_tree() -> None:
@@ -223,7 +222,7 @@ async def test_012_sc_008_a_guard_with_a_limit_of_its_own_is_the_effective_limit
         "Approaching iteration limit (3/5). Consider wrapping up your response.",
         "Maximum iterations reached (5/5). Saving partial response.",
     ]
-    assert [request.tool_choice for request in answered.requests] == ["auto"] * 4 + ["none"]
+    assert [request.wrap_up for request in answered.requests] == [False] * 4 + [True]
 
 
 async def test_012_sc_008_a_deadline_with_a_time_of_its_own_is_the_effective_one() -> None:
@@ -283,8 +282,8 @@ async def test_decision_09_a_tree_without_finish_ends_with_one_done_and_is_saved
 async def test_decision_10_a_tree_that_only_finishes_explains_why_it_stopped_all_the_same() -> None:
     async with harness([says("Here.", AUTH)]) as it:
         it.write_tree("mine", mine("llm_turn", "stop: max_iterations", "finish"))
-        answered = await it.ask(tree="mine")
-    assert answered.answer == "Here.\n\nStopped: iteration limit reached (1/15)."
+        answered = await it.ask(tree="mine", limits={"max_iterations": 1})
+    assert answered.answer == "Here.\n\nStopped: iteration limit reached (1/1)."
 
 
 @pytest.mark.parametrize(
@@ -306,8 +305,9 @@ async def test_decision_09_a_tree_that_fails_ends_with_one_done_and_tree_failed(
         answered = await it.ask(tree="mine")
     assert answered.reason == "error"
     assert [failure.error_type for failure in answered.failures] == ["tree_failed"]
-    assert problem in answered.failures[0].error
-    assert answered.last_sentence.startswith("Stopped: the control of the query (mine) failed")
+    assert problem in answered.cause
+    assert answered.cause.startswith("the control of the query (mine) failed")
+    assert answered.last_sentence.startswith("Stopped: The control of this query failed.")
     if "llm_turn" in steps:
         assert answered.kept.startswith("Here.")
 
@@ -386,6 +386,6 @@ async def test_a_turn_that_takes_longer_than_the_tree_allows_fails_with_what_was
         it.clock.advance(20)
         answered = await query.result()
         await it.wire.wait_disconnected()
-    assert answered.failures[0].error == "the model took longer than 20 s"
-    assert [chunk.content for chunk in answered.of(Content)][-1] == "Stopped: the model took longer than 20 s."
+    assert answered.failures[0].error == "The language model took longer than 20 s. Please ask again."
+    assert answered.last_sentence == "Stopped: The language model took longer than 20 s. Please ask again."
     assert answered.answer.startswith("Half of")

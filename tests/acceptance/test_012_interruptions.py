@@ -3,16 +3,20 @@
 import asyncio
 import time
 from collections.abc import Mapping
+from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
 
 from oracle.chunks import SystemNotice, ToolCalled
+from oracle.conversations import Exchange
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     ControlName,
     Harness,
     Underway,
+    WatchedConversations,
     answers,
     calls,
     hangs,
@@ -317,3 +321,31 @@ async def test_decision_09_a_cancelled_task_ends_with_done_and_keeps_what_was_sa
         answered = query._collect().check()
     assert (answered.reason, answered.answer, answered.kept) == ("user_cancelled", "Half of the", "Half of the")
     assert answered.done.tokens_used > 0
+
+
+class SlowConversations(WatchedConversations):
+    """Conversations whose first write takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__(new_id=partial(next, map(str, count(1))))
+        self.is_writing = asyncio.Event()
+
+    async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
+        if not self.is_writing.is_set():
+            self.is_writing.set()
+            await asyncio.Event().wait()
+        await super().append(user_id, context_id, exchange)
+
+
+async def test_decision_09_a_task_that_is_cancelled_while_the_answer_is_saved_ends_with_done(
+    control: ControlName,
+) -> None:
+    conversations = SlowConversations()
+    async with harness([answers()], control=control, conversations=conversations) as it:
+        query = await it.start()
+        await conversations.is_writing.wait()
+        query._task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await query._task
+        answered = query._collect().check()
+    assert (answered.reason, answered.kept) == ("completed", "This is the answer.")

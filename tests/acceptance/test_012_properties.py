@@ -88,7 +88,10 @@ LIMITS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=settings().max_examples * 6 // 5,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(
     turns=st.lists(TURNS, min_size=1, max_size=8),
     limits=LIMITS,

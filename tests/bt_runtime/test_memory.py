@@ -50,6 +50,7 @@ async def _grown_objects(runs):
     return len(gc.get_objects()) - before
 
 
+@pytest.mark.long
 async def test_runs_leave_nothing_in_memory():
     assert await _grown_objects(300) < 100
 

@@ -21,7 +21,8 @@ OURS_S = 0.1
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 TIME_MESSAGE = "Time limit reached (10/10 s). Saving partial response."
 TIME_SENTENCE = "Stopped: time limit reached (10 s)."
-HOLD = calls("search_code", query="zzhold")
+HOLDS = [calls("search_code", query="zzhold", limit=limit) for limit in range(1, 6)]
+"""Searches that are held; no two are the same, since identical calls of one turn are run once."""
 
 
 async def test_012_fr_004_1_cancel_in_mid_stream_keeps_what_was_said_over_http(client: Client, desk: Desk) -> None:
@@ -68,7 +69,7 @@ async def test_012_sc_004_from_a_limit_to_done_takes_under_100_ms_of_our_own(cli
 async def test_012_fr_004_1_cancel_in_mid_tool_answers_every_call_over_http(
     client: Client, desk: Desk, local_server: Server
 ) -> None:
-    desk.play(says("Looking.", HOLD, HOLD, HOLD, HOLD, HOLD, calls("list_files")))
+    desk.play(says("Looking.", *HOLDS, calls("list_files")))
     async with client.stream(limits={"max_tool_calls_per_turn": 6}) as stream:
         await stream.until_chunk("tool_call", number=6)
         began_s = time.perf_counter()
@@ -119,7 +120,7 @@ async def test_012_fr_004_1_a_whole_answer_can_be_cancelled_too(client: Client, 
 async def test_012_edge_cancel_while_a_notification_is_pending_goes_before_it_over_http(
     client: Client, desk: Desk, local_server: Server
 ) -> None:
-    desk.play(says("One.", HOLD), answers())
+    desk.play(says("One.", HOLDS[0]), answers())
     async with client.stream(limits={"max_iterations": 3}) as stream:
         await stream.until_chunk("tool_call")
         # The next turn would begin with the warning.
@@ -203,6 +204,7 @@ async def test_an_id_to_resume_from_that_is_no_number_is_refused(client: Client,
     assert response.status_code in (204, 422) if wrong.isascii() and wrong.isdigit() else response.status_code == 422
 
 
+@pytest.mark.long
 async def test_012_fr_004_5_timeout_in_mid_stream_in_mid_tool_and_before_anything_was_said(
     client: Client, desk: Desk, local_server: Server
 ) -> None:
@@ -212,7 +214,7 @@ async def test_012_fr_004_5_timeout_in_mid_stream_in_mid_tool_and_before_anythin
         "stream": hangs(says("Half of the")),
         "silent": hangs(says("")),
         # Each search is held for 5 s, so that the second or the third one is under way when the time is over.
-        "tool": says("Looking.", HOLD, HOLD, HOLD),
+        "tool": says("Looking.", *HOLDS[:3]),
         "whole": hangs(says("Half of the")),
     }
     desk.play()

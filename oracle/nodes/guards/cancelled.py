@@ -11,7 +11,7 @@ from oracle.nodes.base import AgentGuard
 class Cancelled(AgentGuard[NoSettings]):
     """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
 
-    SUCCESS while nobody has asked for the run to stop.
+    SUCCESS while no cancel was requested.
 
     ```yaml
     cancelled:

@@ -1,13 +1,10 @@
 """What the guards do as nodes; when their rules hold is tested beside the rules and in the acceptance tests."""
 
-import asyncio
-
 import pytest
 
 from bt_runtime.status import Status
 from bt_runtime.testing import FakeClock
 from oracle.nodes import REGISTRY
-from oracle.testing import Disturbed
 from tests.acceptance.harness import answers, calls, harness, says, signal_xml
 from tests.oracle.nodes.running import run_nodes, statuses, tree_of, written
 
@@ -63,7 +60,7 @@ async def test_a_lower_limit_of_turns_is_the_one_that_is_shown_and_wrapped_up_fo
     assert answered.done.turns == 3
     assert answered.last_sentence == "Stopped: iteration limit reached (3/3)."
     assert answered.messages[0] == "Approaching iteration limit (1/3). Consider wrapping up your response."
-    assert [request.tool_choice for request in answered.requests] == ["auto", "auto", "none"]
+    assert [request.wrap_up for request in answered.requests] == [False, False, True]
     assert written(answered, "turn_limit") == [3]
 
 
@@ -90,19 +87,15 @@ async def test_a_longer_deadline_than_the_users_changes_nothing() -> None:
     assert clock.now() == 10
 
 
-async def test_without_a_guard_that_asks_for_it_a_cancel_waits_for_the_end_of_the_turn() -> None:
-    """What a tree leaves out is left out."""
-    gate = asyncio.Event()
-    held = Disturbed(says(("Done", ".")), "wait", after=3, gate=gate)
-    async with harness([held]) as it:
+async def test_without_a_guard_that_asks_for_it_a_cancel_is_obeyed_all_the_same() -> None:
+    async with harness([says("Ha", hang=True)], wire=False) as it:
         it.write_tree("sample", tree_of("- llm_turn\n- stop: completed"))
         underway = await it.start(tree="sample")
-        await it.wire.wait_request()
+        await underway.until_content("Ha")
         underway.cancel()
-        gate.set()
         answered = await underway.result()
-    assert answered.reason == "completed"
-    assert answered.answer == "Done."
+    assert answered.reason == "user_cancelled"
+    assert answered.answer == "Ha"
 
 
 async def test_a_guard_of_a_subtree_stops_the_whole_query() -> None:

@@ -1,0 +1,52 @@
+"""A bound on a run from outside its tree: when the run must end, and what it may start.
+
+A tree decides for itself how it ends; a supervisor holds where the tree does not. It is asked after each tick, so the
+tree always has the first word. What it decides is no part of the tree: the tick records of a run that it has ended
+say the same as those of a run that was halted, so a replay needs no supervisor.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bt_runtime.context import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run between two ticks.
+
+    Args:
+        now_s: the time of the last tick, in seconds of the run's clock.
+        posted: requests that have not been started, in the order in which they were posted; those that were held
+            before stand first.
+        under_way: requests whose work has not ended.
+        again: the path of the node that asked to be ticked again at once; `None` if none did.
+        rests: the run is about to wait: nothing else has happened, and no node asked for another tick.
+    """
+
+    now_s: float
+    posted: Sequence[Request]
+    under_way: Collection[Request]
+    again: str | None
+    rests: bool
+
+
+class Supervisor(Protocol):
+    """Bounds one run."""
+
+    def deadline_s(self) -> float | None:
+        """When the run must be ticked, whatever its tree waits for, in seconds of its clock; `None`: not any more."""
+        ...
+
+    def judge(self, standing: Standing) -> Sequence[Request] | None:
+        """Called after each tick after which the tree is RUNNING.
+
+        Returns:
+            The posted requests to start now. The others are held: they are in the next `Standing` again. `None` ends
+            the run: what is under way is cancelled and awaited, and what was posted never starts.
+
+        Raises:
+            RunError: the run cannot go on; it ends with this error.
+        """
+        ...

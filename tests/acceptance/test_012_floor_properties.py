@@ -1,0 +1,95 @@
+"""Whatever tree, skill, model and tools do: each query ends in time, within its limits, and says why (decision 31)."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from bt_runtime import TreeFileError
+from oracle.nodes import REGISTRY
+from tests.acceptance import wild
+from tests.acceptance.wild import CANCELS, CONTROLS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS, Ended, play
+
+FOLDER = Path(__file__).parent.parent / "data" / "broken_trees"
+BROKEN = {file.stem: file.read_text(encoding="utf-8") for file in sorted(FOLDER.glob("*.yaml"))}
+QUICK_S = 0.1
+TRIES = 4
+"""A busy machine may be late once; a run that hangs is late each time."""
+
+WILD = given(root=ROOTS, script=SCRIPTS, tools=TOOL_SCRIPTS, limits=LIMITS, cancel_at_s=CANCELS)
+SKILLS = given(control=CONTROLS, script=SCRIPTS, tools=TOOL_SCRIPTS, limits=LIMITS, cancel_at_s=CANCELS)
+
+
+def examples(number: int) -> Any:
+    return settings(
+        max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    )
+
+
+async def check(control: Any, *, limits: Mapping[str, int], cancel_at_s: float | None, **options: Any) -> Ended:
+    for _ in range(TRIES):
+        ended = await play(control, limits=limits, cancel_at_s=cancel_at_s, **options)
+        wild.check_bounds(ended, limits)
+        wild.check_reason(ended, limits)
+        wild.check_requests(ended)
+        if ended.took_s < QUICK_S:
+            return ended
+    raise AssertionError(f"from the cancel to the end: {ended.took_s:.3f} s")
+
+
+async def check_tree(root: Any, **options: Any) -> None:
+    with suppress(TreeFileError):  # told before anything ran
+        await check(wild.tree_file(root), **options)
+
+
+@examples(60)
+@WILD
+async def test_any_tree_ends_in_time_within_its_limits_and_says_why(root: Any, **options: Any) -> None:
+    await check_tree(root, **options)
+
+
+@pytest.mark.soak
+@examples(4_000)
+@WILD
+async def test_any_tree_ends_in_time_at_length(root: Any, **options: Any) -> None:
+    await check_tree(root, **options)
+
+
+@examples(30)
+@SKILLS
+async def test_any_skill_ends_in_time_within_its_limits_and_says_why(control: Any, **options: Any) -> None:
+    await check(control, **options)
+
+
+@pytest.mark.soak
+@examples(1_500)
+@SKILLS
+async def test_any_skill_ends_in_time_at_length(control: Any, **options: Any) -> None:
+    await check(control, **options)
+
+
+LIMITED = {"max_iterations": 5, "token_budget": 20_000, "timeout_seconds": 30, "max_parallel_tools": 2}
+PLAYED: Sequence[tuple[Sequence[str], float | None]] = (
+    (["answers"], None),
+    (["tools"], None),
+    (["fails"], None),
+    (["tools", "hangs"], None),
+    (["hangs"], 1.0),
+    (["stubborn"], 1.0),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BROKEN)
+async def test_trees_that_control_badly_end_as_any_other(name: str) -> None:
+    for script, cancel_at_s in PLAYED:
+        with suppress(TreeFileError):  # told before anything ran
+            await check(name, text=BROKEN[name], script=script, tools=[], limits=LIMITED, cancel_at_s=cancel_at_s)
+
+
+def test_the_trees_are_made_of_all_kinds() -> None:
+    text = Path(wild.__file__).read_text(encoding="utf-8")
+    assert not [kind for kind in REGISTRY.kinds if f'"{kind}"' not in text]
