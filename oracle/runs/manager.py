@@ -94,6 +94,11 @@ class RunManager:
         """How many runs are under way here."""
         return len(self._live)
 
+    @property
+    def recovering(self) -> int:
+        """How many runs that were interrupted before the start are still to be ended; they end in the background."""
+        return self._upkeep.recovering
+
     async def __aenter__(self) -> Self:
         self._store.commands.subscribe(self._on_command)
         await self._stack.enter_async_context(self._upkeep)

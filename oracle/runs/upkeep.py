@@ -2,13 +2,14 @@
 
 - A heartbeat says that this worker still has its runs.
 - The reaper takes over runs whose worker is silent, and ends them from their logs.
+- At the start of the only worker that is every run that was under way. They are ended in the background, a few at a
+  time: until then each of them is running, its readers wait, and its conversation is busy.
 - What could not be ended, or may have been begun without anybody knowing, is looked at again.
 - Texts of old runs go after their time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from math import inf
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Self
 
 import structlog
@@ -18,7 +19,8 @@ from oracle.chunks import Done
 from oracle.metrics import Metrics
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.runs.waiting import ended_within, pause, repeat
+from oracle.runs.silence import Silence
+from oracle.runs.waiting import pause, repeat
 from oracle.storage import RunLostError, RunRecord, Store, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
@@ -28,7 +30,7 @@ _RARELY_S = 60.0
 
 
 class Upkeep:
-    """The timers of a process. Entering it ends what was interrupted before; leaving it stops them.
+    """The timers of a process. Entering it begins to end what was interrupted before; leaving it stops them.
 
     Args:
         store: of the runs.
@@ -49,14 +51,18 @@ class Upkeep:
         self._places = asyncio.Semaphore(options.recover_at_once)
         self._endings: dict[str, asyncio.Task[None]] = {}
         self._doubtful: set[str] = set()
+        self._recovering: set[str] = set()
+        self._silence = Silence(silent_s=options.silent_s, clock=clock)
         self._beaten_s = clock.now()
-        self._back_since_s = -inf
         self._timers: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        await self._reap(silent_s=self._options.silent_s if self._store.is_shared else None)
+        if self._store.is_shared:
+            self._silence.note(await self._store.runs.heartbeats())
+        else:
+            await self._reap(None)
+            self._recovering.update(self._endings)
         self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
-        await ended_within(tuple(self._endings.values()), self._options.patience_s, clock=self._clock)
         self._start("reaper", self.look, every_s=self._options.reap_s)
         # Also where everything is kept for ever: what was being forgotten when a process died is still to go.
         self._start("retention", self._prune, every_s=self._options.prune_s)
@@ -66,39 +72,51 @@ class Upkeep:
         tasks = [*self._timers, *self._endings.values()]
         for task in tasks:
             task.cancel()
+        self._recovering.clear()
         await asyncio.wait(tasks)
+
+    @property
+    def recovering(self) -> int:
+        """Runs that were interrupted before the start, and that nobody has tried to end yet."""
+        return len(self._recovering)
 
     def doubt(self, run_id: str) -> None:
         """A run may have been begun, or may not have been removed: it is looked at again, and removed then."""
         self._doubtful.add(run_id)
+
+    def is_doubtful(self, run_id: str) -> bool:
+        """Whether the run may have been begun without being answered."""
+        return run_id in self._doubtful
 
     async def end(self, record: RunRecord) -> None:
         """End a run of this worker from its log; returns when that is written, or another worker has it."""
         await asyncio.wait({self._ending(record)})
 
     async def look(self) -> None:
-        """One round of the reaper.
-
-        Who was silent itself, because the database was gone or the machine stood still, judges nobody before it has
-        been alive for as long as a silence may last: the others are only just back as well.
-        """
+        """One round of the reaper."""
         for run_id in tuple(self._doubtful):
             await self._store.runs.abandon(run_id)
             self._doubtful.discard(run_id)
         if self._store.is_shared:
             await self._beat()
-            if self._clock.now() - self._back_since_s >= self._options.silent_s:
-                await self._reap(silent_s=self._options.silent_s)
+            silent = self._silence.note(await self._store.runs.heartbeats())
+            if silent:
+                await self._reap(silent)
 
     async def _beat(self) -> None:
+        """Show that this worker is alive.
+
+        One that was silent itself, because the database was gone or the machine stood still, begins anew to watch the
+        others: they are only just back as well.
+        """
         await self._store.runs.beat()
         now_s = self._clock.now()
         if now_s - self._beaten_s > max(self._options.silent_s, self._options.heartbeat_s):
-            self._back_since_s = now_s
+            self._silence.forget()
         self._beaten_s = now_s
 
-    async def _reap(self, *, silent_s: float | None) -> None:
-        found = await self._store.runs.take_over(silent_s=silent_s)
+    async def _reap(self, silent: Mapping[str, float] | None) -> None:
+        found = await self._store.runs.take_over(silent)
         if found:
             log.warning("runs.taken_over", runs=[record.id for record in found])
         for record in found:
@@ -129,6 +147,8 @@ class Upkeep:
                 log.exception("run.not_recovered")
             else:
                 return
+            finally:
+                self._recovering.discard(record.id)  # one that cannot be ended must not keep the service from readiness
             await pause(wait_s, clock=self._clock)
             wait_s = min(2 * wait_s, _RARELY_S)
 

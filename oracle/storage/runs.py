@@ -1,11 +1,11 @@
 """The rows of runs: begun, found, kept alive, taken over."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from oracle.encoding import from_json, to_json
@@ -163,25 +163,37 @@ class RunTable:
 
         await self._writer.write(work)
 
-    async def take_over(self, *, silent_s: float | None) -> list[RunRecord]:
-        """Take the running runs whose worker has been silent for longer; each is got by one worker only.
+    async def heartbeats(self) -> dict[str, float]:
+        """The other workers that have running runs, and the latest heartbeat of each.
+
+        The figures are of the database's clock, which may be set: they tell whether a heartbeat is another one than
+        before, and not how old it is.
+        """
+        query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(_running_elsewhere(self._worker))
+        query = query.group_by(_run.c.worker)
+        return await self._database.read(lambda connection: {row[0]: row[1] for row in connection.execute(query)})
+
+    async def take_over(self, silent: Mapping[str, float] | None) -> list[RunRecord]:
+        """Take the running runs of workers that are silent; each is got by one worker only.
 
         Args:
-            silent_s: seconds without a heartbeat; `None` takes every running run: at the start of the only server.
+            silent: the workers, with the heartbeat that has not changed for too long (`heartbeats`); one that has
+                another by now is alive. `None` takes every running run: at the start of the only server.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
 
         def work(connection: Connection) -> list[RunRecord]:
-            now = self._database.clock(connection)
             wanted = _run.c.status == "running"
-            if silent_s is not None:
-                wanted &= (_run.c.heartbeat_at < now - silent_s) & (_run.c.worker != self._worker)
-            if not self._database.is_sqlite:
-                workers = connection.scalars(select(_run.c.worker).where(wanted).distinct()).all()
-                wanted &= _run.c.worker.in_([name for name in workers if _is_fenced(connection, name)])
-            values = {"worker": self._worker, "epoch": _run.c.epoch + 1, "heartbeat_at": now}
+            if silent is not None:
+                wanted = _running_elsewhere(self._worker)
+                wanted &= _run.c.worker.in_(self._still_silent(connection, silent))
+            values = {
+                "worker": self._worker,
+                "epoch": _run.c.epoch + 1,
+                "heartbeat_at": self._database.clock(connection),
+            }
             taken = connection.execute(update(_run).where(wanted).values(values).returning(*_run.c)).all()
             return sorted((_record(row) for row in taken), key=lambda run: (run.created_at, run.id))
 
@@ -189,6 +201,29 @@ class RunTable:
         if taken:
             self._on_taken()
         return taken
+
+    def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
+        """Those that cannot commit any more, until we have, and have not since they were looked at."""
+        names = [name for name in silent if self._database.is_sqlite or _is_fenced(connection, name)]
+        query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(
+            _running_elsewhere(self._worker) & _run.c.worker.in_(names)
+        )
+        beats = connection.execute(query.group_by(_run.c.worker))
+        return [name for name, beat in beats if beat == silent[name]]
+
+
+def _is_busy(connection: Connection, context_id: str) -> bool:
+    return connection.execute(_running_of(context_id)).first() is not None
+
+
+def _busy(context_id: str) -> ConversationBusyError:
+    return ConversationBusyError(
+        f"the conversation {context_id!r} is answering another query; wait for its end or cancel it"
+    )
+
+
+def _running_elsewhere(worker: str) -> ColumnElement[bool]:
+    return (_run.c.status == "running") & (_run.c.worker != worker)
 
 
 def _running_of(context_id: str) -> Select[Any]:

@@ -3,6 +3,7 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
+from sqlalchemy import update
 from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
@@ -10,16 +11,16 @@ from oracle.metrics import Metrics
 from oracle.runs import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.upkeep import Upkeep
-from oracle.storage import NewRun, RunRecord, Store, open_store
+from oracle.storage import NewRun, RunRecord, Store, open_store, schema
 from oracle.storage.erasing import mark_forgotten
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
 
-OPTIONS = RunOptions(silent_s=0.001, heartbeat_s=3, retain_s=0, prune_s=60)
+OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
 
 
 def upkeep_of(store: Store, clock: FakeClock) -> Upkeep:
-    recovery = Recovery(store, default_model="m", clock=clock, now=time.time)
+    recovery = Recovery(store, default_model="m", writes=lambda _: False, clock=clock, now=time.time)
     return Upkeep(store, recovery, options=OPTIONS, clock=clock, metrics=Metrics())
 
 
@@ -42,11 +43,44 @@ async def stores(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
         yield one, two
 
 
+async def test_a_worker_whose_heartbeat_stays_the_same_for_long_is_silent(stores: tuple[Store, Store]) -> None:
+    one, two = stores
+    record, clock = await begin(one), FakeClock(jump=False)
+    upkeep = upkeep_of(two, clock)
+    for _ in range(5):  # looked at after 0, 3, … 12 seconds
+        await upkeep.look()
+        clock.advance(3)
+    assert await one.runs.find(record.id) == record
+    await upkeep.look()
+    ended = await told(two, record)
+    assert (ended.record.worker, ended.record.termination_reason) == ("two", "error")
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, 20.0, 3600.0], ids=["an hour back", "20 s ahead", "an hour ahead"])
+async def test_a_step_of_the_databases_clock_ends_no_run(stores: tuple[Store, Store], step_s: float) -> None:
+    one, two = stores
+    record, clock = await begin(one), FakeClock(jump=False)
+    upkeep = upkeep_of(two, clock)
+    for _ in range(10):
+        # As if the clock had been set: a heartbeat is `step_s` away from what the clock says next.
+        step = update(schema.run).values(heartbeat_at=schema.run.c.heartbeat_at - step_s)
+        await one.runs.beat()
+        await one.write(lambda connection, step=step: connection.execute(step).close())
+        await upkeep.look()
+        clock.advance(3)
+    found = await one.runs.find(record.id)
+    assert found is not None
+    assert (found.status, found.worker, found.epoch) == ("running", "one", 1)
+
+
 async def test_who_was_silent_itself_judges_nobody_for_a_while(stores: tuple[Store, Store]) -> None:
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
     upkeep = upkeep_of(two, clock)
-    clock.advance(100)
+    await upkeep.look()
+    clock.advance(100)  # it stood still, or could not reach the database, and so could the others not
+    await upkeep.look()
+    clock.advance(14)
     await upkeep.look()
     assert await one.runs.find(record.id) == record
     clock.advance(1)

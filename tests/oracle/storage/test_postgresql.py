@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import psycopg
 import pytest
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import func, insert, select, text
 
 from oracle.storage import (
     Command,
@@ -20,6 +20,8 @@ from oracle.storage import (
 )
 from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
 from tests.oracle.storage.proxy import proxied
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture
@@ -80,21 +82,33 @@ async def test_a_command_reaches_the_worker_of_the_run_and_nobody_else(two: tupl
     assert of_other.empty()
 
 
+async def take_all(store: Store) -> list[RunRecord]:
+    """Take the runs of all other workers, as if all of them had been silent."""
+    return await store.runs.take_over(await store.runs.heartbeats())
+
+
 async def test_a_silent_run_is_taken_by_one_worker_only(postgresql_url: str) -> None:
     async with AsyncExitStack() as stack:
         stores = [await stack.enter_async_context(open_store(postgresql_url, worker=f"w{n}")) for n in range(4)]
         for number in range(20):
             await stores[0].runs.begin(new_run(f"run-{number}"))
-        assert await stores[1].runs.take_over(silent_s=60.0) == []
-        longer = update(schema.run).values(heartbeat_at=schema.run.c.heartbeat_at - 60.0)
-        await stores[0].write(lambda connection: connection.execute(longer).close())
-        taken = await asyncio.gather(*(store.runs.take_over(silent_s=30.0) for store in stores[1:]))
+        taken = await asyncio.gather(*(take_all(store) for store in stores[1:]))
         names = [(run.id, run.worker) for runs, store in zip(taken, stores[1:], strict=True) for run in runs]
         assert sorted(name for name, _ in names) == sorted(f"run-{number}" for number in range(20))
         for name, worker in names:
             run = await stores[0].runs.find(name)
             assert run is not None
             assert (run.worker, run.epoch) == (worker, 2)
+
+
+async def test_a_worker_that_has_shown_itself_since_it_was_looked_at_keeps_its_runs(two: tuple[Store, Store]) -> None:
+    one, other = two
+    await one.runs.begin(new_run())
+    seen = await other.runs.heartbeats()
+    assert list(seen) == ["one"]
+    await one.runs.beat()
+    assert await other.runs.take_over(seen) == []
+    assert await one.runs.heartbeats() == {}  # of the others
 
 
 async def test_a_worker_that_lost_a_run_is_fenced_off(two: tuple[Store, Store]) -> None:
@@ -105,7 +119,7 @@ async def test_a_worker_that_lost_a_run_is_fenced_off(two: tuple[Store, Store]) 
     log.chunk(content("a"))
     await log.flush()
     follower = asyncio.create_task(heard(one))
-    (taken,) = await other.runs.take_over(silent_s=0.0)
+    (taken,) = await take_all(other)
     for _ in range(5):
         log.chunk(content("never"))
     with pytest.raises(RunLostError):
@@ -132,10 +146,10 @@ async def test_a_worker_that_is_committing_is_not_silent(two: tuple[Store, Store
 
     holding = asyncio.create_task(one.write(hold))
     await entered.wait()
-    assert await other.runs.take_over(silent_s=0.0) == []
+    assert await take_all(other) == []
     leave.set()
     await holding
-    assert len(await other.runs.take_over(silent_s=0.0)) == 1
+    assert len(await take_all(other)) == 1
 
 
 async def test_two_workers_together_give_a_user_no_more_runs_than_one_may_have(two: tuple[Store, Store]) -> None:
@@ -152,7 +166,7 @@ async def test_commands_of_a_run_that_was_taken_over_go_to_its_new_worker(two: t
     await other.commands.send(Command("run-1", "cancel"))  # nobody listens there
     queue: asyncio.Queue[Command] = asyncio.Queue()
     other.commands.subscribe(queue.put_nowait)
-    await other.runs.take_over(silent_s=0.0)
+    await take_all(other)
     async with asyncio.timeout(20):
         assert (await queue.get()).kind == "cancel"
 
