@@ -16,6 +16,7 @@ from oracle.encoding import from_json, to_json
 from oracle.storage.database import Database
 from oracle.storage.erasing import delete_events, mark_forgotten
 from oracle.storage.errors import RunLostError, StoreUnavailableError
+from oracle.storage.numbers import next_number
 from oracle.storage.schema import conversation, message, run
 from oracle.storage.writer import Writer
 
@@ -69,7 +70,11 @@ class StoredConversations:
             "created_at": at,
             "updated_at": at,
         }
-        await self._writer.write(lambda connection: connection.execute(insert(conversation), row).close())
+
+        def work(connection: Connection) -> None:
+            connection.execute(insert(conversation), row | {"n": next_number(connection)})
+
+        await self._writer.write(work)
         return made
 
     async def load(self, user_id: str, context_id: str) -> Conversation | None:
@@ -206,9 +211,8 @@ def _append(connection: Connection, user_id: str, context_id: str, exchange: Exc
     if exchange.classification is not None:
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
-    connection.execute(
-        update(conversation).where(conversation.c.id == context_id).values(state=to_json(state).decode(), updated_at=at)
-    )
+    used = {"state": to_json(state).decode(), "updated_at": at, "n": next_number(connection)}
+    connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
 
 
 def _forget(connection: Connection, user_id: str, context_id: str, *, at: float) -> Sequence[str] | None:

@@ -108,6 +108,8 @@ class RunRecord:
     status: RunStatus
     created_at: float
     deadline_at: float
+    n: int = 0
+    """Greater than that of every run that began before."""
     finished_at: float | None = None
     forgotten_at: float | None = None
     termination_reason: str | None = None

@@ -12,6 +12,7 @@ from oracle.encoding import from_json, to_json
 from oracle.storage import schema
 from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
 from oracle.storage.errors import ConversationBusyError, TooManyRunsError, UnknownConversationError
+from oracle.storage.numbers import next_number
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
@@ -75,17 +76,21 @@ class RunTable:
     ) -> RunRecord:
         if most_per_user is not None:
             self._check_share(connection, new.user_id, most_per_user, waits=waits)
-        _take_conversation(connection, new, at=at)
-        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=self._database.clock(connection))
+        number = next_number(connection)
+        _find_conversation(connection, new)
+        # Asked first: SQLAlchemy's error for the constraint keeps its frames, and so the commit, in a reference cycle.
+        if not new.begins_conversation and _is_busy(connection, new.context_id):
+            raise _busy(new.context_id)
+        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=self._database.clock(connection)) | {"n": number}
         try:
             with connection.begin_nested():
-                return _record(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
-        except IntegrityError:
-            if connection.execute(_running_of(new.context_id)).first() is None:
+                record = _record(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
+        except IntegrityError:  # another worker was faster
+            if not _is_busy(connection, new.context_id):
                 raise
-            raise ConversationBusyError(
-                f"the conversation {new.context_id!r} is answering another query; wait for its end or cancel it"
-            ) from None
+            raise _busy(new.context_id) from None
+        _take_conversation(connection, new, at=at, number=number)
+        return record
 
     def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
         if not self._database.is_sqlite:  # so that two workers do not count at the same time
@@ -128,19 +133,29 @@ class RunTable:
             query = query.where(_run.c.user_id == user_id)
         return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
 
-    async def latest(self, *, user_id: str | None, limit: int, before: str | None = None) -> list[RunRecord]:
-        """Runs, newest first; those that are older than the run `before`."""
-        query = select(_run).order_by(_run.c.created_at.desc(), _run.c.id.desc()).limit(limit)
+    async def latest(
+        self, *, user_id: str | None, limit: int, before: str | None = None, context_id: str | None = None
+    ) -> list[RunRecord]:
+        """Runs, newest first.
+
+        Args:
+            user_id: of this user; `None` means everybody's.
+            limit: at most so many.
+            before: those that began before the run of this name; none if there is no such run.
+            context_id: of this conversation; `None` means of all.
+        """
+        query = select(_run).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)
         if user_id is not None:
             query = query.where(_run.c.user_id == user_id)
+        if context_id is not None:
+            query = query.where(_run.c.context_id == context_id)
         if before is not None:
             if not may_be_id(before):
                 return []
-            mark = select(_run.c.created_at).where(_run.c.id == before)
+            mark = select(_run.c.n).where(_run.c.id == before)
             if user_id is not None:
                 mark = mark.where(_run.c.user_id == user_id)
-            at = mark.scalar_subquery()
-            query = query.where(or_(_run.c.created_at < at, and_(_run.c.created_at == at, _run.c.id < before)))
+            query = query.where(_run.c.n < mark.scalar_subquery())
         return await self._database.read(lambda connection: [_record(row) for row in connection.execute(query)])
 
     async def running_of(self, context_id: str) -> RunRecord | None:
@@ -253,7 +268,17 @@ def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict
     }
 
 
-def _take_conversation(connection: Connection, new: NewRun, *, at: float) -> None:
+def _find_conversation(connection: Connection, new: NewRun) -> None:
+    """See that a conversation that is to be continued is there, before anything is said about its being busy."""
+    if new.begins_conversation:
+        return
+    theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
+    if not may_be_id(new.context_id) or connection.scalar(select(_conversation.c.id).where(theirs)) is None:
+        raise _no_conversation(new)
+
+
+def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:
+    """Begin the conversation, or mark it as used: whoever is deleting it just now has done so before, or will wait."""
     if new.begins_conversation:
         row = {
             "id": new.context_id,
@@ -262,13 +287,17 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float) -> Non
             "state": "{}",
             "created_at": at,
             "updated_at": at,
+            "n": number,
         }
         connection.execute(insert(_conversation), row)
         return
-    theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
-    is_known = may_be_id(new.context_id) and connection.scalar(select(_conversation.c.id).where(theirs)) is not None
-    if not is_known:
-        raise UnknownConversationError(f"there is no conversation {new.context_id!r}; leave it out to begin one")
+    used = update(_conversation).where(_conversation.c.id == new.context_id).values(n=number, updated_at=at)
+    if connection.execute(used).rowcount == 0:
+        raise _no_conversation(new)
+
+
+def _no_conversation(new: NewRun) -> UnknownConversationError:
+    return UnknownConversationError(f"there is no conversation {new.context_id!r}; leave it out to begin one")
 
 
 def _maybe(row: Row[Any] | None) -> RunRecord | None:

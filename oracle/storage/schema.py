@@ -51,7 +51,8 @@ run = Table(
     Column("deadline_at", Double, nullable=False),
     Column("finished_at", Double),
     Column("forgotten_at", Double),  # its texts were deleted then, by the user or by age
-    Index("run_of_user", "user_id", "created_at"),
+    Column("n", BigInteger, nullable=False),  # the order in which runs began, whatever the clocks say (`numbers`)
+    Index("run_of_user", "user_id", "n"),
     Index("run_of_conversation", "context_id"),
     Index(
         "one_run_of_a_conversation_at_a_time",
@@ -60,7 +61,7 @@ run = Table(
         sqlite_where=_RUNNING,
         postgresql_where=_RUNNING,
     ),
-    Index("runs_by_time", "created_at", "id"),
+    Index("runs_in_order", "n"),
     Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
     Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
@@ -115,7 +116,9 @@ conversation = Table(
     Column("state", Text, nullable=False),  # JSON: what the next query inherits (classification, had_tool_errors)
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
-    Index("conversation_of_user", "user_id", "updated_at"),
+    Column("n", BigInteger, nullable=False),  # the order in which conversations were used, by the same numbers
+    Index("conversation_of_user", "user_id", "n"),
+    Index("conversations_in_order", "n"),
 )
 
 message = Table(

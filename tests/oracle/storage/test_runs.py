@@ -135,6 +135,27 @@ async def test_the_latest_runs_come_in_pages(timed: Store, clock: Hands) -> None
     assert pages == [["run-6", "run-5", "run-4"], ["run-3", "run-2", "run-1"], ["run-0"]]
 
 
+async def test_what_begins_after_the_clock_went_back_is_still_the_newest(store_url: str, clock: Hands) -> None:
+    async with open_store(store_url, worker="worker-1", now=clock) as store:
+        for at_s, name in ((1_000.0, "first"), (400.0, "second"), (700.0, "third")):
+            clock.at_s = at_s
+            await store.runs.begin(new_run(name))
+        runs = await store.runs.latest(user_id="ann", limit=9)
+        assert [run.id for run in runs] == ["third", "second", "first"]
+        assert [run.id for run in await store.runs.latest(user_id=None, limit=9, before="second")] == ["first"]
+        listed = await store.conversations.list("ann")
+        assert [each.context_id for each in listed] == [f"context-of-{run.id}" for run in runs]
+
+
+async def test_the_runs_of_one_conversation_are_listed_alone(store: Store) -> None:
+    for name in ("one", "two"):
+        await (await begun(store, name)).finish(DONE, END)
+    await begun(store, "more", context_id="context-of-one", begins_conversation=False)
+    found = await store.runs.latest(user_id="ann", limit=9, context_id="context-of-one")
+    assert [run.id for run in found] == ["more", "one"]
+    assert await store.runs.latest(user_id="bob", limit=9, context_id="context-of-one") == []
+
+
 async def test_the_mark_of_a_page_is_ones_own_run(store: Store) -> None:
     await store.runs.begin(new_run())
     await store.runs.begin(new_run("bobs", user_id="bob"))
@@ -159,7 +180,7 @@ async def test_at_the_start_of_the_only_server_every_running_run_is_taken(sqlite
             await store.runs.begin(new_run(f"run-{number}"))
         await (await begun(store, "ended")).finish(DONE, END)
     async with open_store(sqlite_url, worker="after") as store:
-        taken = await store.runs.take_over(silent_s=None)
+        taken = await store.runs.take_over(None)
         assert [(run.id, run.worker, run.epoch) for run in taken] == [(f"run-{n}", "after", 2) for n in range(3)]
         assert await store.runs.find("run-1") == taken[1]
 
@@ -167,7 +188,8 @@ async def test_at_the_start_of_the_only_server_every_running_run_is_taken(sqlite
 async def test_runs_of_this_worker_are_not_silent_however_long_it_slept(timed: Store, clock: Hands) -> None:
     await timed.runs.begin(new_run())
     clock.at_s += 1_000
-    assert await timed.runs.take_over(silent_s=15.0) == []
+    assert await timed.runs.heartbeats() == {}
+    assert await timed.runs.take_over({"worker-1": 1_000.0}) == []
 
 
 async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:
@@ -176,7 +198,7 @@ async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:
     log.on_lost = lambda: told.append("lost")
     log.chunk(content("a"))
     await log.flush()
-    (taken,) = await store.runs.take_over(silent_s=None)
+    (taken,) = await store.runs.take_over(None)
     log.chunk(content("never"))
     with pytest.raises(RunLostError, match="another worker has taken the run 'run-1' over"):
         await log.flush()
@@ -190,7 +212,7 @@ async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:
 
 async def test_who_has_lost_a_run_cannot_end_it(store: Store) -> None:
     log = await begun(store)
-    await store.runs.take_over(silent_s=None)
+    await store.runs.take_over(None)
     with pytest.raises(RunLostError):
         await log.finish(DONE, END)
     assert log.is_lost
