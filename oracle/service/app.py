@@ -9,6 +9,7 @@ from oracle.service import agent_settings, conversations, operations, queries, r
 from oracle.service.errors import add_error_answers
 from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
 from oracle.service.limits import RequestLimit
+from oracle.service.parameters import refuse_unknown_parameters
 from oracle.service.parts import ServiceParts
 
 _DESCRIPTION = """\
@@ -41,11 +42,14 @@ def build_app(parts: ServiceParts) -> FastAPI:
         telemetry=_NO_TELEMETRY,
     )
     app.state.parts = parts
+    strict = [Depends(refuse_unknown_parameters)]
+    # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
     for module in (queries, runs, conversations, agent_settings):
-        # The guard in front has checked the token; this only describes it.
-        app.include_router(module.router, dependencies=bearer if parts.authenticator.is_required else None)
-    app.include_router(operations.router)
+        app.include_router(
+            module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
+        )
+    app.include_router(operations.router, dependencies=strict)
     add_error_answers(app)
     _put_guards_in_front(app, parts)
     return app
