@@ -15,9 +15,10 @@ from oracle.answering import Ask
 from oracle.decision import AgentConfig, ConfigError, DecisionTreeError
 from oracle.service.access import CallerNow, Parts
 from oracle.service.answers import json_answer
-from oracle.service.bodies import AgentSettings, Limits
+from oracle.service.bodies import Limits
 from oracle.service.described import refusals
 from oracle.service.parts import ServiceParts
+from oracle.service.replies import AgentSettings
 
 log = structlog.get_logger(__name__)
 
@@ -25,13 +26,13 @@ router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"])
 
 
 @router.get("", summary="The limits, and what holds of them", response_model=AgentSettings, responses=refusals())
-async def read(parts: Parts, caller: CallerNow) -> Response:
+async def read_settings(parts: Parts, caller: CallerNow) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
     return json_answer(_told(parts, await config_of(parts, caller.user_id)))
 
 
-@router.put("", summary="Set some limits", response_model=AgentSettings, responses=refusals(422))
-async def change(body: Limits, parts: Parts, caller: CallerNow) -> Response:
+@router.put("", summary="Set some limits", response_model=AgentSettings, responses=refusals())
+async def change_settings(body: Limits, parts: Parts, caller: CallerNow) -> Response:
     """Any subset of the fields; they hold from the next query on. If one is wrong nothing is saved."""
     given = body.given
     if given:
@@ -40,7 +41,7 @@ async def change(body: Limits, parts: Parts, caller: CallerNow) -> Response:
 
 
 @router.post("/reset", summary="Back to the defaults", response_model=AgentSettings, responses=refusals())
-async def reset(parts: Parts, caller: CallerNow) -> Response:
+async def reset_settings(parts: Parts, caller: CallerNow) -> Response:
     """Forget what the user has set."""
     await parts.store.settings.reset(caller.user_id)
     return json_answer(_told(parts, await config_of(parts, caller.user_id)))

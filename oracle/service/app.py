@@ -5,7 +5,8 @@ from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
-from oracle.service import agent_settings, conversations, operations, queries, runs
+from oracle.service import agent_settings, conversations, me, operations, queries, runs
+from oracle.service.described import DescribedApp
 from oracle.service.errors import add_error_answers
 from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
 from oracle.service.limits import RequestLimit
@@ -32,7 +33,7 @@ def build_app(parts: ServiceParts) -> FastAPI:
         parts: what it is joined from; its `runs` must have been entered, and whoever ends the process drains them and
             then closes `streams`.
     """
-    app = FastAPI(
+    app = DescribedApp(
         title="Oracle",
         version="1",
         description=_DESCRIPTION,
@@ -40,16 +41,18 @@ def build_app(parts: ServiceParts) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_NO_TELEMETRY,
+        generate_unique_id_function=lambda route: route.name,  # the names of the functions read well in clients
     )
     app.state.parts = parts
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (queries, runs, conversations, agent_settings):
+    for module in (queries, runs, conversations, agent_settings, me):
         app.include_router(
             module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
         )
     app.include_router(operations.router, dependencies=strict)
+    app.include_router(operations.pages)
     add_error_answers(app)
     _put_guards_in_front(app, parts)
     return app

@@ -1,6 +1,7 @@
-"""What requests and answers look like, for the checks and for `/openapi.json`."""
+"""What requests look like, for the checks and for `/openapi.json`; `replies` has what answers look like."""
 
-from typing import Annotated, Any, Literal
+from itertools import islice
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -16,10 +17,10 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, ValidationError
 
 from oracle.agent.query import LONGEST_QUESTION
-from oracle.chunks import TerminationReason
 from oracle.decision import AgentConfig, bounds
 
 _LONGEST_NAME = 200
+_MOST_UNKNOWN = 50  # fields of a request that are looked at one by one
 _CAMEL = {to_camel(name): name for name in AgentConfig.model_fields if to_camel(name) != name}
 
 
@@ -27,6 +28,7 @@ def _without_nul(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError("nul_character", "a NUL character is no text")
     return text
+
 
 
 Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_without_nul)]
@@ -49,10 +51,25 @@ _MEANINGS = {
 }
 
 
-class Limits(BaseModel):
-    """Any fields of `AgentConfig`, in snake_case or camelCase; those that are left out stay as they are."""
+class RequestBody(BaseModel):
+    """What a request may hold: fields that are known, in their own types.
+
+    Of a great number of unknown fields some are refused by name; the work is that of reading them all, no more.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bound_unknown(cls, given: object) -> object:
+        if not isinstance(given, dict) or len(given) <= _MOST_UNKNOWN:
+            return given
+        known = {name: given[name] for name in (*cls.model_fields, *_CAMEL) if name in given}
+        return {**dict(islice(given.items(), _MOST_UNKNOWN)), **known}
+
+
+class Limits(RequestBody):
+    """Any fields of `AgentConfig`, in snake_case or camelCase; those that are left out stay as they are."""
 
     max_iterations: int = _limit("max_iterations")
     soft_warning_percent: int = _limit("soft_warning_percent")
@@ -98,12 +115,10 @@ class Limits(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-class QueryRequest(BaseModel):
+class QueryRequest(RequestBody):
     """A question, and how it is to be answered."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
         json_schema_extra={"examples": [{"question": "How does the login work?", "limits": {"max_iterations": 5}}]},
     )
 
@@ -115,174 +130,3 @@ class QueryRequest(BaseModel):
     model: Name | None = Field(default=None, description="The provider's model that is to answer.")
     tree: Name | None = Field(default=None, description="The control: a tree's name.")
     limits: Limits = Field(default_factory=Limits, description="For this query only.")
-
-
-class ErrorAnswer(BaseModel):
-    """Why there is no other answer."""
-
-    detail: str
-
-
-class Mistake(BaseModel):
-    """One thing that is wrong with a request."""
-
-    type: str
-    loc: list[str | int]
-    msg: str
-    input: Any = None
-    ctx: dict[str, Any] | None = None
-
-
-class InvalidRequest(BaseModel):
-    """All that is wrong with a request."""
-
-    detail: list[Mistake]
-
-
-class SourceBody(BaseModel):
-    """Where something in the answer comes from."""
-
-    path: str
-    source_type: Literal["code", "vault", "thread", "web"]
-    line: int | None = None
-    snippet: str | None = None
-    score: float | None = None
-
-
-class SystemMessage(BaseModel):
-    """A notification: the chunk as it was streamed."""
-
-    type: Literal["system"]
-    system_type: str
-    system_message: str
-    severity: Literal["info", "warning", "error"]
-    metadata: dict[str, Any]
-    timestamp: str
-
-
-class WholeAnswer(BaseModel):
-    """A query's answer as one object."""
-
-    answer: str
-    sources: list[SourceBody]
-    system_messages: list[SystemMessage]
-    tokens_used: int
-    tokens_estimated: bool
-    model_used: str
-    turns: int
-    context_id: str
-    run_id: str
-    termination_reason: TerminationReason
-    error: str | None = Field(default=None, description="What failed; only with the reason `error`.")
-    error_type: str | None = Field(default=None, description="The kind of failure; only with the reason `error`.")
-
-
-class TreeVersionBody(BaseModel):
-    """The tree that drives a run; no version under a decision tree in Python."""
-
-    name: str
-    version: str | None
-
-
-class RunBody(BaseModel):
-    """How a run stands, or ended."""
-
-    run_id: str
-    user_id: str
-    context_id: str
-    status: Literal["running", "finished"]
-    created_at: str = Field(description="ISO 8601, UTC.")
-    deadline_at: str
-    finished_at: str | None
-    tree: TreeVersionBody
-    turns: int = Field(description="Finished LLM turns so far.")
-    tokens_used: int
-    tokens_estimated: bool
-    model_used: str | None
-    termination_reason: TerminationReason | None
-    error: str | None
-    error_type: str | None
-    limits: dict[str, int]
-    forgotten: bool = Field(description="Its texts have been deleted; only figures are left.")
-
-
-class RunList(BaseModel):
-    """Runs, newest first."""
-
-    runs: list[RunBody]
-    next: str | None = Field(description="Give it as `before` for the runs that follow; none: there are no more.")
-
-
-class TickList(BaseModel):
-    """Recorded ticks, oldest first."""
-
-    run_id: str
-    tree: str
-    version: str | None
-    nodes: list[str] = Field(description="Paths of the tree's nodes; ticks name nodes by their index here.")
-    ticks: list[dict[str, Any]]
-    next: int | None = Field(description="Give it as `after` for the ticks that follow; none: there are no more yet.")
-
-
-class SignalList(BaseModel):
-    """What the model said about itself, and what was done about it, oldest first."""
-
-    run_id: str
-    signals: list[dict[str, Any]]
-    next: int | None = Field(description="Give it as `after` for those that follow; none: there are no more yet.")
-
-
-class CancelAnswer(BaseModel):
-    """The cancel was taken; `done` follows in the stream, if it was not there."""
-
-    run_id: str
-    status: Literal["running", "finished"]
-
-
-class MessageBody(BaseModel):
-    """A message of a conversation; `system` ones are notifications, which the model never sees."""
-
-    role: Literal["user", "assistant", "system"]
-    content: str
-    at: str
-    metadata: dict[str, Any]
-
-
-class ConversationBody(BaseModel):
-    """A conversation, oldest message first."""
-
-    context_id: str
-    project_id: str | None
-    messages: list[MessageBody]
-
-
-class ConfigValues(BaseModel):
-    """All fields of `AgentConfig`."""
-
-    max_iterations: int
-    soft_warning_percent: int
-    token_budget: int
-    token_warning_percent: int
-    timeout_seconds: int
-    max_tool_calls_per_turn: int
-    max_parallel_tools: int
-
-
-class Cap(BaseModel):
-    """What keeps a field below the user's value."""
-
-    limit: int
-    by: Literal["operator", "tree"]
-
-
-class AgentSettings(ConfigValues):
-    """The user's limits (defaults where nothing is set), and those that will hold."""
-
-    effective: ConfigValues
-    capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
-
-
-class Health(BaseModel):
-    """The process answers."""
-
-    status: Literal["ok", "ready"]

@@ -5,9 +5,9 @@ from starlette.responses import Response
 
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.answers import json_answer
-from oracle.service.bodies import ConversationBody
 from oracle.service.described import refusals
 from oracle.service.errors import no_such_conversation
+from oracle.service.replies import ConversationBody
 
 router = APIRouter(prefix="/api/oracle/conversations", tags=["conversations"])
 

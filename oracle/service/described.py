@@ -1,15 +1,21 @@
 """What `/openapi.json` says of answers that are no success, and of event streams."""
 
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any
 
-from oracle.chunks import Chunk
-from oracle.service.bodies import ErrorAnswer, InvalidRequest
+from fastapi import FastAPI
+
+from oracle.service.replies import ErrorAnswer, InvalidRequest
+from oracle.wire import CHUNK
+
+_REF = "#/components/schemas/{model}"
 
 _WORDS = {
     400: "The request cannot be read.",
-    401: "There is no good bearer token.",
+    401: "There is no valid bearer token.",
     403: "It comes from a page of another origin.",
     404: "There is no such thing, or it is another user's.",
+    408: "The body has not come to its end in time.",
     409: "The conversation is answering another query.",
     410: "Its texts have been deleted.",
     413: "The body is too large.",
@@ -18,7 +24,12 @@ _WORDS = {
     503: "The service is stopping, or cannot reach its store; `Retry-After` says when to come back.",
 }
 
-ANYWHERE = (400, 401, 403, 413, 429, 500, 503)
+MISTAKES: dict[int | str, dict[str, Any]] = {
+    422: {"model": InvalidRequest, "description": "All that is wrong with the request."}
+}
+"""Every call may answer it: there are no query parameters but those that are described."""
+
+ANYWHERE = (400, 401, 403, 408, 413, 422, 429, 500, 503)
 """What any call below `/api/` may answer."""
 
 
@@ -27,7 +38,7 @@ def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
     described: dict[int | str, dict[str, Any]] = {}
     for status in sorted({*ANYWHERE, *further}):
         if status == 422:
-            described[422] = {"model": InvalidRequest, "description": "All that is wrong with the request."}
+            described |= MISTAKES
         else:
             described[status] = {"model": ErrorAnswer, "description": _WORDS[status]}
         if status in (429, 503):
@@ -38,12 +49,13 @@ def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
 
 
 def event_stream(example: str) -> dict[str, Any]:
-    """The content of an answer that is a stream of chunks: the schema of one event, as OpenAPI 3.2 has it."""
-    chunk = {
-        "type": "object",
-        "required": ["type"],
-        "properties": {"type": {"enum": [kind.type for kind in get_args(Chunk)]}},
-    }
+    """The content of an answer that is a stream of chunks: `x-itemSchema` is the schema of one event.
+
+    OpenAPI 3.2 calls this `itemSchema`; the document is one of 3.1, which has no such field, but allows extensions.
+    There is no `schema`: those who check what is sent (schemathesis 4) take that for the whole stream. Generators of
+    clients do not read either; they have the chunks by name among the components.
+    """
+    chunk = {"$ref": _REF.format(model="Chunk")}
     event = {
         "type": "object",
         "required": ["id", "data"],
@@ -52,4 +64,26 @@ def event_stream(example: str) -> dict[str, Any]:
             "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": chunk},
         },
     }
-    return {"text/event-stream": {"itemSchema": event, "example": example}}
+    return {"text/event-stream": {"x-itemSchema": event, "example": example}}
+
+
+class DescribedApp(FastAPI):
+    """FastAPI, whose document has the types of chunks among its components: no call answers with one as JSON."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The document; made once."""
+        if self.openapi_schema is None:
+            components: dict[str, Any] = super().openapi()["components"]["schemas"]
+            chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)
+            components |= chunk.pop("$defs")
+            components["Chunk"] = chunk | {"title": "Chunk", "description": "The `data` of one event of a stream."}
+            _say_no_defaults(components)
+        assert self.openapi_schema is not None, "made above"  # noqa: S101
+        return self.openapi_schema
+
+
+def _say_no_defaults(components: Mapping[str, Any]) -> None:
+    """A field that may be left out has no default to tell: generators would take it for one that is always there."""
+    for schema in components.values():
+        for field in schema.get("properties", {}).values():
+            field.pop("default", None)

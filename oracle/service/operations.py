@@ -6,49 +6,60 @@ from starlette.responses import HTMLResponse, Response
 from oracle.metrics import CONTENT_TYPE
 from oracle.service.access import Parts
 from oracle.service.answers import json_answer
-from oracle.service.bodies import ErrorAnswer, Health
+from oracle.service.described import MISTAKES
 from oracle.service.errors import later
 from oracle.service.page import PAGE, PAGE_POLICY
+from oracle.service.replies import ErrorAnswer, Health
 
 router = APIRouter(tags=["operations"])
+pages = APIRouter(include_in_schema=False)
 
 
-@router.get("/healthz", summary="Liveness", response_model=Health)
-async def alive() -> Response:
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", summary="Liveness", response_model=Health, responses=MISTAKES)
+async def check_liveness() -> Response:
     """The process answers; restart it if this does not come."""
     return json_answer({"status": "ok"})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     summary="Readiness",
     response_model=Health,
-    responses={503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
+    responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
 )
-async def ready(parts: Parts) -> Response:
-    """The service takes queries: its store can be read and written, and it is not stopping."""
+async def check_readiness(parts: Parts) -> Response:
+    """The service is at its work: its store can be read and written, what was interrupted is ended, and it goes on."""
     if parts.runs.is_draining:
         return later(503, "The service is stopping.")
+    if parts.runs.recovering:
+        return later(
+            503, f"recovering: {parts.runs.recovering:,} runs that were interrupted are still to be ended.", after_s=1
+        )
     if parts.store.health.problem is not None:
         return later(503, "The store cannot be written for now.")
     await parts.store.ping()
     return json_answer({"status": "ready"})
 
 
+@router.head("/metrics", include_in_schema=False)
 @router.get(
     "/metrics",
     summary="Figures for Prometheus",
     response_class=Response,
     responses={
-        200: {"description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}}}
+        **MISTAKES,
+        200: {"description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}}},
     },
 )
-async def metrics(parts: Parts) -> Response:
+async def read_metrics(parts: Parts) -> Response:
     """Counts and times of this process; nothing in them tells of a user."""
     return Response(parts.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
 
 
-@router.get("/", include_in_schema=False)
+@pages.head("/")
+@pages.get("/")
 async def page() -> Response:
     """What this is, for somebody with a browser."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": PAGE_POLICY})

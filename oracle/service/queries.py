@@ -8,11 +8,12 @@ from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.agent_settings import config_of
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import QueryRequest, WholeAnswer
+from oracle.service.bodies import QueryRequest
 from oracle.service.described import event_stream, refusals
 from oracle.service.errors import InvalidRequestError, no_such_conversation
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import open_stream, run_headers
+from oracle.service.replies import WholeAnswer
 from oracle.service.whole import whole_answer
 
 router = APIRouter(tags=["queries"])

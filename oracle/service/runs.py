@@ -11,12 +11,12 @@ from oracle.agent.outcomes import TurnOutcome
 from oracle.encoding import to_json
 from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id, iso
 from oracle.service.answers import json_answer, raw_json
-from oracle.service.bodies import CancelAnswer, RunBody, RunList, SignalList, TickList
 from oracle.service.described import event_stream, refusals
 from oracle.service.errors import InvalidRequestError, forgotten_run, no_such_run
 from oracle.service.parts import ServiceParts
 from oracle.service.queries import STREAM_EXAMPLE
 from oracle.service.reading import open_stream
+from oracle.service.replies import CancelAnswer, RunBody, RunList, SignalList, TickList
 from oracle.storage import Event, EventKind, RunRecord
 
 router = APIRouter(tags=["runs"])

@@ -32,7 +32,9 @@ CALLS = {
     ("get", "/api/oracle/runs/{run_id}/stream"),
     ("get", "/api/oracle/runs/{run_id}"),
     ("post", "/api/oracle/runs/{run_id}/cancel"),
+    ("get", "/api/oracle/conversations"),
     ("get", "/api/oracle/conversations/{context_id}"),
+    ("patch", "/api/oracle/conversations/{context_id}"),
     ("delete", "/api/oracle/conversations/{context_id}"),
     ("get", "/api/settings/agent-config"),
     ("put", "/api/settings/agent-config"),
@@ -40,6 +42,7 @@ CALLS = {
     ("get", "/api/runs"),
     ("get", "/api/runs/{run_id}/ticks"),
     ("get", "/api/runs/{run_id}/signals"),
+    ("get", "/api/me"),
     ("get", "/healthz"),
     ("get", "/readyz"),
     ("get", "/metrics"),
@@ -67,6 +70,13 @@ async def test_every_call_of_the_contract_is_described(stranger: Client) -> None
                 assert "401" in operation["responses"], (method, path)
 
 
+async def test_the_description_is_valid_openapi_3_1(stranger: Client) -> None:
+    described = (await stranger.http.get("/openapi.json")).json()
+    assert described["openapi"].startswith("3.1.")
+    schemathesis.openapi.from_dict(described).validate()
+
+
+@pytest.mark.long
 async def test_whatever_is_sent_there_is_no_5xx_and_answers_conform(
     local_server: Server, names: dict[str, str]
 ) -> None:

@@ -1,7 +1,8 @@
 import pytest
 
 from oracle.decision import AgentConfig
-from oracle.service.bodies import AgentSettings, ConfigValues, Limits
+from oracle.service.bodies import Limits
+from oracle.service.replies import AgentSettings, ConfigValues
 from tests.oracle.service.conftest import in_shared_loop, running_service
 
 PATH = "/api/settings/agent-config"

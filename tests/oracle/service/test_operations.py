@@ -4,8 +4,9 @@ from opentelemetry._logs import Logger, LoggerProvider, _internal
 from structlog.testing import capture_logs
 
 from oracle.logs import configure_logging
+from oracle.runs import RunOptions
 from oracle.service import build_app
-from tests.oracle.service.conftest import ALICE
+from tests.oracle.service.conftest import ALICE, HANGS, OLGA, running_service
 
 
 async def test_a_service_that_is_well_says_so_to_anybody(guarded):
@@ -48,9 +49,9 @@ async def test_what_is_not_there_is_a_404_in_json(guarded, path):
     ("method", "path", "allowed"),
     [
         ("PATCH", "/api/settings/agent-config", "GET, PUT"),
-        ("POST", "/api/oracle/conversations/x", "GET, DELETE"),
+        ("POST", "/api/oracle/conversations/x", "GET, PATCH, DELETE"),
         ("GET", "/api/oracle", "POST"),
-        ("DELETE", "/healthz", "GET"),
+        ("DELETE", "/healthz", "GET, HEAD"),
     ],
 )
 async def test_a_wrong_method_is_told_the_right_ones(service, method, path, allowed):
@@ -70,6 +71,22 @@ async def test_what_nobody_expected_is_a_500_in_few_words(service):
         response = await client.get("/broken")
     assert (response.status_code, response.json()) == (500, {"detail": "An internal error; it has been logged."})
     assert response.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_while_interrupted_runs_are_being_ended_the_service_answers_and_is_not_ready(start, tmp_path):
+    async with running_service(tmp_path, [HANGS]) as service, service.asking() as streamed:
+        await streamed.until("It begins")
+        run_id = streamed.run_id
+    service = await start(options=RunOptions(recover_at_once=0))
+    ready = await service.client.get("/readyz")
+    assert (ready.status_code, ready.headers["retry-after"]) == (503, "1")
+    assert ready.json()["detail"].startswith("recovering: 1 ")
+    assert (await service.client.get("/healthz")).status_code == 200
+    run = (await service.client.get(f"/api/oracle/runs/{run_id}")).json()
+    assert run["status"] == "running"
+    busy = await service.client.post("/api/oracle", json={"question": "x", "context_id": run["context_id"]})
+    assert busy.status_code == 409
+    assert (await service.ask()).done["termination_reason"] == "completed"
 
 
 async def test_probes_are_told_in_the_log_only_where_something_is_wrong(service):
@@ -98,3 +115,30 @@ async def test_what_a_request_says_reaches_no_telemetry_of_the_process(service, 
     response = await service.client.post("/api/oracle", json={"question": 5, "private": "words"})
     assert response.status_code == 422
     assert recorded == []
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/"])
+async def test_head_is_answered_like_get_without_a_body(service, path):
+    got, head = await service.client.get(path), await service.client.head(path)
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    for name in ("content-type", "cache-control", "x-content-type-options"):
+        assert head.headers.get(name) == got.headers.get(name)
+    if path != "/metrics":  # its figures have changed meanwhile
+        assert head.headers["content-length"] == got.headers["content-length"]
+
+
+async def test_head_of_a_service_that_is_not_ready_says_so(service):
+    service.parts.runs.is_draining = True
+    response = await service.client.head("/readyz")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "5")
+
+
+@pytest.mark.parametrize(("who", "told"), [(ALICE, ("alice", False)), (OLGA, ("olga", True))])
+async def test_who_asks_is_told_who_that_is(guarded, who, told):
+    response = await guarded.client.get("/api/me", headers=who)
+    assert response.json() == dict(zip(("user_id", "is_operator"), told, strict=True))
+
+
+async def test_without_auth_everybody_is_the_local_operator(start):
+    service = await start()
+    assert (await service.client.get("/api/me")).json()["user_id"] == "local"
