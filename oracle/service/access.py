@@ -8,7 +8,6 @@ Rules:
 """
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -70,8 +69,3 @@ async def seen_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
 
 OwnRun = Annotated[RunRecord, Depends(own_run)]
 SeenRun = Annotated[RunRecord, Depends(seen_run)]
-
-
-def iso(seconds: float) -> str:
-    """Seconds since the epoch as ISO 8601 in UTC, to the millisecond."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,12 +1,33 @@
-"""Reading a run along: as a stream, or whole."""
+"""Reading a run along: as a stream, or whole.
+
+A stream that was accepted ends with `done`, also where its run has been forgotten while it was read, or could not be
+begun after all: what is missing then is said from the run's row.
+"""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Annotated, cast
 
+from fastapi import Header, Query
+from starlette.responses import Response
+
+from oracle.chunks import Chunk, Done, Failed, TerminationReason
+from oracle.encoding import from_json, to_json
+from oracle.service.errors import InvalidRequestError, forgotten_run
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import EventStream
-from oracle.storage import RunRecord
+from oracle.storage import RunRecord, StoredChunk
+
+GREATEST_ID = 2**31 - 1
+"""Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
+
+LastEventId = Annotated[
+    str | None, Header(alias="Last-Event-ID", description="The id of the last event seen; goes before `after`.")
+]
+AfterId = Annotated[str | None, Query(description="The same, for clients that set no headers.")]
+
+_NEVER_BEGAN = Failed("The question could not be taken. Ask it again.", "interrupted")
 
 
 def run_path(run_id: str) -> str:
@@ -19,16 +40,78 @@ def run_headers(run_id: str) -> dict[str, str]:
     return {"X-Run-Id": run_id, "Location": run_path(run_id)}
 
 
+def last_seen(header: str | None, after: str | None) -> int:
+    """The number of the last chunk that a client has, from `Last-Event-ID` or, if that is not there, `after`.
+
+    Raises:
+        InvalidRequestError: it is no number.
+    """
+    # An empty header is what a browser's EventSource holds before its first id: there is none.
+    text, loc = (header, ("header", "Last-Event-ID")) if header else (after, ("query", "after"))
+    if text is None:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidRequestError("the last id is a whole number from 0", loc=loc, value=text)
+    return GREATEST_ID if len(text) > 10 else min(int(text), GREATEST_ID)
+
+
+async def resume_stream(parts: ServiceParts, run: RunRecord, *, after: int) -> Response:
+    """The run's chunks after a number, however long ago the run was; 204 if there are none and will be none.
+
+    Raises:
+        HTTPException: 410, its texts were forgotten.
+    """
+    if run.forgotten_at is not None:
+        raise forgotten_run()
+    if run.status == "finished" and after > 0 and after >= await parts.store.log.last_chunk(run.id):
+        return Response(status_code=204, headers=run_headers(run.id))
+    return open_stream(parts, run, after=after)
+
+
 def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> EventStream:
     """The run's chunks after a number, and those to come."""
     return EventStream(
-        parts.store.log.follow(run.id, after=after),
+        chunks_of(parts, run, after=after),
         headers=run_headers(run.id),
         reading=_reading(parts, run),
         timing=parts.timing,
         streams=parts.streams,
         is_stalled=lambda: is_stalled(parts),
     )
+
+
+async def chunks_of(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> AsyncIterator[Sequence[StoredChunk]]:
+    """The run's chunks after a number, in batches, up to `done`.
+
+    Raises:
+        StoreUnavailableError: they cannot be read any more; the run may go on.
+    """
+    last = None
+    async with aclosing(parts.store.log.follow(run.id, after=after)) as batches:
+        async for batch in batches:
+            last = batch[-1]
+            yield batch
+    if last is not None and from_json(last.data)["type"] == "done":
+        return
+    ended = await parts.store.runs.find(run.id)
+    if ended is None or ended.forgotten_at is not None:
+        rest = enumerate(_rest(ended or run), start=1 + (after if last is None else last.n))
+        yield [StoredChunk(n, to_json(chunk.to_wire())) for n, chunk in rest]
+
+
+def _rest(run: RunRecord) -> Sequence[Chunk]:
+    """What is left to say of a run whose chunks are gone."""
+    never_began = run.forgotten_at is None
+    done = Done(
+        termination_reason=cast("TerminationReason", "error" if never_began else run.termination_reason),
+        tokens_used=run.tokens_used or 0,
+        tokens_estimated=bool(run.tokens_estimated),
+        model_used=run.model_used or "",
+        context_id=run.context_id,
+        run_id=run.id,
+        turns=run.turns or 0,
+    )
+    return (_NEVER_BEGAN, done) if never_began else (done,)
 
 
 @contextmanager

@@ -3,32 +3,30 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
-from oracle.encoding import to_json
-from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id, iso
+from oracle.encoding import iso, to_json
+from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id
 from oracle.service.answers import json_answer, raw_json
+from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
-from oracle.service.errors import InvalidRequestError, forgotten_run, no_such_run
+from oracle.service.errors import forgotten_run, no_such_run
 from oracle.service.parts import ServiceParts
 from oracle.service.queries import STREAM_EXAMPLE
-from oracle.service.reading import open_stream
+from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, last_seen, resume_stream
 from oracle.service.replies import CancelAnswer, RunBody, RunList, SignalList, TickList
 from oracle.storage import Event, EventKind, RunRecord
 
 router = APIRouter(tags=["runs"])
 
-_GREATEST_ID = 2**31 - 1
-"""Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
-
 
 @router.get("/api/oracle/runs/{run_id}", summary="How a run stands", response_model=RunBody, responses=refusals(404))
-async def read_run(run: SeenRun, parts: Parts) -> Response:
-    """Status, times, tree, turns and tokens; operators see everybody's."""
-    return json_answer(await _told(run, parts))
+async def read_run(run: SeenRun, parts: Parts, caller: CallerNow) -> Response:
+    """Status, times, tree, turns and tokens; operators see everybody's, and why one failed."""
+    return json_answer(await _told(run, parts, caller))
 
 
 @router.get(
@@ -41,24 +39,17 @@ async def read_run(run: SeenRun, parts: Parts) -> Response:
             "content": event_stream(STREAM_EXAMPLE),
         },
         204: {"description": "The last id was that of `done`: there is nothing more."},
-        **refusals(404, 410, 422),
+        **refusals(404, 410),
     },
 )
-async def resume(
+async def resume_run(
     run: OwnRun,
     parts: Parts,
-    last_event_id: Annotated[
-        str | None, Header(alias="Last-Event-ID", description="The id of the last event seen; goes before `after`.")
-    ] = None,
-    after: Annotated[str | None, Query(description="The same, for clients that set no headers.")] = None,
+    last_event_id: LastEventId = None,
+    after: AfterId = None,
 ) -> Response:
     """The run's chunks after the last one seen; also long after the run."""
-    seen = _last_seen(last_event_id, after)
-    if run.forgotten_at is not None:
-        raise forgotten_run()
-    if run.status == "finished" and seen > 0 and seen >= await parts.store.log.last_chunk(run.id):
-        return Response(status_code=204)
-    return open_stream(parts, run, after=seen)
+    return await resume_stream(parts, run, after=last_seen(last_event_id, after))
 
 
 @router.post(
@@ -68,35 +59,36 @@ async def resume(
     response_model=CancelAnswer,
     responses=refusals(404),
 )
-async def cancel(run: OwnRun, parts: Parts) -> Response:
+async def cancel_run(run: OwnRun, parts: Parts) -> Response:
     """Have the run stop; what was said is kept and `done` follows. One that has ended stays as it is."""
     await parts.runs.cancel(run)
     return json_answer({"run_id": run.id, "status": run.status}, status=202)
 
 
-@router.get("/api/runs", summary="Runs, newest first", response_model=RunList, responses=refusals(404, 422))
+@router.get("/api/runs", summary="Runs, newest first", response_model=RunList, responses=refusals(404))
 async def list_runs(
     parts: Parts,
     caller: CallerNow,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(description="A run's name; only those that are older are told.")] = None,
+    context_id: Annotated[str | None, Query(description="Only those of this conversation.")] = None,
 ) -> Response:
     """The caller's own runs; for operators everybody's."""
     user_id = None if caller.is_operator else caller.user_id
     if before is not None and (not is_id(before) or await parts.store.runs.find(before, user_id=user_id) is None):
         raise no_such_run()
-    runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before)
-    told = [await _told(run, parts) for run in runs]
+    if context_id is not None and not is_id(context_id):
+        return json_answer({"runs": [], "next": None})
+    runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before, context_id=context_id)
+    told = [await _told(run, parts, caller) for run in runs]
     return json_answer({"runs": told, "next": runs[-1].id if len(runs) == limit else None})
 
 
-@router.get(
-    "/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410, 422)
-)
+@router.get("/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410))
 async def read_ticks(
     run: SeenRun,
     parts: Parts,
-    after: Annotated[int, Query(ge=0, le=_GREATEST_ID, description="`next` of the answer before.")] = 0,
+    after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
     """What the tree was told and did, tick by tick: status changes, blackboard writes, the cause; oldest first."""
@@ -116,12 +108,12 @@ async def read_ticks(
     "/api/runs/{run_id}/signals",
     summary="The audit of signals",
     response_model=SignalList,
-    responses=refusals(404, 410, 422),
+    responses=refusals(404, 410),
 )
 async def read_signals(
     run: SeenRun,
     parts: Parts,
-    after: Annotated[int, Query(ge=0, le=_GREATEST_ID, description="`next` of the answer before.")] = 0,
+    after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
     """Every signal of the model, well-formed or not, and what the control did about it (020 FR-009); oldest first."""
@@ -144,17 +136,7 @@ def _with_list(head: dict[str, Any], name: str, events: Sequence[Event]) -> byte
     return b'%b,"%b":[%b]}' % (to_json(head)[:-1], name.encode(), b",".join(event.data for event in events))
 
 
-def _last_seen(header: str | None, after: str | None) -> int:
-    # An empty header is what a browser's EventSource holds before its first id: there is none.
-    text, loc = (header, ("header", "Last-Event-ID")) if header else (after, ("query", "after"))
-    if text is None:
-        return 0
-    if not (text.isascii() and text.isdigit()):
-        raise InvalidRequestError("the last id is a whole number from 0", loc=loc, value=text)
-    return _GREATEST_ID if len(text) > 10 else min(int(text), _GREATEST_ID)
-
-
-async def _told(run: RunRecord, parts: ServiceParts) -> dict[str, Any]:
+async def _told(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str, Any]:
     error = run.error or {}
     turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
     if run.status == "running":
@@ -175,6 +157,8 @@ async def _told(run: RunRecord, parts: ServiceParts) -> dict[str, Any]:
         "termination_reason": run.termination_reason,
         "error": error.get("error"),
         "error_type": error.get("error_type"),
+        "cause": error.get("cause") if caller.is_operator else None,
+        "cause_detail": error.get("detail") if caller.is_operator else None,
         "limits": dict(run.limits),
         "forgotten": run.forgotten_at is not None,
     }

@@ -6,10 +6,11 @@ from typing import Any
 
 from starlette.requests import Request
 
-from oracle.encoding import from_json
+from oracle.chunks import Content, Done, Failed, SourceFound, SystemNotice
 from oracle.service.parts import ServiceParts
-from oracle.service.reading import attached, is_stalled
+from oracle.service.reading import attached, chunks_of, is_stalled
 from oracle.storage import RunRecord, StoredChunk, StoreUnavailableError
+from oracle.wire import read_chunk
 
 _OF_DONE = ("termination_reason", "tokens_used", "tokens_estimated", "model_used", "turns", "context_id", "run_id")
 
@@ -21,24 +22,23 @@ class Gathering:
         self._texts: list[str] = []
         self._sources: list[Any] = []
         self._notices: list[Any] = []
-        self._error: dict[str, Any] = {}
-        self._done: dict[str, Any] | None = None
+        self._failed: Failed | None = None
+        self._done: Done | None = None
 
     def add(self, batch: Sequence[StoredChunk]) -> None:
         """Take the next chunks."""
         for stored in batch:
-            chunk = from_json(stored.data)
-            match chunk["type"]:
-                case "content":
-                    self._texts.append(chunk["content"])
-                case "source":
-                    self._sources.append(chunk["source"])
-                case "system":
-                    self._notices.append(chunk)
-                case "error":
-                    self._error = {"error": chunk["error"], "error_type": chunk["error_type"]}
-                case "done":
-                    self._done = chunk
+            match read_chunk(stored.data):
+                case Content(content=content):
+                    self._texts.append(content)
+                case SourceFound(source=source):
+                    self._sources.append(source.to_wire())
+                case SystemNotice() as notice:
+                    self._notices.append(notice.to_wire())
+                case Failed() as failed:
+                    self._failed = failed
+                case Done() as done:
+                    self._done = done
 
     def answer(self) -> dict[str, Any]:
         """The whole answer.
@@ -49,8 +49,10 @@ class Gathering:
         if self._done is None:
             raise StoreUnavailableError("the chunks of the run ended before its end")
         told = {"answer": "".join(self._texts), "sources": self._sources, "system_messages": self._notices}
-        told |= {name: self._done[name] for name in _OF_DONE}
-        return told | self._error if self._done["termination_reason"] == "error" else told
+        told |= {name: getattr(self._done, name) for name in _OF_DONE}
+        if self._done.termination_reason == "error" and self._failed is not None:
+            told |= {"error": self._failed.error, "error_type": self._failed.error_type}
+        return told
 
 
 async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
@@ -80,7 +82,7 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
 
 async def _gather(parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
     gathering = Gathering()
-    async for batch in parts.store.log.follow(run.id):
+    async for batch in chunks_of(parts, run):
         gathering.add(batch)
     return gathering.answer()
 

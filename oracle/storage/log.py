@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from functools import partial
 
 from sqlalchemy import Connection, func, select
@@ -77,7 +77,7 @@ class EventLog:
             now=self._now,
         )
 
-    async def follow(self, run_id: str, *, after: int = 0) -> AsyncIterator[Sequence[StoredChunk]]:
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Sequence[StoredChunk], None]:
         """The committed chunks behind number `after`, in batches as large as what is there, until the last one.
 
         Ends at once for a run that does not exist, or whose texts were forgotten.

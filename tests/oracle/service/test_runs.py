@@ -1,9 +1,13 @@
 import asyncio
 
 import pytest
+from sqlalchemy import update
 
+from oracle.models.protocol import ModelFault
+from oracle.storage import RunLostError, schema
 from oracle.testing import ScriptedCall, ScriptedTurn
-from tests.oracle.service.conftest import ALICE, BOB, HANGS, OLGA, in_shared_loop
+from tests.oracle.service.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, in_shared_loop
+from tests.oracle.storage.making import content, new_run
 
 CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),), piece_chars=2)
 SIGNALLED = ScriptedTurn(
@@ -228,3 +232,53 @@ async def test_an_operator_sees_how_others_runs_are_and_not_what_they_say(guarde
 
 def _records(run_id):
     return f"/api/runs/{run_id}/ticks", f"/api/runs/{run_id}/signals"
+
+
+async def test_a_stream_of_a_run_that_is_abandoned_ends_with_an_error_and_done(service):
+    """Another worker has begun it for an earlier request with the same key, and could not open it."""
+    store = service.parts.store
+    await store.runs.begin(new_run("orphan", user_id="local"))
+    async with service.resuming("orphan") as streamed:
+        assert streamed.status == 200
+        await store.runs.abandon("orphan")
+        await streamed.rest()
+    assert streamed.types == ["error", "done"]
+    assert streamed.ids == [1, 2]
+    assert (streamed.done["termination_reason"], streamed.done["context_id"]) == ("error", "context-of-orphan")
+
+
+async def test_users_read_what_happened_and_operators_why(start):
+    fault = ModelFault(
+        "provider_auth", "The model is not set up.", "Check ANTHROPIC_API_KEY.", {"status": 401, "request_id": "req_7"}
+    )
+    service = await start([ScriptedTurn(fault=fault)], tokens=TOKENS | OPERATOR, operators=("olga",))
+    streamed = await service.ask(headers=ALICE)
+    path = f"/api/oracle/runs/{streamed.run_id}"
+    users, operators = [(await service.client.get(path, headers=who)).json() for who in (ALICE, OLGA)]
+    error = f"The model is not set up. Reference: {streamed.run_id}."
+    assert users["error"] == operators["error"] == error
+    assert (users["cause"], users["cause_detail"]) == (None, None)
+    assert operators["cause"] == "Check ANTHROPIC_API_KEY."
+    assert operators["cause_detail"] == {"status": 401, "request_id": "req_7"}
+    assert "ANTHROPIC" not in str(streamed.chunks)
+
+
+async def test_a_stream_of_a_run_that_is_forgotten_while_it_is_read_ends_with_done(service):
+    """Another worker has ended it and deleted its conversation before this reader had read on."""
+    store = service.parts.store
+    record = await store.runs.begin(new_run("read", user_id="local"))
+    log = store.log.writer(record)
+    log.chunk(content("Some text."))
+    await log.flush()
+    async with service.resuming("read") as streamed:
+        await streamed.until("Some text.")
+        log.refused(RunLostError("another worker has it"))
+        ended = {"status": "finished", "termination_reason": "user_cancelled", "epoch": 2, "turns": 1}
+        forgotten = update(schema.run).values(**ended, forgotten_at=1.0)
+        await store.write(lambda connection: connection.execute(forgotten).close())
+        for tail in store.log._tails:
+            tail.wake()
+        await streamed.rest()
+    assert streamed.types == ["content", "done"]
+    assert streamed.ids == [1, 2]
+    assert (streamed.done["termination_reason"], streamed.done["turns"]) == ("user_cancelled", 1)
