@@ -1,43 +1,105 @@
-"""Asks the service a question and prints the answer as it comes; a connection lost on the way costs no word.
+"""Asks the service a question and prints the answer as it comes; a lost connection costs no word and no second run.
 
-python examples/client.py "How does the login work?" [http://127.0.0.1:8000]      (a token: in ORACLE_TOKEN)
+    python examples/client.py "How does the login work?" [http://127.0.0.1:8000]      (a token: in ORACLE_TOKEN)
+
+Needs Python 3.11 and nothing else. Exit codes: 0 an answer; 1 the query failed or could not be asked; 2 called wrongly;
+130 Ctrl-C, which cancels the query.
 """
-# ruff: noqa: INP001, S310, T201  a script that prints what comes from an address it was given
+# ruff: noqa: INP001, S310, T201  a script that prints what comes from an address that it was given
 
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from http.client import HTTPException
-from urllib.error import HTTPError
+from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-HEADERS = {"Authorization": f"Bearer {os.environ.get('ORACLE_TOKEN', 'none')}", "Content-Type": "application/json"}
+PATIENCE_S = 60  # how long to try again while nothing comes
+NOT_FOR_TERMINALS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)))
 
 
-def chunks(url: str, question: str) -> Iterator[dict]:
-    """The chunks of the answer: each once, in order, until `done`."""
-    request = Request(f"{url}/api/oracle/stream", json.dumps({"question": question}).encode(), HEADERS)
-    run, last_id = "", 0
-    while True:
-        try:
-            with urlopen(request, timeout=30) as response:  # while nothing happens a heartbeat comes every 10 s
-                run = response.headers.get("Location", run)
-                for line in response:
-                    if line.startswith(b"data: ") and line.endswith(b"\n"):
-                        chunk, last_id = json.loads(line[6:]), last_id + 1  # the ids are 1, 2, 3, …
+def chunks(url: str, question: str, *, token: str | None = None) -> Generator[dict[str, Any], None, None]:
+    """The chunks of the answer: each once, in order, until `done`. Closing it early cancels the query.
+
+    Raises:
+        HTTPError: the service refused the question.
+        OSError, HTTPException: it is not there, or has been away for longer than the patience.
+    """
+    # With the key a POST whose answer was lost may be repeated: it is one query, answered and paid for once.
+    headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    run, last_id, is_done, until = "", "0", False, time.monotonic() + PATIENCE_S
+    try:
+        while True:
+            request = Request(f"{url}/api/oracle/stream", json.dumps({"question": question}).encode(), headers)
+            if run:
+                request = Request(f"{url}{run}/stream", headers=headers | {"Last-Event-ID": last_id})
+            try:
+                with urlopen(request, timeout=30) as response:  # while nothing happens a heartbeat comes every 10 s
+                    run = response.headers.get("Location", run)
+                    for last_id, chunk in events(response):  # noqa: B007  named when the stream is asked for again
+                        until, is_done = time.monotonic() + PATIENCE_S, chunk["type"] == "done"
                         yield chunk
-                        if chunk["type"] == "done":
+                        if is_done:
                             return
-        except (OSError, HTTPException) as error:  # the connection is gone, or the service for now
-            if not run or (isinstance(error, HTTPError) and error.code < 500):
-                raise
-        time.sleep(0.5)
-        request = Request(f"{url}{run}/stream", headers=HEADERS | {"Last-Event-ID": str(last_id)})
+            except (OSError, HTTPException) as error:  # the connection is gone, or the service for now
+                # A URLError comes before the service has the question; an HTTPError is one as well.
+                is_final = isinstance(error, HTTPError) and error.code < 500 if run else isinstance(error, URLError)
+                if is_final or time.monotonic() > until:
+                    raise
+            time.sleep(0.5)
+    finally:
+        if run and not is_done:
+            with suppress(OSError):
+                urlopen(Request(f"{url}{run}/cancel", headers=headers, method="POST"), timeout=5).close()
+
+
+def events(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The events of a stream that came whole: the id and the object of each."""
+    event_id = ""
+    for line in lines:
+        if line.startswith(b"id: "):
+            event_id = line[4:].strip().decode()
+        elif line.startswith(b"data: ") and line.endswith(b"\n"):
+            yield event_id, json.loads(line[6:])
+
+
+def main(question: str, url: str = "http://127.0.0.1:8000") -> int:
+    """Print the answer; notices and errors go to standard error."""
+    reason = ""
+    with closing(chunks(url.rstrip("/"), question, token=os.environ.get("ORACLE_TOKEN"))) as answer:
+        for chunk in answer:
+            match chunk:
+                case {"type": "content", "content": text}:
+                    print(text.translate(NOT_FOR_TERMINALS), end="", flush=True)
+                case {"type": "system", "system_message": text} | {"type": "error", "error": text}:
+                    print(f"\n[{text.translate(NOT_FOR_TERMINALS)}]", file=sys.stderr)
+                case {"type": "done", "termination_reason": reason}:
+                    print(f"\n[{reason}]")
+    return 1 if reason == "error" else 0
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, and what to do."""
+    if not isinstance(error, HTTPError):
+        return f"error: the service cannot be asked: {error} (is it running? `make run` starts it)"
+    hint = " (the token goes into ORACLE_TOKEN)" if error.code == 401 else ""
+    return f"error: {error.code} {error.reason}: {error.read(1000).decode(errors='replace')}{hint}"
 
 
 if __name__ == "__main__":
-    for each in chunks((sys.argv[2:] or ["http://127.0.0.1:8000"])[0], sys.argv[1]):
-        print(each["content"] if each["type"] == "content" else "", end="", flush=True)
-    print(f"\n[{each['termination_reason']}]")
+    if len(sys.argv) not in {2, 3}:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, HTTPException, ValueError) as failure:
+        sys.exit(explain(failure))

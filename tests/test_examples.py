@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from oracle.cli.entry import cli
+from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,6 +37,8 @@ async def running(*words, **environment):
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         async with asyncio.timeout(PATIENCE_S):
@@ -127,11 +131,85 @@ async def pass_on(reader, writer):
         await writer.drain()
 
 
-async def test_the_client_says_so_where_there_is_no_service():
-    async with running(sys.executable, "examples/client.py", "Hello", "http://127.0.0.1:9") as process:
+async def test_the_client_repeats_a_post_whose_answer_was_lost_under_the_same_key():
+    keys = []
+
+    async def connection(reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        keys.append(re.search(r"idempotency-key: (\S+)", head, re.IGNORECASE)[1])
+        if len(keys) > 1:
+            writer.write(b"HTTP/1.1 200 OK\r\nLocation: /api/oracle/runs/r1\r\nConnection: close\r\n\r\n")
+            writer.write(b'id: 1\ndata: {"type":"content","content":"Once."}\n\n')
+            writer.write(b'id: 2\ndata: {"type":"done","termination_reason":"completed"}\n\n')
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(connection, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        assert await output(sys.executable, "examples/client.py", "Hello", url) == "Once.\n[completed]\n"
+    first, second = keys
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(["Hello", "http://127.0.0.1:9"], "Connection refused", id="nobody listens"),
+        pytest.param(["Hello", "localhost:9"], "unknown url type", id="no scheme"),
+        pytest.param(["Hello", "nothing"], "unknown url type", id="no address"),
+    ],
+)
+async def test_the_client_says_in_a_line_that_there_is_no_service(words, told):
+    async with running(sys.executable, "examples/client.py", *words) as process:
         _, err = await process.communicate()
     assert process.returncode == 1
-    assert b"Connection refused" in err
+    assert told in err.decode()
+    assert err.count(b"\n") == 1
+
+
+@pytest.mark.long
+async def test_the_client_says_in_a_line_what_the_service_refuses(tmp_path):
+    async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
+        for question, token, told in (
+            ("Hello", "wrong", "error: 401 Unauthorized: "),
+            (" ", "example-token-0123", "error: 422 Unprocessable"),
+        ):
+            words = [sys.executable, "examples/client.py", question, url]
+            async with running(*words, ORACLE_TOKEN=token) as process:
+                out, err = await process.communicate()
+            assert (process.returncode, out) == (1, b"")
+            assert err.decode().startswith(told)
+            assert err.count(b"\n") == 1
+
+
+@pytest.mark.long
+async def test_the_client_ends_with_1_where_the_query_failed(tmp_path):
+    refused = HttpError("authentication_error", "invalid x-api-key", headers={"x-should-retry": "false"})
+    async with (
+        StandInProvider([refused]) as provider,
+        service(tmp_path, ANTHROPIC_BASE_URL=provider.url, ANTHROPIC_API_KEY="test-key") as url,
+        running(sys.executable, "examples/client.py", "Hello", url) as process,
+    ):
+        out, err = await process.communicate()
+    assert process.returncode == 1
+    assert out.endswith(b"\n[error]\n")
+    assert err.startswith(b"\n[")
+
+
+@pytest.mark.long
+async def test_ctrl_c_at_the_client_cancels_the_query(tmp_path):
+    hangs = Disturbed(ScriptedTurn(text="So far so good."), "hang")
+    async with (
+        StandInProvider([hangs]) as provider,
+        service(tmp_path, ANTHROPIC_BASE_URL=provider.url, ANTHROPIC_API_KEY="test-key") as url,
+        running(sys.executable, "examples/client.py", "Hello", url) as process,
+    ):
+        await process.stdout.readuntil(b"good.")
+        process.send_signal(signal.SIGINT)
+        await provider.wait_disconnected()
+        _, err = await process.communicate()
+    assert (process.returncode, err) == (130, b"")
 
 
 def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there():

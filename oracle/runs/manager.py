@@ -31,6 +31,7 @@ from oracle.storage import (
     Command,
     ConversationBusyError,
     NewRun,
+    RequestKey,
     RunRecord,
     StorageError,
     Store,
@@ -83,7 +84,7 @@ class RunManager:
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._sending: set[asyncio.Task[None]] = set()
-        self._openings: set[asyncio.Future[LiveRun]] = set()
+        self._openings: dict[str, asyncio.Future[LiveRun]] = {}
         self._readers = Readers(grace_s=options.reader_grace_s, clock=self._clock, on_deserted=self._desert)
         recovery = Recovery(store, default_model=oracle.model_name, clock=self._clock, now=now)
         self._upkeep = Upkeep(store, recovery, options=options, clock=self._clock, metrics=metrics)
@@ -113,8 +114,12 @@ class RunManager:
             await asyncio.wait(tasks, timeout=self._options.abort_s)
         await self._stack.aclose()
 
-    async def start(self, ask: Ask) -> LiveRun:
+    async def start(self, ask: Ask, *, key: RequestKey | None = None) -> LiveRun:
         """Check a question, and begin to answer it.
+
+        Args:
+            ask: the question.
+            key: of the request; one that is sent again begins no second run.
 
         Raises:
             QuestionError, ConfigError, AskError, TreeFileError: it cannot be asked so (`Oracle.check`).
@@ -122,21 +127,42 @@ class RunManager:
             ConversationBusyError: the conversation is answering another query.
             UnknownConversationError: the user has no such conversation (the store's, or `oracle.answering`'s).
             TooManyRunsError: the user has as many runs as one may have.
+            AlreadyBegunError: the key names a run; `begun` gives it.
+            KeyReusedError: the key was used for another request.
             StoreUnavailableError: nothing can be written for now.
         """
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
-        new = self._new_run(ask, checked)
+        new = self._new_run(ask, checked, key)
         # Shielded: whoever asked may go away in the middle, and the row must not stay behind then.
         opening = asyncio.ensure_future(self._open(ask, new, started_s=started_s))
-        self._openings.add(opening)
-        opening.add_done_callback(self._openings.discard)
+        self._openings[new.id] = opening
+        opening.add_done_callback(lambda _: self._openings.pop(new.id))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(_cancel_opened)
+            opening.add_done_callback(_cancel_opened if key is None else self._expect_reader)
             raise
+        finally:
+            del opening  # what it raised would hold it by the frame of this call, and be held by it
+
+    async def begun(self, run_id: str) -> RunRecord | None:
+        """A run that an earlier request has begun; waits until this process has opened it.
+
+        Returns:
+            Its row; `None` if it was abandoned, because it could not be opened.
+
+        Raises:
+            Exception: what the earlier request was refused with, if this process is only just opening it.
+            StoreUnavailableError: it may have been begun, or may not.
+        """
+        opening = self._openings.get(run_id)
+        if opening is not None:
+            return (await asyncio.shield(opening)).record
+        if self._upkeep.is_doubtful(run_id):
+            raise StoreUnavailableError(f"whether the run {run_id!r} was begun is not known yet")
+        return await self._store.runs.find(run_id)
 
     async def cancel(self, run: RunRecord) -> None:
         """Have a run stop, whichever worker has it; nothing if it has ended.
@@ -207,13 +233,13 @@ class RunManager:
             log.error("drain.gave_up", runs=sorted(self._live))  # the next start ends them from their logs
 
     def _running(self) -> tuple["asyncio.Future[Any]", ...]:
-        return (*self._openings, *self._tasks.values())
+        return (*self._openings.values(), *self._tasks.values())
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
             raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
 
-    def _new_run(self, ask: Ask, checked: Checked) -> NewRun:
+    def _new_run(self, ask: Ask, checked: Checked, key: RequestKey | None) -> NewRun:
         tree = checked.control if isinstance(checked.control, TreeDefinition) else None
         return NewRun(
             id=ask.run_id or self._new_id(),
@@ -232,6 +258,7 @@ class RunManager:
             begins_conversation=ask.context_id is None,
             project_id=ask.project_id,
             tree_sha=tree.sha if tree else None,
+            key=key,
         )
 
     async def _open(self, ask: Ask, new: NewRun, *, started_s: float) -> LiveRun:
@@ -369,6 +396,12 @@ class RunManager:
             await self._store.commands.send(command)
         except StorageError as error:
             log.warning("command.not_sent", run_id=command.run_id, kind=command.kind, problem=str(error))
+
+    def _expect_reader(self, opening: "asyncio.Future[LiveRun]") -> None:
+        """Whoever asked has gone before the run was opened, and may send the same request again."""
+        if not opening.cancelled() and opening.exception() is None:
+            with self.attach(opening.result().record):
+                pass
 
     def _desert(self, run_id: str) -> None:
         live = self._live.get(run_id)

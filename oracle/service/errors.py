@@ -27,6 +27,7 @@ from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
 from oracle.storage import (
     ConversationBusyError,
+    KeyReusedError,
     RunLostError,
     StoreUnavailableError,
     TooManyRunsError,
@@ -90,6 +91,7 @@ def add_error_answers(app: FastAPI) -> None:
         NoSuchConversationError: _on_unknown_conversation,
         UnknownConversationError: _on_unknown_conversation,
         ConversationBusyError: _on_busy,
+        KeyReusedError: _on_reused_key,
         TooManyRunsError: _on_too_many,
         DrainingError: _on_draining,
         StoreUnavailableError: _on_unavailable,
@@ -147,7 +149,7 @@ async def _on_wrong_method(request: Request, _: Exception) -> Response:
     routes = request.app.routes
     allowed = [
         method
-        for method in ("GET", "POST", "PUT", "DELETE")
+        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
         if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
     ]
     return json_answer({"detail": "Method Not Allowed"}, status=405, headers={"Allow": ", ".join(allowed)})
@@ -210,6 +212,10 @@ async def _on_busy(_: Request, __: Exception) -> Response:
     return json_answer(
         {"detail": "The conversation is answering another query; wait for its end, or cancel it."}, status=409
     )
+
+
+async def _on_reused_key(_: Request, error: Exception) -> Response:
+    return invalid([mistake(str(error), loc=("header", "Idempotency-Key"))])
 
 
 async def _on_too_many(_: Request, __: Exception) -> Response:

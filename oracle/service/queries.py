@@ -10,13 +10,17 @@ from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
 from oracle.service.bodies import QueryRequest
 from oracle.service.described import event_stream, refusals
-from oracle.service.errors import InvalidRequestError, no_such_conversation
+from oracle.service.errors import InvalidRequestError, forgotten_run, no_such_conversation
+from oracle.service.idempotency import KeyHeader, key_of
 from oracle.service.parts import ServiceParts
-from oracle.service.reading import open_stream, run_headers
+from oracle.service.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
 from oracle.service.replies import WholeAnswer
 from oracle.service.whole import whole_answer
+from oracle.storage import AlreadyBegunError, RunRecord, StoreUnavailableError
 
 router = APIRouter(tags=["queries"])
+
+_MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
 
 _RUN_HEADERS = {
     "X-Run-Id": {"description": "The run's name.", "schema": {"type": "string"}},
@@ -40,27 +44,66 @@ STREAM_EXAMPLE = (
             "headers": _RUN_HEADERS,
             "content": event_stream(STREAM_EXAMPLE),
         },
-        **refusals(404, 409, 422),
+        **refusals(404, 409, 410),
     },
 )
-async def stream_query(body: QueryRequest, parts: Parts, caller: CallerNow) -> Response:
-    """Ask a question; the answer is streamed, and can be taken up again by `GET /api/oracle/runs/{run_id}/stream`."""
-    live = await parts.runs.start(await _ask(body, parts, caller))
-    return open_stream(parts, live.record)
+async def stream_query(
+    body: QueryRequest,
+    request: Request,
+    parts: Parts,
+    caller: CallerNow,
+    _key: KeyHeader = None,
+    last_event_id: LastEventId = None,
+    after: AfterId = None,
+) -> Response:
+    """Ask a question; the answer is streamed, and can be taken up again by `GET /api/oracle/runs/{run_id}/stream`.
+
+    Sent again with the same `Idempotency-Key` it goes on with the same run, behind the last event seen; behind `done`
+    the stream is empty.
+    """
+    seen = last_seen(last_event_id, after)
+    run, is_earlier = await _run_for(body, request, parts, caller)
+    if run.forgotten_at is not None:
+        raise forgotten_run()
+    # Behind `done` it is empty, and no 204 as where a stream is taken up again: clients that repeat a POST take one for
+    # a failure, and repeat it on and on (@microsoft/fetch-event-source 2.0.1).
+    return open_stream(parts, run, after=seen if is_earlier else 0)
 
 
 @router.post(
     "/api/oracle",
     summary="Ask, and wait for the whole answer",
     response_model=WholeAnswer,
-    responses={200: {"headers": _RUN_HEADERS}, **refusals(404, 409, 422)},
+    responses={200: {"headers": _RUN_HEADERS}, **refusals(404, 409, 410)},
 )
-async def answer_query(body: QueryRequest, request: Request, parts: Parts, caller: CallerNow) -> Response:
-    """Ask a question; answered when the run has ended. One that failed is a 200 with `error`."""
-    live = await parts.runs.start(await _ask(body, parts, caller))
-    headers = run_headers(live.record.id)
-    answer = await whole_answer(request, parts, live.record)
-    return Response(status_code=204) if answer is None else json_answer(answer, headers=headers)
+async def answer_query(
+    body: QueryRequest, request: Request, parts: Parts, caller: CallerNow, _key: KeyHeader = None
+) -> Response:
+    """Ask a question; answered when the run has ended. One that failed is a 200 with `error`.
+
+    Sent again with the same `Idempotency-Key` it gives the same answer, from the same run.
+    """
+    run, _ = await _run_for(body, request, parts, caller)
+    if run.forgotten_at is not None:
+        raise forgotten_run()
+    answer = await whole_answer(request, parts, run)
+    return Response(status_code=204) if answer is None else json_answer(answer, headers=run_headers(run.id))
+
+
+async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> tuple[RunRecord, bool]:
+    """The run that answers a request, and whether an earlier request has begun it."""
+    key = key_of(request, caller.user_id, body)
+    for _ in range(_MOST_TRIES):
+        run_id = None if key is None else await parts.store.request_keys.run_of(key)
+        if run_id is None:
+            try:
+                return (await parts.runs.start(await _ask(body, parts, caller), key=key)).record, False
+            except AlreadyBegunError as error:
+                run_id = error.run_id
+        run = await parts.runs.begun(run_id)
+        if run is not None:
+            return run, True
+    raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
 async def _ask(body: QueryRequest, parts: ServiceParts, caller: Caller) -> Ask:

@@ -7,7 +7,9 @@ from oracle.storage.commands import Commands
 from oracle.storage.conversations import ConversationSummary, StoredConversations
 from oracle.storage.database import Database
 from oracle.storage.errors import (
+    AlreadyBegunError,
     ConversationBusyError,
+    KeyReusedError,
     RunBrokenError,
     RunLostError,
     StorageError,
@@ -23,11 +25,13 @@ from oracle.storage.records import (
     Event,
     EventKind,
     NewRun,
+    RequestKey,
     RunEnd,
     RunRecord,
     RunStatus,
     StoredChunk,
 )
+from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Pruned, Retention
 from oracle.storage.run_log import RunLog
 from oracle.storage.runs import RunTable
@@ -37,6 +41,7 @@ from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
 
 __all__ = [
+    "AlreadyBegunError",
     "Command",
     "Commands",
     "CommitFigures",
@@ -46,8 +51,12 @@ __all__ = [
     "Event",
     "EventKind",
     "EventLog",
+    "KeyReusedError",
+    "LiveQuestion",
     "NewRun",
     "Pruned",
+    "RequestKey",
+    "RequestKeys",
     "Retention",
     "RunBrokenError",
     "RunEnd",

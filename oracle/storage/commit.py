@@ -229,7 +229,7 @@ class Committer:
             if is_passing(error):
                 raise
             savepoint.rollback()
-            entry.error = error
+            entry.error = _as_answer(error)
         else:
             if entry.wakes is not None:
                 group.wakes[entry.wakes[0]] = entry.wakes[1]
@@ -239,6 +239,18 @@ class Committer:
         if group.wakes and not self._database.is_sqlite:
             notes = list(_notes(f"{run_id}:{number}" for run_id, number in group.wakes.items()))
             connection.exec_driver_sql(_NOTIFY, (CHUNKS_CHANNEL, notes))
+
+
+def _as_answer(error: Exception) -> Exception:
+    """What whoever waits for a work gets.
+
+    A refusal of ours (the conversation is busy) is an answer and happens often. It goes without frames, which would
+    hold the whole group, this error in it, until the cyclic collector looks.
+    """
+    if isinstance(error, StorageError):
+        error.__context__ = None
+        return error.with_traceback(None)
+    return error
 
 
 def _notes(parts: Iterable[str]) -> Iterable[str]:

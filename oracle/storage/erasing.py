@@ -12,7 +12,7 @@ from functools import partial
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from oracle.storage.schema import event, run
+from oracle.storage.schema import event, request_key, run
 from oracle.storage.writer import Writer
 
 PORTION = 1000
@@ -21,6 +21,7 @@ PORTION = 1000
 
 def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
     """Delete the texts that stand in the rows of these runs; what is forgotten already keeps its time."""
+    connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     connection.execute(
         update(run)
         .where(run.c.id.in_(run_ids))

@@ -7,7 +7,9 @@ StorageError
 ├── RunBrokenError           us: something of the run can never be written
 ├── ConversationBusyError    the client: it is answering another query
 ├── UnknownConversationError the client
-└── TooManyRunsError         the client: it has as many runs as it may
+├── TooManyRunsError         the client: it has as many runs as it may
+├── KeyReusedError           the client: a key names one request alone
+└── AlreadyBegunError        nobody: the request was sent before; its run is named
 """
 
 
@@ -41,3 +43,19 @@ class UnknownConversationError(StorageError):
 
 class TooManyRunsError(StorageError):
     """The user has as many runs under way as one user may have."""
+
+
+class KeyReusedError(StorageError):
+    """The key of a request was used for another one."""
+
+
+class AlreadyBegunError(StorageError):
+    """The request was sent before, and has its run.
+
+    Args:
+        run_id: its name.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"this request has begun the run {run_id!r} before")
+        self.run_id = run_id

@@ -40,6 +40,19 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestKey:
+    """What a client calls a request, so that it can be sent again; digests in hexadecimal, of at most 64 characters.
+
+    Args:
+        id: of the user and of the key that the client chose.
+        body: of the request.
+    """
+
+    id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class NewRun:
     """A run to be begun.
 
@@ -54,6 +67,7 @@ class NewRun:
         begins_conversation: the conversation is new and is made with the run.
         project_id: label of a new conversation.
         tree_sha: the version of the tree, if it is one.
+        key: of the request that asks for it; `None` if the client gave none.
     """
 
     id: str
@@ -66,6 +80,7 @@ class NewRun:
     begins_conversation: bool = True
     project_id: str | None = None
     tree_sha: str | None = None
+    key: RequestKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +94,8 @@ class RunEnd:
         tokens_used: as the budget counts them.
         tokens_estimated: some of them are estimates.
         model_used: the model that answered.
-        error: the last error chunk's `{error, error_type}`; `None` if there was none.
+        error: the last error chunk's `{error, error_type}`, with `{cause, detail}` for operators where more is known;
+            `None` if there was none.
     """
 
     termination_reason: str

@@ -1,7 +1,8 @@
 """How long runs are kept: by age, and by the room they take.
 
 What goes are events and texts of finished runs, oldest first; their rows keep figures, and conversations stay until
-they are forgotten by name. With them go what is of no use any more: versions of trees, and commands to ended runs.
+they are forgotten by name. With them go what is of no use any more: versions of trees, commands to ended runs, and
+keys of requests.
 
 Size means what is in use. SQLite and PostgreSQL both use freed space again before they take more, and neither gives it
 back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); the file may stay larger than the limit.
@@ -15,6 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, LargeBinary, cast,
 
 from oracle.storage.database import Database
 from oracle.storage.erasing import delete_events, erase, forgotten_with_events
+from oracle.storage.request_keys import delete_expired
 from oracle.storage.schema import command, event, run
 from oracle.storage.tree_versions import delete_unused
 from oracle.storage.writer import Writer
@@ -105,6 +107,7 @@ class Retention:
         is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
         connection.execute(delete(command).where(~is_running))
         delete_unused(connection, at=self._database.now())
+        delete_expired(connection, at=self._database.now())
 
 
 def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:

@@ -11,9 +11,10 @@ from sqlalchemy.exc import IntegrityError
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
 from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
-from oracle.storage.errors import ConversationBusyError, TooManyRunsError, UnknownConversationError
+from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnknownConversationError
 from oracle.storage.numbers import next_number
 from oracle.storage.records import NewRun, RunRecord
+from oracle.storage.request_keys import claim
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
@@ -63,17 +64,21 @@ class RunTable:
             ConversationBusyError: it is answering another query.
             UnknownConversationError: the user has no such conversation.
             TooManyRunsError: the user has as many runs as one may have.
+            AlreadyBegunError: its key names a run.
+            KeyReusedError: its key was used for another request.
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
         work = partial(self._begin, new=new, most_per_user=most_per_user, at=self._now())
-        try:
-            return await self._writer.write(work)
+        try:  # alone with a key, as another worker may be claiming the same one
+            return await self._writer.write(work, is_alone=new.key is not None)
         except _BeingCountedError:  # seldom; to be waited for, but not with the chunks of all other runs behind it
             return await self._writer.write(partial(work, waits=True), is_alone=True)
 
     def _begin(
         self, connection: Connection, *, new: NewRun, most_per_user: int | None, at: float, waits: bool = False
     ) -> RunRecord:
+        if new.key is not None and (found := claim(connection, new.key, run_id=new.id, at=at)) is not None:
+            raise AlreadyBegunError(found)
         if most_per_user is not None:
             self._check_share(connection, new.user_id, most_per_user, waits=waits)
         number = next_number(connection)
@@ -115,6 +120,7 @@ class RunTable:
             context_id = connection.execute(select(_run.c.context_id).where(_run.c.id == run_id)).scalar()
             connection.execute(delete(schema.event).where(schema.event.c.run_id == run_id))
             connection.execute(delete(schema.command).where(schema.command.c.run_id == run_id))
+            connection.execute(delete(schema.request_key).where(schema.request_key.c.run_id == run_id))
             connection.execute(delete(_run).where(_run.c.id == run_id))
             used = or_(
                 select(_run.c.id).where(_run.c.context_id == context_id).exists(),

@@ -97,6 +97,15 @@ command = Table(
     Column("at", Double, nullable=False),
 )
 
+request_key = Table(
+    "request_key",
+    metadata,
+    Column("id", String(64), primary_key=True),  # a digest of the user's name and of the key that the client chose
+    Column("run_id", String(64), nullable=False, index=True),
+    Column("body", String(64), nullable=False),  # a digest of the request; empty once its texts were forgotten
+    Column("at", Double, nullable=False, index=True),
+)
+
 tree_version = Table(
     "tree_version",
     metadata,

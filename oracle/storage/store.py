@@ -15,6 +15,7 @@ from oracle.storage.database import Database, read_url
 from oracle.storage.health import StoreHealth
 from oracle.storage.listener import Listener
 from oracle.storage.log import EventLog
+from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Retention
 from oracle.storage.runs import RunTable
 from oracle.storage.setup import prepare
@@ -39,6 +40,7 @@ class Store:
         conversations: what was said in each.
         settings: what users have set.
         trees: the versions of trees that runs have had.
+        request_keys: by which clients name their requests.
         commands: to the workers of runs.
         retention: takes away what is old.
     """
@@ -51,6 +53,7 @@ class Store:
     conversations: StoredConversations
     settings: UserSettings
     trees: TreeVersions
+    request_keys: RequestKeys
     commands: Commands
     retention: Retention
 
@@ -126,6 +129,7 @@ async def open_store(
             conversations=StoredConversations(database, writer=writer, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
+            request_keys=RequestKeys(database),
             commands=commands,
             retention=Retention(database, writer=writer),
         )

@@ -150,10 +150,11 @@ class Writer:
                 since_s = self.health.since_s
                 if since_s is not None and time.monotonic() - since_s > self._patience_s:
                     raise StoreUnavailableError(f"the database cannot be written for now: {self.health.problem}")
+            result: T = entry.future.result()
+            return result
         finally:
             entry.is_given_up = not entry.future.done()
-        result: T = entry.future.result()
-        return result
+            del entry  # what it raised would hold it by the frame of this call, and be held by it
 
     async def aclose(self) -> None:
         """Write what is there, and end the thread; what cannot be written now is told in the log."""
@@ -184,14 +185,22 @@ class Writer:
             self._wake.wait()
             began_s = time.monotonic()
             self._hurry.clear()
-            taken = self._take()
-            if taken.entries:
-                self._write_all(taken)
-            elif self._closing.is_set():
+            count, is_all = self._write_next()
+            if not count and self._closing.is_set():
                 return
-            if taken.is_all and not self._closing.is_set():
+            if is_all and not self._closing.is_set():
                 self._closing.wait(began_s + HURRY_S - time.monotonic())
                 self._hurry.wait(began_s + GROUP_S - time.monotonic())
+
+    def _write_next(self) -> tuple[int, bool]:
+        """Commit what is next: how many entries that were, and whether none is left.
+
+        A call of its own, so that an idle writer holds nothing of the runs that it has written last.
+        """
+        taken = self._take()
+        if taken.entries:
+            self._write_all(taken)
+        return len(taken.entries), taken.is_all
 
     def _take(self) -> _Taken:
         """The next entries; those that want to be alone are."""

@@ -183,6 +183,7 @@ async def test_while_the_file_is_locked_nobody_hears_anything_and_then_everybody
         assert await follower == list(range(1, 23))
 
 
+@pytest.mark.long
 async def test_beyond_the_patience_whoever_waits_is_told_and_nothing_is_dropped(sqlite_url: str) -> None:
     async with open_store(sqlite_url, worker="worker-1", patience_s=0.5) as store:
         log = await begun(store)
@@ -285,6 +286,7 @@ def killed(store_url: str) -> dict[str, int]:
     return last
 
 
+@pytest.mark.long
 async def test_what_was_heard_before_a_kill_is_there_after_it(store_url: str) -> None:
     last = await asyncio.to_thread(killed, store_url)
     async with open_store(store_url, worker="after") as store:
@@ -292,4 +294,4 @@ async def test_what_was_heard_before_a_kill_is_there_after_it(store_url: str) ->
             numbers = [event.chunk_n for event in await store.log.events(name, limit=1_000_000)]
             assert numbers == list(range(1, len(numbers) + 1))
             assert len(numbers) >= number
-        assert len(await store.runs.take_over(silent_s=None)) == 5
+        assert len(await store.runs.take_over(None)) == 5

@@ -1,0 +1,94 @@
+"""The keys by which clients name their requests, so that one that is sent again finds the run of the first.
+
+Rules:
+
+- A key belongs to its user and is kept for `KEPT_S`. Neither the key nor the request is kept, only digests of them.
+- The key is claimed in the transaction that begins the run, under a unique name: of requests that come at the same
+  time, to whichever worker, one begins a run and the others find it.
+- When the texts of a run are forgotten, so is the digest of its request; the key goes on to name the run.
+"""
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, select, text, update
+
+from oracle.storage.database import Database
+from oracle.storage.errors import KeyReusedError
+from oracle.storage.records import RequestKey
+from oracle.storage.schema import request_key
+
+KEPT_S = 24 * 3600.0
+"""How long a key names its run."""
+
+_CLAIM = text("INSERT INTO request_key (id, run_id, body, at) VALUES (:id, :run_id, :body, :at) ON CONFLICT DO NOTHING")
+
+
+class _Kept(NamedTuple):
+    """A row of the table."""
+
+    run_id: str
+    body: str
+    at: float
+
+
+class RequestKeys:
+    """The keys of all users.
+
+    Args:
+        database: where they are read.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def run_of(self, key: RequestKey) -> str | None:
+        """The name of the run that the key names; `None` if it names none, or none any more.
+
+        Raises:
+            KeyReusedError: it was used for another request.
+            StoreUnavailableError: the database cannot be read for now.
+        """
+        since = self._database.now() - KEPT_S
+        return await self._database.read(lambda connection: _run_of(_find(connection, key), key, since=since))
+
+
+def claim(connection: Connection, key: RequestKey, *, run_id: str, at: float) -> str | None:
+    """Have the key name this run, in the transaction that begins it.
+
+    Returns:
+        The name of the run that the key names already; `None` if it names this one now.
+
+    Raises:
+        KeyReusedError: it was used for another request.
+    """
+    own = {"id": key.id, "run_id": run_id, "body": key.body, "at": at}
+    while not connection.execute(_CLAIM, own).rowcount:  # waits for another worker that is claiming it just now
+        kept = _find(connection, key)
+        if kept is None:  # its run was abandoned in this very moment
+            continue
+        found = _run_of(kept, key, since=at - KEPT_S)
+        if found is not None:
+            return found
+        expired = (request_key.c.id == key.id) & (request_key.c.run_id == kept.run_id)
+        if connection.execute(update(request_key).where(expired).values(own)).rowcount:
+            return None
+    return None
+
+
+def delete_expired(connection: Connection, *, at: float) -> None:
+    """Delete the keys that name nothing any more."""
+    connection.execute(delete(request_key).where(request_key.c.at <= at - KEPT_S))
+
+
+def _find(connection: Connection, key: RequestKey) -> _Kept | None:
+    query = select(request_key.c.run_id, request_key.c.body, request_key.c.at).where(request_key.c.id == key.id)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _Kept(*row)
+
+
+def _run_of(kept: _Kept | None, key: RequestKey, *, since: float) -> str | None:
+    if kept is None or kept.at <= since:
+        return None
+    if kept.body not in ("", key.body):
+        raise KeyReusedError("this key was used for another request; a key names one request alone")
+    return kept.run_id
