@@ -145,9 +145,10 @@ class Closing:
             termination_reason=run.state.termination_reason or "completed",
             run_id=run.query.run_id,
             sources=tuple(run.output.sources),
-            notices=tuple(run.output.notices),
+            steps=tuple(run.output.steps),
             classification=run.classification,
             had_tool_errors=bool(run.state.last_error),
+            error_type=run.fault.error_type if run.fault and run.state.termination_reason == "error" else None,
         )
         await self.conversations.append(run.query.user_id, run.query.context_id, exchange)
 

@@ -22,6 +22,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
+from oracle.conversations import Step
 from oracle.signals import as_plain_text
 
 _PARAGRAPH = "\n\n"
@@ -41,7 +42,7 @@ class Output:
     remarks: int = 0
     """Notifications and sentences of the control's own so far."""
     sources: list[Source] = field(default_factory=list)
-    notices: list[SystemNotice] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     is_done: bool = False
     _texts: list[str] = field(default_factory=list)
     _open_calls: dict[str, None] = field(default_factory=dict)
@@ -82,19 +83,18 @@ class Output:
         """A system notification, now."""
         self.remarks += 1
         chunk = SystemNotice(notice.system_type, notice.message, notice.severity, self.timestamp(), notice.metadata)
-        self.notices.append(chunk)
-        self._send(chunk)
+        self._step(chunk)
 
     def call_tool(self, chunk: ToolCalled) -> None:
         """A tool call; its result is owed from now on."""
         self._open_calls[chunk.id] = None
-        self._send(chunk)
+        self._step(chunk)
 
     def return_tool(self, chunk: ToolReturned) -> None:
         """The result of a call; a second one is not sent."""
         if chunk.tool_call_id in self._open_calls:
             del self._open_calls[chunk.tool_call_id]
-            self._send(chunk)
+            self._step(chunk)
 
     def cite(self, source: Source) -> None:
         """A source, unless it was sent before."""
@@ -123,6 +123,11 @@ class Output:
     def think(self, text: str) -> None:
         """A piece of the model's thinking."""
         self._send(Thinking(text))
+
+    def _step(self, chunk: SystemNotice | ToolCalled | ToolReturned) -> None:
+        """Send what the conversation keeps beside the answer."""
+        self.steps.append(Step(self.timestamp(), chunk))
+        self._send(chunk)
 
     def _send(self, chunk: Chunk) -> None:
         if not self.is_done:

@@ -2,7 +2,9 @@
 
 from oracle.conversations.history import History, history_for_model
 from oracle.conversations.memory import MemoryConversations
-from oracle.conversations.protocol import Conversation, ConversationMessage, Conversations, Exchange
+from oracle.conversations.protocol import Conversation, ConversationMessage, Conversations, Exchange, Role
+from oracle.conversations.steps import Step
+from oracle.conversations.titles import one_line, title_of
 
 __all__ = [
     "Conversation",
@@ -11,5 +13,9 @@ __all__ = [
     "Exchange",
     "History",
     "MemoryConversations",
+    "Role",
+    "Step",
     "history_for_model",
+    "one_line",
+    "title_of",
 ]

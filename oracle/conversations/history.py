@@ -4,6 +4,8 @@ Rules:
 
 - An exchange is a question and its answer. Notifications and blank texts are in none. A question that got no answer has
   a stand-in that says so, because the history ends with an answer; an answer that has lost its question is left out.
+- An exchange that the model declined is left out: what was refused is refused again when it is sent again, and with it
+  all that follows (the provider's "Stop reasons and fallback").
 - The newest exchanges are kept whole as far as they fit; from the first one that does not, all older ones are left out.
 - If the newest exchange alone does not fit, it is kept all the same, shortened in the middle of its texts, with a mark
   that says how much is missing.
@@ -13,13 +15,16 @@ Rules:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from oracle.chunks import ErrorType
 from oracle.conversations.protocol import ConversationMessage
 from oracle.models.protocol import Message
 
 LEAST_TOKENS = 100
 """With less room than this, not even a shortened exchange with its marks fits."""
 NO_ANSWER = "(This question was not answered.)"
+DECLINED: Final[ErrorType] = "provider_refused"
 _CHARS_PER_TOKEN = 4
 
 
@@ -51,14 +56,16 @@ class _Exchange:
         return _tokens(self.question) + _tokens(self.answer)
 
 
-def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int) -> History:
+def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0) -> History:
     """The messages that go to the provider, at most `most_tokens` of them.
 
     Args:
         messages: the conversation, oldest first.
         most_tokens: the room there is. Below `LEAST_TOKENS` nothing is kept that has to be shortened.
+        earlier: how many messages of user and model there are before those.
     """
     exchanges, orphans = _exchanges(messages)
+    orphans += earlier
     said = orphans + sum(each.messages for each in exchanges)
     kept = _newest_that_fit(exchanges, most_tokens)
     if len(kept) == len(exchanges) and not orphans:
@@ -78,7 +85,7 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
 
 def _exchanges(messages: Sequence[ConversationMessage]) -> tuple[list[_Exchange], int]:
     """The exchanges, oldest first, and how many answers there are before the first question."""
-    questions: list[tuple[str, list[str]]] = []
+    questions: list[tuple[str, list[ConversationMessage]]] = []
     orphans = 0
     for message in messages:
         if message.role == "system" or not message.content.strip():
@@ -86,13 +93,20 @@ def _exchanges(messages: Sequence[ConversationMessage]) -> tuple[list[_Exchange]
         if message.role == "user":
             questions.append((message.content, []))
         elif questions:
-            questions[-1][1].append(message.content)
+            questions[-1][1].append(message)
         else:
             orphans += 1
-    found = [
-        _Exchange(question, "\n\n".join(answers) or NO_ANSWER, 1 + len(answers)) for question, answers in questions
-    ]
+    found = [_exchange(question, answers) for question, answers in questions if not _is_declined(answers)]
     return found, orphans
+
+
+def _exchange(question: str, answers: Sequence[ConversationMessage]) -> _Exchange:
+    answer = "\n\n".join(each.content for each in answers)
+    return _Exchange(question, answer or NO_ANSWER, 1 + len(answers))
+
+
+def _is_declined(answers: Sequence[ConversationMessage]) -> bool:
+    return any(each.metadata.get("error_type") == DECLINED for each in answers)
 
 
 def _newest_that_fit(exchanges: Sequence[_Exchange], room_tokens: int) -> list[_Exchange]:

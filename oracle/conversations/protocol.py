@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from oracle.chunks import Source, SystemNotice
+from oracle.chunks import ErrorType, Source
 from oracle.classify import QueryClassification
+from oracle.conversations.steps import Step, notices_of, tool_calls_of
+
+Role = Literal["user", "assistant", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +19,11 @@ class ConversationMessage:
         role: who said it; `system` is a notification and never goes to the model.
         content: the visible text.
         at: ISO 8601, UTC.
-        metadata: sources and reason of an answer; type and numbers of a notification.
+        metadata: sources, reason and tool calls of an answer; the chunk of a notification. A question that has no
+            answer has the tool calls itself.
     """
 
-    role: Literal["user", "assistant", "system"]
+    role: Role
     content: str
     at: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -33,9 +37,10 @@ class Conversation:
         context_id: its name.
         user_id: whose it is.
         project_id: a label that conversations are listed by.
-        messages: all of them.
+        messages: the latest ones, as many as a history may need.
         classification: of the latest query, which a bare follow-up inherits.
         had_tool_errors: the latest query met tool errors.
+        earlier: how many messages of user and model come before those.
     """
 
     context_id: str
@@ -44,6 +49,7 @@ class Conversation:
     messages: tuple[ConversationMessage, ...] = ()
     classification: QueryClassification | None = None
     had_tool_errors: bool = False
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +64,10 @@ class Exchange:
         termination_reason: why the query ended.
         run_id: which query it was.
         sources: sent along with the answer.
-        notices: system notifications, in order.
+        steps: system notifications, tool calls and their results, in order.
         classification: of the question.
         had_tool_errors: it met tool errors.
+        error_type: of the error that ended it; `None` if none did.
     """
 
     question: str
@@ -70,23 +77,30 @@ class Exchange:
     termination_reason: str
     run_id: str
     sources: tuple[Source, ...] = ()
-    notices: tuple[SystemNotice, ...] = ()
+    steps: tuple[Step, ...] = ()
     classification: QueryClassification | None = None
     had_tool_errors: bool = False
+    error_type: ErrorType | None = None
 
     def messages(self) -> tuple[ConversationMessage, ...]:
         """The question, the notifications, and the answer if there is one."""
-        said = [ConversationMessage("user", self.question, self.asked_at, {"run_id": self.run_id})]
+        calls = tool_calls_of(self.steps)
+        asked: dict[str, Any] = {"run_id": self.run_id}
+        answered = asked | {
+            "termination_reason": self.termination_reason,
+            "sources": [source.to_wire() for source in self.sources],
+        }
+        if calls:
+            (answered if self.answer else asked)["tool_calls"] = calls
+        said = [ConversationMessage("user", self.question, self.asked_at, asked)]
         said += [
-            ConversationMessage("system", each.system_message, each.timestamp, each.to_wire()) for each in self.notices
+            ConversationMessage("system", each.system_message, each.timestamp, each.to_wire())
+            for each in notices_of(self.steps)
         ]
         if self.answer:
-            metadata = {
-                "run_id": self.run_id,
-                "termination_reason": self.termination_reason,
-                "sources": [source.to_wire() for source in self.sources],
-            }
-            said.append(ConversationMessage("assistant", self.answer, self.answered_at, metadata))
+            if self.error_type is not None:
+                answered["error_type"] = self.error_type
+            said.append(ConversationMessage("assistant", self.answer, self.answered_at, answered))
         return tuple(said)
 
 

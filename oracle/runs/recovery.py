@@ -12,7 +12,6 @@ Rules:
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, cast
 
@@ -22,8 +21,10 @@ from bt_runtime import Clock
 from oracle.agent.notices import quoted
 from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned
 from oracle.classify import classify_query
-from oracle.conversations import Conversation, Exchange
-from oracle.encoding import to_json
+from oracle.conversations import Conversation, Exchange, Step
+from oracle.encoding import iso, to_json
+from oracle.models.protocol import ModelFault
+from oracle.runs.failures import error_record
 from oracle.runs.story import BREAK, Story
 from oracle.runs.waiting import pause
 from oracle.storage import RunEnd, RunLog, RunRecord, Store, StoreUnavailableError
@@ -46,12 +47,14 @@ class Ending:
         reason: of `done`.
         answer: the whole of it, as it will be then.
         failed: the error that ended the run; `None` if none did.
+        fault: what operators read of it; `None` if nothing more is known.
     """
 
     chunks: tuple[Chunk, ...]
     reason: TerminationReason
     answer: str
     failed: Failed | None
+    fault: ModelFault | None = None
 
 
 def decide(_record: RunRecord, _story: Story) -> Literal["end"]:
@@ -71,7 +74,7 @@ def ending_of(story: Story, *, saved_as: str | None) -> Ending:
     )
     reason = saved_as or _reason_told(story)
     if reason is not None:
-        return Ending(answered, cast("TerminationReason", reason), story.text, story.failed)
+        return Ending(answered, cast("TerminationReason", reason), story.text, story.failed, story.fault)
     failed = story.failed or INTERRUPTED
     said: list[Chunk] = [*answered]
     if story.failed is None:
@@ -80,7 +83,7 @@ def ending_of(story: Story, *, saved_as: str | None) -> Ending:
         said.append(Content(BREAK))
     said.append(Content(_sentence(failed)))
     text = story.text + "".join(chunk.content for chunk in said if isinstance(chunk, Content))
-    return Ending(tuple(said), "error", text, failed)
+    return Ending(tuple(said), "error", text, failed, story.fault)
 
 
 def _reason_told(story: Story) -> str | None:
@@ -168,18 +171,20 @@ class Recovery:
                 await pause(_AGAIN_S, clock=self._clock)
 
     def _exchange(self, record: RunRecord, story: Story, ending: Ending, conversation: Conversation) -> Exchange:
-        question = str(record.input["question"])
+        question, now = str(record.input["question"]), iso(self._now())
+        answered = [Step(now, chunk) for chunk in ending.chunks if isinstance(chunk, ToolReturned)]
         return Exchange(
             question=question,
             answer=ending.answer,
-            asked_at=_iso(record.created_at),
-            answered_at=_iso(self._now()),
+            asked_at=iso(record.created_at),
+            answered_at=now,
             termination_reason=ending.reason,
             run_id=record.id,
             sources=tuple(story.sources),
-            notices=tuple(story.notices),
+            steps=(*story.steps, *answered),
             classification=classify_query(question, previous=conversation.classification),
             had_tool_errors=story.had_tool_errors,
+            error_type=None if ending.failed is None else ending.failed.error_type,
         )
 
     def _done(self, record: RunRecord, story: Story, ending: Ending) -> Done:
@@ -205,7 +210,6 @@ def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> s
 
 
 def _end_of(done: Done, ending: Ending) -> RunEnd:
-    failed = ending.failed
     return RunEnd(
         termination_reason=done.termination_reason,
         answer=ending.answer,
@@ -213,9 +217,5 @@ def _end_of(done: Done, ending: Ending) -> RunEnd:
         tokens_used=done.tokens_used,
         tokens_estimated=done.tokens_estimated,
         model_used=done.model_used,
-        error=None if failed is None else {"error": failed.error, "error_type": failed.error_type},
+        error=error_record(ending.failed, ending.fault),
     )
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

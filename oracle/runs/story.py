@@ -1,8 +1,6 @@
 """What the log of a run tells: read event by event, of a run that nobody is answering any more."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
 
@@ -10,9 +8,23 @@ from bt_runtime import Outcome
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.planning import estimate_tokens
-from oracle.chunks import Failed, Source, SystemNotice, TerminationReason
-from oracle.encoding import from_json
+from oracle.chunks import (
+    Chunk,
+    Content,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    TerminationReason,
+    Thinking,
+    ToolCalled,
+    ToolReturned,
+)
+from oracle.conversations import Step
+from oracle.encoding import from_json, iso
+from oracle.models.protocol import ModelFault
 from oracle.storage import Event
+from oracle.wire import read_chunk
 
 log = structlog.get_logger(__name__)
 
@@ -29,9 +41,10 @@ class Story:
         chunk_n: of the last chunk.
         contents: the content chunks, in order.
         sources: sent along.
-        notices: system notifications, in order.
-        open_calls: ids of tool calls without a result, in order.
+        steps: system notifications, tool calls and their results, in order.
+        open_calls: tool calls without a result, in order: the tool of each id.
         failed: the last error chunk.
+        fault: what went wrong in the last turn; `None` if nothing did.
         reason: what the control had written down as its reason to stop.
         turns: finished turns.
         tokens: of all turns that have ended.
@@ -44,9 +57,10 @@ class Story:
     chunk_n: int = 0
     contents: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
-    notices: list[SystemNotice] = field(default_factory=list)
-    open_calls: dict[str, None] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    open_calls: dict[str, str] = field(default_factory=dict)
     failed: Failed | None = None
+    fault: ModelFault | None = None
     reason: TerminationReason | None = None
     turns: int = 0
     tokens: int = 0
@@ -82,7 +96,7 @@ class Story:
 
     def _add(self, event: Event) -> None:
         if event.kind == "chunk":
-            self._add_chunk(from_json(event.data))
+            self._add_chunk(read_chunk(event.data), at=event.at)
         elif event.kind in ("turn_end", "tool_end"):
             self._add_outcome(decode_outcome(event.data))
         elif event.kind == "tick":
@@ -90,24 +104,26 @@ class Story:
                 if key == "termination_reason" and value:
                     self.reason = value
 
-    def _add_chunk(self, chunk: Mapping[str, Any]) -> None:
-        match chunk["type"]:
-            case "content":
-                self.contents.append(chunk["content"])
+    def _add_chunk(self, chunk: Chunk, *, at: float) -> None:
+        match chunk:
+            case Content(content=content):
+                self.contents.append(content)
                 if self.failed is None:
-                    self._uncounted += len(chunk["content"])
-            case "thinking":
-                self._uncounted += len(chunk["content"])
-            case "source":
-                self.sources.append(Source(**chunk["source"]))
-            case "system":
-                self.notices.append(SystemNotice(**{name: chunk[name] for name in chunk if name != "type"}))
-            case "tool_call":
-                self.open_calls[chunk["tool_call"]["id"]] = None
-            case "tool_result":
-                self.open_calls.pop(chunk["tool_call_id"], None)
-            case "error":
-                self.failed = Failed(chunk["error"], chunk["error_type"])
+                    self._uncounted += len(content)
+            case Thinking(content=content):
+                self._uncounted += len(content)
+            case SourceFound(source=source):
+                self.sources.append(source)
+            case SystemNotice() as notice:
+                self.steps.append(Step(notice.timestamp, notice))
+            case ToolCalled() as call:
+                self.open_calls[call.id] = call.name
+                self.steps.append(Step(iso(at), call))
+            case ToolReturned() as result:
+                self.open_calls.pop(result.tool_call_id, None)
+                self.steps.append(Step(iso(at), result))
+            case Failed() as failed:
+                self.failed = failed
 
     def _add_outcome(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, TurnOutcome):
@@ -117,6 +133,7 @@ class Story:
 
     def _add_turn(self, turn: TurnOutcome) -> None:
         self._uncounted = 0
+        self.fault = turn.fault
         self.tokens += turn.tokens
         self.tokens_estimated |= turn.estimated
         if not (turn.interrupted or turn.fault):

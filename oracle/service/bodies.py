@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, ValidationError
 
 from oracle.agent.query import LONGEST_QUESTION
+from oracle.conversations import one_line
 from oracle.decision import AgentConfig, bounds
 
 _LONGEST_NAME = 200
@@ -30,7 +31,14 @@ def _without_nul(text: str) -> str:
     return text
 
 
+def _as_title(text: str) -> str:
+    line = one_line(text)
+    if not line:
+        raise PydanticCustomError("empty_title", "a title has something to read, 1-{most} characters", {"most": 200})
+    return line
 
+
+Title = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_as_title)]
 Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_without_nul)]
 
 
@@ -130,3 +138,9 @@ class QueryRequest(RequestBody):
     model: Name | None = Field(default=None, description="The provider's model that is to answer.")
     tree: Name | None = Field(default=None, description="The control: a tree's name.")
     limits: Limits = Field(default_factory=Limits, description="For this query only.")
+
+
+class TitleChange(RequestBody):
+    """Another title."""
+
+    title: Title

@@ -1,28 +1,82 @@
-"""`/api/oracle/conversations/{context_id}`: what was said; its owner alone reads and deletes it."""
+"""`/api/oracle/conversations…`: what was said; its owner alone lists, reads, names and deletes it."""
 
-from fastapi import APIRouter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from orjson import Fragment
 from starlette.responses import Response
 
+from oracle.encoding import from_json, iso
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.answers import json_answer
+from oracle.service.bodies import Name, TitleChange
 from oracle.service.described import refusals
 from oracle.service.errors import no_such_conversation
-from oracle.service.replies import ConversationBody
+from oracle.service.reading import GREATEST_ID
+from oracle.service.replies import ConversationBody, ConversationHead, ConversationList
+from oracle.storage import ConversationSummary, StoredMessage
 
 router = APIRouter(prefix="/api/oracle/conversations", tags=["conversations"])
 
 
-@router.get("/{context_id}", summary="What was said", response_model=ConversationBody, responses=refusals(404))
-async def read(context_id: str, parts: Parts, caller: CallerNow) -> Response:
-    """The conversation's messages, oldest first, the notifications of its runs among them."""
-    kept = await parts.store.conversations.load(caller.user_id, context_id) if is_id(context_id) else None
-    if kept is None:
+@router.get("", summary="One's conversations", response_model=ConversationList, responses=refusals(404))
+async def list_conversations(
+    parts: Parts,
+    caller: CallerNow,
+    project_id: Annotated[Name | None, Query(description="Only those with this label.")] = None,
+    search: Annotated[
+        str | None, Query(max_length=200, description="Only those whose title or questions hold this text.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[str | None, Query(description="A conversation's name; only those that follow it.")] = None,
+) -> Response:
+    """The caller's own conversations, the one that was used last first."""
+    found = None
+    if before is None or is_id(before):
+        found = await parts.store.conversations.list(
+            caller.user_id, project_id=project_id, search=search, limit=limit, before=before
+        )
+    if found is None:
         raise no_such_conversation()
-    messages = [
-        {"role": each.role, "content": each.content, "at": each.at, "metadata": dict(each.metadata)}
-        for each in kept.messages
-    ]
-    return json_answer({"context_id": kept.context_id, "project_id": kept.project_id, "messages": messages})
+    following = found[-1].context_id if len(found) == limit else None
+    return json_answer({"conversations": [_head(each) for each in found], "next": following})
+
+
+@router.get("/{context_id}", summary="What was said", response_model=ConversationBody, responses=refusals(404))
+async def read_conversation(
+    context_id: str,
+    parts: Parts,
+    caller: CallerNow,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 500,
+    before: Annotated[
+        int | None, Query(ge=1, le=GREATEST_ID, description="`next` of the answer before: only earlier messages.")
+    ] = None,
+) -> Response:
+    """The newest messages, oldest first, with the notifications and tool calls of its runs in their places."""
+    page = None
+    if is_id(context_id):
+        page = await parts.store.conversations.page(caller.user_id, context_id, limit=limit, before=before)
+    if page is None:
+        raise no_such_conversation()
+    live = page.live and {
+        "run_id": page.live.run_id,
+        "question": page.live.question,
+        "created_at": iso(page.live.created_at),
+    }
+    following = page.messages[0].n if page.messages and page.has_earlier else None
+    messages = [_message(each) for each in page.messages]
+    return json_answer(_head(page.summary) | {"live": live, "messages": messages, "next": following})
+
+
+@router.patch("/{context_id}", summary="Name a conversation", response_model=ConversationHead, responses=refusals(404))
+async def rename_conversation(context_id: str, body: TitleChange, parts: Parts, caller: CallerNow) -> Response:
+    """Give the conversation another title."""
+    renamed = None
+    if is_id(context_id):
+        renamed = await parts.store.conversations.rename(caller.user_id, context_id, body.title)
+    if renamed is None:
+        raise no_such_conversation()
+    return json_answer(_head(renamed))
 
 
 @router.delete(
@@ -32,7 +86,7 @@ async def read(context_id: str, parts: Parts, caller: CallerNow) -> Response:
     response_class=Response,
     responses=refusals(404, 409),
 )
-async def forget(context_id: str, parts: Parts, caller: CallerNow) -> Response:
+async def forget_conversation(context_id: str, parts: Parts, caller: CallerNow) -> Response:
     """Delete the messages and all texts of the conversation's runs; a query under way is cancelled first.
 
     Figures of the runs (times, tokens, reasons) stay. Notes that the agent has written to the vault stay.
@@ -40,3 +94,31 @@ async def forget(context_id: str, parts: Parts, caller: CallerNow) -> Response:
     if not is_id(context_id) or not await parts.runs.forget(caller.user_id, context_id):
         raise no_such_conversation()
     return Response(status_code=204)
+
+
+def _head(summary: ConversationSummary) -> dict[str, Any]:
+    return {
+        "context_id": summary.context_id,
+        "title": summary.title,
+        "project_id": summary.project_id,
+        "state": "idle" if summary.run_id is None else "answering",
+        "run_id": summary.run_id,
+        "created_at": iso(summary.created_at),
+        "updated_at": iso(summary.updated_at),
+    }
+
+
+def _message(kept: StoredMessage) -> dict[str, Any]:
+    """A message as it goes out; its text is JSON already, and is not read for it."""
+    common = {
+        "n": kept.n,
+        "role": kept.role,
+        "content": Fragment(kept.content),
+        "at": kept.at,
+        "timestamp": kept.at,
+        "run_id": kept.run_id,
+    }
+    metadata: dict[str, Any] = from_json(kept.metadata)
+    if kept.role == "system":  # kept as the chunk that was streamed
+        return common | {name: metadata[name] for name in metadata if name != "type"}
+    return common | {"tool_calls": metadata.pop("tool_calls", []), "metadata": metadata}

@@ -4,7 +4,8 @@
 """
 
 from oracle.storage.commands import Commands
-from oracle.storage.conversations import ConversationSummary, StoredConversations
+from oracle.storage.conversation_pages import ConversationPage, ConversationSummary, LiveQuestion, StoredMessage
+from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database
 from oracle.storage.errors import (
     AlreadyBegunError,
@@ -46,6 +47,7 @@ __all__ = [
     "Commands",
     "CommitFigures",
     "ConversationBusyError",
+    "ConversationPage",
     "ConversationSummary",
     "Database",
     "Event",
@@ -72,6 +74,7 @@ __all__ = [
     "StoreUnavailableError",
     "StoredChunk",
     "StoredConversations",
+    "StoredMessage",
     "TooManyRunsError",
     "TreeVersion",
     "TreeVersions",

@@ -2,38 +2,38 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 from uuid import uuid4
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from oracle.classify import QueryClassification
-from oracle.conversations import Conversation, ConversationMessage, Exchange
+from oracle.conversations import Conversation, ConversationMessage, Exchange, title_of
 from oracle.encoding import from_json, to_json
+from oracle.storage.conversation_pages import (
+    ConversationPage,
+    ConversationSummary,
+    StoredMessage,
+    first_that_fits,
+    list_page,
+    read_messages,
+    read_page,
+    read_summary,
+)
 from oracle.storage.database import Database
 from oracle.storage.erasing import delete_events, mark_forgotten
-from oracle.storage.errors import RunLostError, StoreUnavailableError
+from oracle.storage.errors import ConversationBusyError, RunLostError, StoreUnavailableError
 from oracle.storage.numbers import next_number
 from oracle.storage.schema import conversation, message, run
 from oracle.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
 
+_MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and text: more than any history has room for
 _AGAIN_S = 1.0  # before an answer that could not be written is tried again
 _CLASSIFICATION = TypeAdapter(QueryClassification)
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationSummary:
-    """A conversation in a list. Times are seconds since the epoch, UTC."""
-
-    context_id: str
-    project_id: str | None
-    created_at: float
-    updated_at: float
 
 
 class StoredConversations:
@@ -111,10 +111,12 @@ class StoredConversations:
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.
 
-        A query that is still under way is ended as cancelled: its worker can write nothing more of it.
-
         Returns:
             Whether the user had a conversation of that name.
+
+        Raises:
+            ConversationBusyError: it is answering a query, which must be ended first.
+            StoreUnavailableError: the database cannot be written for now.
         """
         at = self._database.now()
         run_ids = await self._writer.write(
@@ -126,33 +128,61 @@ class StoredConversations:
         await self._database.empty_wal()
         return True
 
+    async def rename(self, user_id: str, context_id: str, title: str) -> ConversationSummary | None:
+        """Give the conversation this title; `None` if the user has no such one.
+
+        Raises:
+            StoreUnavailableError: the database cannot be written for now.
+        """
+
+        def work(connection: Connection) -> ConversationSummary | None:
+            theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
+            connection.execute(update(conversation).where(theirs).values(title=_text(title)))
+            return read_summary(connection, user_id, context_id)
+
+        return await self._writer.write(work, is_alone=True)
+
+    async def page(
+        self, user_id: str, context_id: str, *, limit: int, before: int | None = None
+    ) -> ConversationPage | None:
+        """The conversation with its newest messages, at most so many and of bounded size; `None` if there is none.
+
+        Args:
+            user_id: whose.
+            context_id: its name.
+            limit: at most so many messages.
+            before: those with smaller numbers only; `None` means up to the latest.
+        """
+        return await self._database.read(
+            lambda connection: read_page(connection, user_id, context_id, limit=limit, before=before)
+        )
+
     async def list(
-        self, user_id: str, *, project_id: str | None = None, limit: int = 50, before: str | None = None
-    ) -> list[ConversationSummary]:
+        self,
+        user_id: str,
+        *,
+        project_id: str | None = None,
+        search: str | None = None,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> "list[ConversationSummary] | None":
         """The user's conversations, the one that was used last first.
 
         Args:
             user_id: whose.
             project_id: only those with this label; `None` means all.
+            search: only those whose title or questions hold this text, in capitals or not; `None` means all.
             limit: at most so many.
-            before: the name of a conversation: only those that follow it; none do if the user has no such one.
+            before: the name of a conversation: only those that follow it.
+
+        Returns:
+            `None` if the user has no conversation of the name `before`.
         """
-        table = conversation.c
-        query = (
-            select(table.id, table.project_id, table.created_at, table.updated_at)
-            .where(table.user_id == user_id)
-            .order_by(table.updated_at.desc(), table.id.desc())
-            .limit(limit)
+        return await self._database.read(
+            lambda connection: list_page(
+                connection, user_id, project_id=project_id, search=search, limit=limit, before=before
+            )
         )
-        if project_id is not None:
-            query = query.where(table.project_id == _text(project_id))
-        if before is not None:
-            mark = select(table.updated_at).where(table.id == before, table.user_id == user_id).scalar_subquery()
-            query = query.where(or_(table.updated_at < mark, and_(table.updated_at == mark, table.id < before)))
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [
-            ConversationSummary(each.id, _value(each.project_id), each.created_at, each.updated_at) for each in rows
-        ]
 
 
 def _load(connection: Connection, user_id: str, context_id: str) -> Conversation | None:
@@ -163,20 +193,29 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
     ).one_or_none()
     if row is None:
         return None
-    said = connection.execute(
-        select(message.c.role, message.c.content, message.c.at, message.c.metadata)
-        .where(message.c.conversation_id == context_id)
-        .order_by(message.c.n)
-    )
+    first = _first_to_load(connection, context_id)
+    said = read_messages(connection, context_id, first=first)
+    of_model = message.c.role.in_(("user", "assistant"))
+    earlier = select(func.count()).where(message.c.conversation_id == context_id, message.c.n < first, of_model)
     state = from_json(row.state)
     return Conversation(
         context_id=context_id,
         user_id=user_id,
         project_id=_value(row.project_id),
-        messages=tuple(_message(role, content, at, metadata) for role, content, at, metadata in said),
+        messages=tuple(_message(each) for each in said),
         classification=_classification(state.get("classification")),
         had_tool_errors=bool(state.get("had_tool_errors", False)),
+        earlier=connection.scalar(earlier) or 0 if first > 1 else 0,
     )
+
+
+def _first_to_load(connection: Connection, context_id: str) -> int:
+    """The first message of as many as a history may need, and all of the latest query."""
+    of_conversation = message.c.conversation_id == context_id
+    first = first_that_fits(connection, context_id, limit=_MOST_LOADED, before=None, most_chars=_LOADED_CHARS)
+    latest = select(message.c.run_id).where(of_conversation).order_by(message.c.n.desc()).limit(1).scalar_subquery()
+    begun = connection.scalar(select(func.min(message.c.n)).where(of_conversation, message.c.run_id == latest))
+    return min(first, begun or first)
 
 
 def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> None:
@@ -211,7 +250,9 @@ def _append(connection: Connection, user_id: str, context_id: str, exchange: Exc
     if exchange.classification is not None:
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
-    used = {"state": to_json(state).decode(), "updated_at": at, "n": next_number(connection)}
+    used: dict[str, Any] = {"state": to_json(state).decode(), "updated_at": at, "n": next_number(connection)}
+    if last == 0:  # the question of a conversation that no run began
+        used["title"] = func.coalesce(conversation.c.title, _text(title_of(exchange.question)))
     connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
 
 
@@ -219,13 +260,10 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
     if _locked_state(connection, user_id, context_id) is None:
         return None
     runs = run.c.context_id == context_id
+    if connection.scalar(select(run.c.id).where(runs, run.c.status == "running")) is not None:
+        raise ConversationBusyError(f"the conversation {context_id!r} is answering a query")
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))
-    connection.execute(
-        update(run)
-        .where(runs, run.c.status == "running")
-        .values(status="finished", epoch=run.c.epoch + 1, termination_reason="user_cancelled", finished_at=at)
-    )
     run_ids = list(connection.scalars(select(run.c.id).where(runs)))
     mark_forgotten(connection, run_ids, at=at)
     return run_ids
@@ -251,10 +289,8 @@ def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | Non
         return None
 
 
-def _message(role: str, content: str, at: str, metadata: str) -> ConversationMessage:
-    return ConversationMessage(
-        cast("Literal['user', 'assistant', 'system']", role), from_json(content), at, from_json(metadata)
-    )
+def _message(kept: StoredMessage) -> ConversationMessage:
+    return ConversationMessage(kept.role, from_json(kept.content), kept.at, from_json(kept.metadata))
 
 
 def _text(value: str | None) -> str | None:

@@ -257,6 +257,10 @@ def _engine(url: URL, *, pool_size: int, writes: bool) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
+def _lower(value: str | None) -> str | None:
+    return None if value is None else value.lower()
+
+
 def _prepare_sqlite(engine: Engine, *, writes: bool) -> None:
     begin, pragmas = ("BEGIN IMMEDIATE", _WRITER_PRAGMAS) if writes else ("BEGIN", _READER_PRAGMAS)
 
@@ -264,6 +268,7 @@ def _prepare_sqlite(engine: Engine, *, writes: bool) -> None:
         connection.isolation_level = None  # so that it is we who begin transactions
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
+        connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows ASCII alone
 
     def begun(connection: Connection) -> None:
         connection.exec_driver_sql(begin)

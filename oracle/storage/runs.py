@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from oracle.conversations import title_of
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
 from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
@@ -290,6 +291,7 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
             "id": new.context_id,
             "user_id": new.user_id,
             "project_id": None if new.project_id is None else to_json(new.project_id).decode(),
+            "title": to_json(title_of(str(new.input.get("question", "")))).decode(),
             "state": "{}",
             "created_at": at,
             "updated_at": at,

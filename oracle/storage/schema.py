@@ -42,7 +42,7 @@ run = Table(
     Column("status", String(16), nullable=False),  # running | finished
     Column("termination_reason", String(32)),
     Column("answer", Text),  # JSON string
-    Column("error", Text),  # JSON: {error, error_type} of the last error chunk
+    Column("error", Text),  # JSON: {error, error_type, cause?, detail?} of the last error chunk
     Column("turns", Integer),
     Column("tokens_used", BigInteger),
     Column("tokens_estimated", Boolean),
@@ -122,6 +122,7 @@ conversation = Table(
     Column("id", String(64), primary_key=True),
     Column("user_id", String(255), nullable=False),
     Column("project_id", Text),  # JSON string
+    Column("title", Text),  # JSON string: from the first question, or as the user has it; none before that
     Column("state", Text, nullable=False),  # JSON: what the next query inherits (classification, had_tool_errors)
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),

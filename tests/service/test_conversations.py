@@ -45,7 +45,7 @@ async def test_012_us5_2_system_messages_are_in_the_conversation_and_never_in_th
     kept = (await client.conversation(first.done["context_id"]))["messages"]
     system = [message for message in kept if message["role"] == "system"]
     assert [message["content"] for message in system] == first.messages
-    assert [message["metadata"]["system_type"] for message in system] == ["limit_warning", "limit_reached"]
+    assert [message["system_type"] for message in system] == ["limit_warning", "limit_reached"]
     assert [message["role"] for message in kept] == ["user", "system", "system", "assistant", "user", "assistant"]
     assert second.answer == "Good."
     (body,) = desk.bodies[4:]

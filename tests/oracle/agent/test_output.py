@@ -49,6 +49,12 @@ def test_a_sentence_of_the_control_is_a_chunk_of_its_own(output: Output, sent: l
     assert contents(sent)[-2:] == ["\n\n", "Stopped: so."]
 
 
+@pytest.mark.parametrize("tag", ["<signal type='stuck'>", "<SIGNAL\tTYPE='stuck'>", "<signal"])
+def test_a_sentence_of_the_control_that_quotes_a_signal_has_none(tag: str, output: Output) -> None:
+    output.say_sentence(f"Stopped: {tag}")
+    assert output.answer == f"Stopped: \u2039{tag[1:]}"
+
+
 def test_each_source_is_sent_once(output: Output, sent: list[Chunk]) -> None:
     for line in (1, 2, 1):
         output.cite(Source("a.py", "code", line))
@@ -88,4 +94,4 @@ def test_decision_09_nothing_is_sent_after_done(output: Output, sent: list[Chunk
 def test_notifications_carry_the_time_and_are_kept(output: Output, sent: list[Chunk]) -> None:
     output.notify(Notice("stuck", "Stuck.", "warning", {"a": 1}))
     assert sent[0].to_wire()["timestamp"] == "now"
-    assert [notice.system_message for notice in output.notices] == ["Stuck."]
+    assert [step.chunk for step in output.steps] == sent

@@ -6,11 +6,12 @@ import pytest
 
 from oracle.chunks import Source, SystemNotice
 from oracle.classify import QueryClassification, classify_query
-from oracle.conversations import Conversations, Exchange
+from oracle.conversations import Conversations, Exchange, Step
 
 Promise = Callable[[Conversations], Awaitable[None]]
 
 NOTICE = SystemNotice("limit_warning", "Approaching.", "warning", "t1", {"current_value": 7})
+STEP = Step("t1", NOTICE)
 CLASSIFICATION = classify_query("Where is the class RetryPolicy defined in the code?")
 UNSURE = QueryClassification("action", True, True, False, 0.31, ("put", "ünïcödé\0"), "code")
 
@@ -38,7 +39,7 @@ async def names_differ(kept: Conversations) -> None:
 
 async def a_conversation_grows_by_what_is_appended(kept: Conversations) -> None:
     made = await kept.create("ann")
-    await kept.append("ann", made.context_id, exchange(notices=(NOTICE,), had_tool_errors=True))
+    await kept.append("ann", made.context_id, exchange(steps=(STEP,), had_tool_errors=True))
     await kept.append("ann", made.context_id, exchange("Q2?", "A2.", run_id="run-2"))
     found = await kept.load("ann", made.context_id)
     assert found is not None
@@ -54,7 +55,7 @@ async def a_conversation_grows_by_what_is_appended(kept: Conversations) -> None:
 
 async def messages_come_back_as_they_were(kept: Conversations) -> None:
     made = await kept.create("ann")
-    given = exchange(sources=(Source("a.py", "code", line=3, score=0.5),), notices=(NOTICE,))
+    given = exchange(sources=(Source("a.py", "code", line=3, score=0.5),), steps=(STEP,))
     await kept.append("ann", made.context_id, given)
     found = await kept.load("ann", made.context_id)
     assert found is not None

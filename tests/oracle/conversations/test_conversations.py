@@ -6,11 +6,11 @@ import pytest
 
 from oracle.chunks import Source
 from oracle.conversations import MemoryConversations
-from tests.oracle.conversations.contract import CONTRACT, NOTICE, Promise, exchange
+from tests.oracle.conversations.contract import CONTRACT, STEP, Promise, exchange
 
 
 def test_an_exchange_is_the_question_the_notifications_and_the_answer() -> None:
-    messages = exchange(sources=(Source("a.py", "code"),), notices=(NOTICE,)).messages()
+    messages = exchange(sources=(Source("a.py", "code"),), steps=(STEP,)).messages()
     assert [(message.role, message.content, message.at) for message in messages] == [
         ("user", "Q?", "t0"),
         ("system", "Approaching.", "t1"),

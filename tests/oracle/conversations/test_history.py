@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.conversations import ConversationMessage, History, history_for_model
-from oracle.conversations.history import LEAST_TOKENS, NO_ANSWER
+from oracle.conversations.history import DECLINED, LEAST_TOKENS, NO_ANSWER
 
 PLENTY = 100_000
 
@@ -144,3 +144,13 @@ def test_the_newest_question_is_always_in_it(messages, most_tokens):
     assert bool(found.messages) is bool(questions)
     if questions and not found.shortened:
         assert questions[-1] in found.messages[-2]["content"]
+
+
+def test_an_exchange_that_the_model_declined_is_left_out_and_nothing_is_said_of_it() -> None:
+    declined = ConversationMessage("assistant", "Stopped: declined.", "t", {"error_type": DECLINED})
+    failed = ConversationMessage("assistant", "Stopped: busy.", "t", {"error_type": "provider_overloaded"})
+    messages = [*exchanges(("Q1", "A1")), said("user", "Q2"), declined, said("user", "Q3"), failed]
+    history = history_for_model(messages, most_tokens=PLENTY)
+    assert pairs(history) == [("user", "Q1"), ("assistant", "A1"), ("user", "Q3"), ("assistant", "Stopped: busy.")]
+    assert (history.omitted, history.shortened) == (0, False)
+    assert history_for_model([said("user", "Q"), declined], most_tokens=PLENTY) == History()

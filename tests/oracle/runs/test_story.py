@@ -18,6 +18,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
+from oracle.conversations import Step
 from oracle.decision import Action
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall
@@ -25,8 +26,13 @@ from oracle.runs.recovery import INTERRUPTED, ending_of
 from oracle.runs.story import Story
 from oracle.storage import Event
 
-SENTENCE = "Stopped: the service was interrupted before the answer was complete."
+SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
 LIMIT = "Stopped: iteration limit reached (1/1)."
+
+
+def never(_tool: str) -> bool:
+    """No tool writes."""
+    return False
 
 
 def story_of(told: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
@@ -86,7 +92,9 @@ def test_a_story_knows_sources_notices_errors_and_open_calls():
             Outcome("run_tools@1", "done", ToolsOutcome((failed,))),
         ]
     )
-    assert (story.sources, story.notices, list(story.open_calls)) == ([source], [notice], ["c2"])
+    assert (story.sources, list(story.open_calls)) == ([source], ["c2"])
+    assert [type(step.chunk) for step in story.steps] == [ToolCalled, ToolCalled, SystemNotice, ToolReturned]
+    assert story.steps[2] == Step(notice.timestamp, notice)
     assert story.had_tool_errors
 
 
@@ -103,30 +111,30 @@ def test_events_that_cannot_be_read_are_passed_over():
 
 
 def test_an_interrupted_answer_gets_an_error_and_a_sentence():
-    ending = ending_of(story_of([Content("Half of the")]), saved_as=None)
+    ending = ending_of(story_of([Content("Half of the")]), saved_as=None, writes=never)
     assert ending.chunks == (INTERRUPTED, Content("\n\n"), Content(SENTENCE))
     assert (ending.reason, ending.answer, ending.failed) == ("error", f"Half of the\n\n{SENTENCE}", INTERRUPTED)
 
 
 def test_where_nothing_was_said_the_sentence_stands_alone():
-    assert ending_of(Story(), saved_as=None).answer == SENTENCE
+    assert ending_of(Story(), saved_as=None, writes=never).answer == SENTENCE
 
 
 def test_open_calls_are_answered_first():
-    ending = ending_of(story_of([Content("Looking."), ToolCalled("c1", "probe", {})]), saved_as=None)
+    ending = ending_of(story_of([Content("Looking."), ToolCalled("c1", "probe", {})]), saved_as=None, writes=never)
     assert isinstance(ending.chunks[0], ToolReturned)
     assert (ending.chunks[0].tool_call_id, ending.chunks[0].is_error) == ("c1", True)
 
 
 def test_an_answer_that_was_saved_keeps_its_reason():
     story = story_of([Content("All of it."), {"termination_reason": "completed"}])
-    ending = ending_of(story, saved_as="completed")
+    ending = ending_of(story, saved_as="completed", writes=never)
     assert (ending.chunks, ending.reason, ending.answer, ending.failed) == ((), "completed", "All of it.", None)
 
 
 def test_an_answer_that_has_told_its_reason_keeps_it():
     told = [Content("Part."), {"termination_reason": "max_iterations"}, Content("\n\n"), Content(LIMIT)]
-    ending = ending_of(story_of(told), saved_as=None)
+    ending = ending_of(story_of(told), saved_as=None, writes=never)
     assert (ending.chunks, ending.reason, ending.answer) == ((), "max_iterations", f"Part.\n\n{LIMIT}")
 
 
@@ -142,14 +150,16 @@ def test_an_answer_that_has_told_its_reason_keeps_it():
     ],
 )
 def test_an_answer_that_has_not_told_its_reason_was_interrupted(told):
-    ending = ending_of(story_of(told), saved_as=None)
+    ending = ending_of(story_of(told), saved_as=None, writes=never)
     assert ending.reason == "error"
     assert texts(ending.chunks)[-1] == SENTENCE
 
 
 def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
     ending = ending_of(
-        story_of([Content("Half"), Failed("The provider is down. Ask again.", "provider_failed")]), saved_as=None
+        story_of([Content("Half"), Failed("The provider is down. Ask again.", "provider_failed")]),
+        saved_as=None,
+        writes=never,
     )
     assert ending.chunks == (Content("\n\n"), Content("Stopped: The provider is down. Ask again."))
     assert ending.failed == Failed("The provider is down. Ask again.", "provider_failed")
@@ -167,9 +177,9 @@ def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
     ],
 )
 def test_an_end_that_was_itself_interrupted_is_not_written_twice(before):
-    whole = ending_of(story_of(before), saved_as=None)
+    whole = ending_of(story_of(before), saved_as=None, writes=never)
     for cut in range(len(whole.chunks) + 1):
         written = [*before, *whole.chunks[:cut]]
-        again = ending_of(story_of(written), saved_as=None)
+        again = ending_of(story_of(written), saved_as=None, writes=never)
         assert (*whole.chunks[:cut], *again.chunks) == whole.chunks
         assert (again.reason, again.answer, again.failed) == (whole.reason, whole.answer, whole.failed)

@@ -5,9 +5,19 @@ import asyncio
 import pytest
 from sqlalchemy import text, update
 
+from oracle.conversations import history_for_model
 from oracle.encoding import to_json
-from oracle.storage import RunLostError, Store, open_store, schema
-from tests.oracle.conversations.contract import CLASSIFICATION, CONTRACT, Promise, exchange, texts_of
+from oracle.storage import (
+    ConversationBusyError,
+    RunEnd,
+    RunLostError,
+    Store,
+    UnknownConversationError,
+    open_store,
+    schema,
+)
+from oracle.storage.conversation_pages import PAGE_CHARS
+from tests.oracle.conversations.contract import CLASSIFICATION, CONTRACT, STEP, Promise, exchange, texts_of
 from tests.oracle.storage.runs_made import begun, ended
 
 
@@ -90,7 +100,7 @@ async def test_two_workers_keep_the_exchange_of_one_run_once(postgresql_url: str
 async def test_a_worker_that_has_lost_a_run_cannot_keep_its_answer(postgresql_url: str) -> None:
     async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
         record, _ = await begun(one)
-        assert [each.id for each in await two.runs.take_over(silent_s=-1.0)] == [record.id]
+        assert [each.id for each in await two.runs.take_over(await two.runs.heartbeats())] == [record.id]
         with pytest.raises(RunLostError):
             await one.conversations.append("ann", record.context_id, exchange("Q?", "Lost.", run_id=record.id))
         await two.conversations.append("ann", record.context_id, exchange("Q?", "Interrupted.", run_id=record.id))
@@ -147,20 +157,41 @@ async def test_many_events_are_forgotten_in_portions(store: Store) -> None:
     assert await store.log.events(record.id) == await store.log.events(beside.id) == []
 
 
-async def test_a_query_under_way_can_write_nothing_after_its_conversation_was_forgotten(store: Store) -> None:
+async def test_a_conversation_that_answers_a_query_is_not_forgotten(store: Store) -> None:
     record, log = await begun(store)
     log.chunk(b'"Secret"')
-    await log.flush()
-    await store.conversations.forget("ann", record.context_id)
-    log.chunk(b'"Secret"')
-    with pytest.raises(RunLostError):
-        await log.flush()
-    with pytest.raises(KeyError):
-        await store.conversations.append("ann", record.context_id, exchange("Secret question?"))
-    found = await store.runs.find(record.id)
-    assert found is not None
-    assert (found.status, found.termination_reason) == ("finished", "user_cancelled")
+    with pytest.raises(ConversationBusyError):
+        await store.conversations.forget("ann", record.context_id)
+    await log.finish(b'{"type":"done"}', RunEnd("completed", "Secret.", 1, 1, False, "m"))
+    assert await store.conversations.forget("ann", record.context_id) is True
     assert await rows_with(store, "ecret") == []
+
+
+async def test_a_query_finds_a_conversation_that_is_being_forgotten_or_does_not(store_url: str) -> None:
+    async with open_store(store_url, worker="worker-1") as store:
+        for _ in range(20):
+            first = await ended(store)
+            asked, forgotten = await asyncio.gather(
+                begun(store, context_id=first.context_id),
+                store.conversations.forget("ann", first.context_id),
+                return_exceptions=True,
+            )
+            assert (isinstance(asked, UnknownConversationError), forgotten is True) in ((True, True), (False, False))
+            assert (await store.conversations.load("ann", first.context_id) is None) is (forgotten is True)
+
+
+async def test_on_two_workers_a_query_finds_a_conversation_that_is_being_forgotten_or_does_not(
+    postgresql_url: str,
+) -> None:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
+        for _ in range(20):
+            first = await ended(one)
+            asked, forgotten = await asyncio.gather(
+                begun(two, context_id=first.context_id),
+                one.conversations.forget("ann", first.context_id),
+                return_exceptions=True,
+            )
+            assert (isinstance(asked, UnknownConversationError), forgotten is True) in ((True, True), (False, False))
 
 
 async def test_a_list_begins_with_what_was_used_last(store_url: str) -> None:
@@ -191,4 +222,105 @@ async def test_a_list_shows_a_label_alone_and_only_ones_own(store: Store) -> Non
     theirs = await store.conversations.create("bob", project_id="p\0'1")
     listed = await store.conversations.list("ann", project_id="p\0'1")
     assert [(each.context_id, each.project_id) for each in listed] == [(mine.context_id, "p\0'1")]
-    assert await store.conversations.list("ann", before=theirs.context_id) == []
+    assert await store.conversations.list("ann", before=theirs.context_id) is None
+
+
+async def test_a_title_is_the_first_question_until_the_user_gives_another(store: Store) -> None:
+    record = await ended(store)
+    await store.conversations.append("ann", record.context_id, exchange("Second question?", run_id=record.id))
+    (listed,) = await store.conversations.list("ann")
+    assert (listed.title, listed.run_id) == ("Secret question?", None)
+    renamed = await store.conversations.rename("ann", record.context_id, "100% \0 mine")
+    assert renamed is not None
+    assert renamed.title == "100% \0 mine"
+    assert await store.conversations.rename("bob", record.context_id, "Theirs") is None
+    assert await store.conversations.list("ann") == [renamed]
+
+
+async def test_a_conversation_that_no_run_began_gets_its_title_from_what_is_appended(store: Store) -> None:
+    made = await store.conversations.create("ann")
+    assert [each.title for each in await store.conversations.list("ann")] == [""]
+    await store.conversations.append("ann", made.context_id, exchange("A\nB?"))
+    await store.conversations.append("ann", made.context_id, exchange("C?", run_id="run-2"))
+    assert [each.title for each in await store.conversations.list("ann")] == ["A B?"]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("ÄPFEL", ["apples"]),
+        ("100%", ["percent"]),
+        ("a_b", ["underscore"]),
+        ('say "', ["quote"]),
+        ("\\n", ["backslash"]),
+        ("second", ["percent"]),
+        ("  ", ["backslash", "quote", "underscore", "percent", "apples"]),
+        ("answer", []),
+    ],
+)
+async def test_a_search_finds_what_titles_and_questions_say(store: Store, search: str, found: list[str]) -> None:
+    questions = {
+        "apples": "Wo sind die Äpfel?",
+        "percent": "Is it 100% sure?",
+        "underscore": "What does a_b mean?",
+        "quote": 'Why does it say "no"?',
+        "backslash": r"What is \n and a%b, axb?",
+    }
+    names = {}
+    for name, question in questions.items():
+        made = await store.conversations.create("ann")
+        names[made.context_id] = name
+        await store.conversations.append("ann", made.context_id, exchange(question, "The answer.", run_id=name))
+        if name == "percent":
+            await store.conversations.append("ann", made.context_id, exchange("And the second?", run_id="more"))
+    theirs = await store.conversations.create("bob")
+    await store.conversations.append("bob", theirs.context_id, exchange("100% Äpfel, second a_b", run_id="bobs"))
+    listed = await store.conversations.list("ann", search=search)
+    order = {name: at for at, name in enumerate(["percent", "backslash", "quote", "underscore", "apples"])}
+    assert sorted((names[each.context_id] for each in listed), key=order.get) == sorted(found, key=order.get)
+
+
+async def test_pages_of_messages_hold_each_once_and_the_newest_first(store: Store) -> None:
+    made = await store.conversations.create("ann")
+    for at in range(5):
+        await store.conversations.append("ann", made.context_id, exchange(f"Q{at}?", f"A{at}.", run_id=f"run-{at}"))
+    numbers, before = [], None
+    while True:
+        page = await store.conversations.page("ann", made.context_id, limit=3, before=before)
+        assert page is not None
+        numbers = [each.n for each in page.messages] + numbers
+        if not page.has_earlier:
+            break
+        before = page.messages[0].n
+    assert numbers == list(range(1, 11))
+    assert await store.conversations.page("bob", made.context_id, limit=3) is None
+
+
+async def test_a_page_has_a_bounded_size_and_at_least_one_message(store: Store) -> None:
+    made = await store.conversations.create("ann")
+    for at in range(3):
+        await store.conversations.append(
+            "ann", made.context_id, exchange(f"Q{at}?", "x" * (PAGE_CHARS * 3 // 4), run_id=f"run-{at}")
+        )
+    page = await store.conversations.page("ann", made.context_id, limit=100)
+    assert page is not None
+    assert [each.n for each in page.messages] == [5, 6]
+    assert page.has_earlier
+    await store.conversations.append("ann", made.context_id, exchange("Q?", "x" * PAGE_CHARS, run_id="large"))
+    page = await store.conversations.page("ann", made.context_id, limit=100)
+    assert page is not None
+    assert [each.n for each in page.messages] == [8]
+
+
+async def test_of_a_long_conversation_so_much_is_loaded_as_a_history_may_need(store: Store) -> None:
+    made = await store.conversations.create("ann")
+    for at in range(6):
+        await store.conversations.append(
+            "ann", made.context_id, exchange(f"Q{at}?", "x" * 900_000, run_id=f"run-{at}", steps=(STEP,))
+        )
+    found = await store.conversations.load("ann", made.context_id)
+    assert found is not None
+    assert [message.content[:3] for message in found.messages if message.role == "user"] == ["Q4?", "Q5?"]
+    assert found.earlier == 8
+    history = history_for_model(found.messages, most_tokens=100_000, earlier=found.earlier)
+    assert history.omitted == 10

@@ -1,0 +1,76 @@
+"""What a conversation keeps of the way to an answer: its notifications, and its tool calls with their results.
+
+What is kept is bounded, because a conversation stays long after its runs: results and arguments are shortened, with a
+mark that says how much is missing, and of very many calls the first are kept. The run's stream has them whole for as
+long as its texts are kept.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oracle.chunks import SystemNotice, ToolCalled, ToolReturned
+from oracle.encoding import scrub, to_json
+
+MOST_CALLS = 200
+"""Of one query."""
+RESULT_CHARS = 2_000
+ARGUMENTS_CHARS = 2_000
+"""Of a call's arguments as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that happened on the way.
+
+    Args:
+        at: ISO 8601, UTC.
+        chunk: as it was streamed.
+    """
+
+    at: str
+    chunk: SystemNotice | ToolCalled | ToolReturned
+
+
+def notices_of(steps: Sequence[Step]) -> Iterator[SystemNotice]:
+    """The notifications, in order."""
+    return (step.chunk for step in steps if isinstance(step.chunk, SystemNotice))
+
+
+def tool_calls_of(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Each tool call with its result, as JSON objects that have the names of the chunks' fields."""
+    results = {step.chunk.tool_call_id: step.chunk for step in steps if isinstance(step.chunk, ToolReturned)}
+    calls = [(step.at, step.chunk) for step in steps if isinstance(step.chunk, ToolCalled)]
+    return [_use(at, call, results.get(call.id)) for at, call in calls[:MOST_CALLS]]
+
+
+def _use(at: str, call: ToolCalled, result: ToolReturned | None) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "name": call.name,
+        "arguments": _arguments(call.arguments),
+        "tool_result": shortened(result.tool_result, RESULT_CHARS) if result else "",
+        "is_error": result is None or result.is_error,
+        "duration_ms": result.duration_ms if result else 0,
+        "timestamp": at,
+    }
+
+
+def shortened(text: str, most_chars: int) -> str:
+    """The text, or its beginning with a mark that says how much is missing."""
+    if len(text) <= most_chars:
+        return text
+    return f"{text[:most_chars]}\n[... {len(text) - most_chars:,} more characters are not kept here]"
+
+
+def _arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    if len(to_json(dict(arguments))) <= ARGUMENTS_CHARS:
+        return arguments
+    names = list(arguments)[:20]
+    share = ARGUMENTS_CHARS // len(names)
+    return {shortened(scrub(name), 100): _value(arguments[name], share) for name in names}
+
+
+def _value(value: object, most_chars: int) -> object:
+    text = value if isinstance(value, str) else to_json(value).decode()
+    return value if len(text) <= most_chars else shortened(text, most_chars)
