@@ -218,6 +218,11 @@ class Oracle:
         """The model that answers where a query names none."""
         return self._equipment.model.name
 
+    def may_write(self, tool: str) -> bool:
+        """Whether a call of a tool may change something; also of one that there is no more."""
+        found = self._equipment.tools.get(tool)
+        return found is None or found.writes
+
     def check(self, ask: Ask) -> Checked:
         """Check a question without opening it.
 

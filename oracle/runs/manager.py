@@ -86,7 +86,7 @@ class RunManager:
         self._sending: set[asyncio.Task[None]] = set()
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
         self._readers = Readers(grace_s=options.reader_grace_s, clock=self._clock, on_deserted=self._desert)
-        recovery = Recovery(store, default_model=oracle.model_name, clock=self._clock, now=now)
+        recovery = Recovery(store, default_model=oracle.model_name, writes=oracle.may_write, clock=self._clock, now=now)
         self._upkeep = Upkeep(store, recovery, options=options, clock=self._clock, metrics=metrics)
         self._stack = AsyncExitStack()
 
@@ -199,19 +199,30 @@ class RunManager:
             ConversationBusyError: the query under way does not end.
             StoreUnavailableError: nothing can be written for now.
         """
-        running = await self._store.runs.running_of(context_id)
-        if running is not None and running.user_id == user_id:
-            await self.cancel(running)
-            ending = asyncio.ensure_future(self._until_ended(running))
+        until_s = self._clock.now() + _FORGET_S
+        while True:
+            running = await self._store.runs.running_of(context_id)
+            if running is not None and running.user_id == user_id:
+                await self._end_for(running, until_s - self._clock.now())
             try:
-                if not await ended_within([ending], _FORGET_S, clock=self._clock):
-                    raise ConversationBusyError(
-                        f"the conversation {context_id!r} is answering a query that does not end; try again in a moment"
-                    )
-                await ending
-            finally:
-                ending.cancel()
-        return await self._store.conversations.forget(user_id, context_id)
+                return await self._store.conversations.forget(user_id, context_id)
+            except ConversationBusyError:  # it has begun to answer another query in between
+                if self._clock.now() >= until_s:
+                    raise
+
+    async def _end_for(self, running: RunRecord, seconds: float) -> None:
+        """Cancel a run whose conversation is to be forgotten, and wait for its end."""
+        await self.cancel(running)
+        ending = asyncio.ensure_future(self._until_ended(running))
+        try:
+            if not await ended_within([ending], seconds, clock=self._clock):
+                raise ConversationBusyError(
+                    f"the conversation {running.context_id!r} is answering a query that does not end; try again in a "
+                    "moment"
+                )
+            await ending
+        finally:
+            ending.cancel()
 
     async def drain(self) -> None:
         """Begin no more runs, and end those under way: by themselves for a while, then by an error that says why.
@@ -309,7 +320,12 @@ class RunManager:
         options = self._options
         return RunRecorder(
             log=writer,
-            backlog=Backlog(writer, patience_s=options.patience_s, most_bytes=options.most_unsaved_bytes),
+            backlog=Backlog(
+                writer,
+                patience_s=options.patience_s,
+                most_bytes=options.most_unsaved_bytes,
+                is_well=lambda: self._store.health.problem is None,
+            ),
             clock=self._clock,
             started_s=started_s,
             metrics=self._metrics,

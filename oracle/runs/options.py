@@ -16,7 +16,8 @@ class RunOptions:
         silent_s: a worker that gave no sign for longer has lost its runs.
         reap_s: between two looks for such runs.
         patience_s: how long a run goes on while nothing of it can be written.
-        most_unsaved_bytes: the most of one run that waits to be written while nothing gets written.
+        most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
+            much while it can.
         retain_s: how long the texts of finished runs are kept; `None`: for ever.
         retain_bytes: how large the store may get before the oldest texts go; `None`: any size.
         prune_s: between two looks for texts that must go.
@@ -31,7 +32,7 @@ class RunOptions:
     silent_s: float = 15.0
     reap_s: float = 5.0
     patience_s: float = 30.0
-    most_unsaved_bytes: int = 4_000_000
+    most_unsaved_bytes: int = 3_000_000
     retain_s: float | None = None
     retain_bytes: int | None = None
     prune_s: float = 600.0

@@ -37,12 +37,15 @@ class Backlog:
     Args:
         log: of the run.
         patience_s: how long it may wait.
-        most_bytes: how much may wait while nothing at all is written.
+        most_bytes: how much may wait while nothing at all is written; twice as much where the store is well, because
+            what came all at once is about to be written then.
+        is_well: whether nothing is known to be wrong with the store.
     """
 
     log: RunLog
     patience_s: float
     most_bytes: int
+    is_well: Callable[[], bool]
     _oldest_s: float | None = None
     _bytes: int = 0
 
@@ -53,7 +56,8 @@ class Backlog:
             self._oldest_s, self._bytes = oldest_s, 0
         self._bytes += size
         waits_s = 0.0 if oldest_s is None else time.monotonic() - oldest_s
-        return self._bytes > self.most_bytes or waits_s > self.patience_s
+        most = 2 * self.most_bytes if self.is_well() else self.most_bytes
+        return self._bytes > most or waits_s > self.patience_s
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ Rules:
 
 - What was said stays, and numbers go on after the last one.
 - A run whose answer its own worker had finished ends with its true reason: only `done` was missing.
-- Every other one ends as `error`: open tool calls are answered, an `error` chunk says that it was interrupted, the
+- Every other one ends as `error`: open tool calls are answered (of one that writes nobody knows whether it was carried
+  out, and the answer says so: decision 32), an `error` chunk says that it was interrupted, the
   closing sentence is part of the answer (decision 10), and the answer is saved in the conversation once (decision 9).
 - What a recovery has written that was itself interrupted is not written again.
 """
@@ -31,8 +32,12 @@ from oracle.storage import RunEnd, RunLog, RunRecord, Store, StoreUnavailableErr
 
 log = structlog.get_logger(__name__)
 
-INTERRUPTED = Failed("the service was interrupted before the answer was complete", "interrupted")
+INTERRUPTED = Failed("The service was interrupted before the answer was complete. Please ask again.", "interrupted")
 CALL_INTERRUPTED = "Interrupted: the service stopped before this call had ended."
+WRITE_INTERRUPTED = (
+    "Interrupted: the service stopped before this call had ended. It is not known whether it was carried out; "
+    "check that before it is repeated."
+)
 
 _PAGE = 1000  # events read at a time
 _AGAIN_S = 1.0  # before a write is tried again
@@ -62,15 +67,17 @@ def decide(_record: RunRecord, _story: Story) -> Literal["end"]:
     return "end"
 
 
-def ending_of(story: Story, *, saved_as: str | None) -> Ending:
+def ending_of(story: Story, *, saved_as: str | None, writes: Callable[[str], bool]) -> Ending:
     """What must be added to a run to end it.
 
     Args:
         story: its log so far.
+        writes: whether a tool of that name may have changed something.
         saved_as: the reason with which the conversation keeps its answer; `None`: it does not keep it.
     """
     answered = tuple(
-        ToolReturned(call_id, CALL_INTERRUPTED, is_error=True, duration_ms=0) for call_id in story.open_calls
+        ToolReturned(call_id, WRITE_INTERRUPTED if writes(tool) else CALL_INTERRUPTED, is_error=True, duration_ms=0)
+        for call_id, tool in story.open_calls.items()
     )
     reason = saved_as or _reason_told(story)
     if reason is not None:
@@ -105,14 +112,24 @@ class Recovery:
     Args:
         store: where they are; each must have been taken over by this worker.
         default_model: what `done` names as the model where no turn has told.
+        writes: whether a tool of that name may have changed something.
         clock: monotonic time.
         now: seconds since the epoch.
     """
 
-    def __init__(self, store: Store, *, default_model: str, clock: Clock, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        default_model: str,
+        writes: Callable[[str], bool],
+        clock: Clock,
+        now: Callable[[], float],
+    ) -> None:
         self._clock = clock
         self._store = store
         self._default_model = default_model
+        self._writes = writes
         self._now = now
 
     async def end(self, record: RunRecord) -> Done:
@@ -133,7 +150,7 @@ class Recovery:
     async def _end(self, record: RunRecord, story: Story) -> Done:
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, story)
-        ending = ending_of(story, saved_as=saved_as)
+        ending = ending_of(story, saved_as=saved_as, writes=self._writes)
         exchange = None
         if saved_as is None and conversation is not None:
             exchange = self._exchange(record, story, ending, conversation)

@@ -180,11 +180,13 @@ SCENARIOS = (
     Scenario(
         "capability-gap",
         lambda: [
-            says("It is 5 s." + signal_xml("need_capability", capability="access to the logs", reason="none here"))
+            says("It is 5 s." + signal_xml("need_capability", capability="access to the logs", reason="none here")),
+            says("No more." + signal_xml("need_capability", capability="access to the logs", reason="none here")),
         ],
         "completed",
-        "It is 5 s.\n\nTo answer this fully I would need access to the logs, which is not available here.",
+        "It is 5 s.\n\nNo more.\n\nTo answer this fully I would need access to the logs, which is not available here.",
         ("The agent lacks a capability: access to the logs.",),
+        requests=2,  # the tools that were withheld are offered first (decision 35)
     ),
     Scenario(
         "delegation-recommended",
@@ -229,11 +231,11 @@ SCENARIOS = (
         error_type="provider_refused",
     ),
     Scenario(
-        "error-context-window",
-        lambda: [says("Too", stop_reason="model_context_window_exceeded")],
-        "error",
-        "Too\n\nStopped: ",
-        error_type="context_too_large",
+        "full-context-window",
+        lambda: [says("Too", stop_reason="model_context_window_exceeded", tokens=50)],
+        "token_budget",
+        "Too\n\nStopped: token budget reached (50/50,000 tokens): the conversation fills the model's context window.",
+        ("Token budget reached (50/50,000 tokens). Saving partial response.",),
     ),
     Scenario(
         "error-after-a-turn",

@@ -16,6 +16,7 @@ GOLDEN = Path(__file__).parent / "wire.txt"
 TYPES = {"thinking", "content", "source", "tool_call", "tool_result", "system", "error", "done"}
 _CHANGING = (
     (re.compile(rb'"(run_id|context_id)":"[0-9a-f-]{32,36}"'), rb'"\1":"ID"'),
+    (re.compile(rb"Reference: [0-9a-f-]{32,36}"), rb"Reference: ID"),
     (re.compile(rb'"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"'), rb'"timestamp":"TIME"'),
     (re.compile(rb'"duration_ms":\d+'), rb'"duration_ms":0'),
 )

@@ -3,19 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, delete, select, update
 
 from bt_runtime.testing import FakeClock
+from oracle.runs import RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.storage import NewRun, RunRecord, Store, open_store, schema
-from tests.acceptance.harness import CODE_QUESTION, answers, calls, made_tool, says
+from oracle.storage import ConversationBusyError, NewRun, RunRecord, Store, open_store, schema
+from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, Managed, managed, settle, told
 from tests.oracle.runs.test_unwritable import locked
 
-SENTENCE = "Stopped: the service was interrupted before the answer was complete."
+SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
 
 
 async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
@@ -40,7 +42,7 @@ async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> No
     assert ended.types[-4:] == ["error", "content", "content", "done"]
     assert ended.record.termination_reason == "error"
     assert ended.record.error == {
-        "error": "the service was interrupted before the answer was complete",
+        "error": "The service was interrupted before the answer was complete. Please ask again.",
         "error_type": "interrupted",
     }
     assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (50, False, 0)
@@ -48,19 +50,31 @@ async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> No
     assert ended.record.worker == "next"
 
 
-async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_told(url: str) -> None:
+READS = "Interrupted: the service stopped before this call had ended."
+WRITES = f"{READS} It is not known whether it was carried out; check that before it is repeated."
+
+
+@pytest.mark.parametrize(
+    ("writes", "is_still_there", "told"),
+    [
+        pytest.param(False, True, READS, id="one that reads"),
+        pytest.param(True, True, WRITES, id="one that writes"),
+        pytest.param(False, False, WRITES, id="one that there is no more"),
+    ],
+)
+async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_told(
+    url: str, *, writes: bool, is_still_there: bool, told: str
+) -> None:
     gate = Gate()
+    probe = replace(made_tool(gate), writes=writes)
     turns = [says("Looking.", calls("probe"), model="told")]
-    async with open_store(url, worker="killed") as store, managed(store, turns, tools=[made_tool(gate)]) as it:
-        record = (await it.start()).record
+    async with open_store(url, worker="killed") as store, managed(store, turns, tools=[probe]) as it:
+        record = (await it.start(ACTION_QUESTION if writes else CODE_QUESTION)).record
         await gate.begun.wait()
-    async with restarted(url) as it:
+    async with open_store(url, worker="next") as store, managed(store, tools=[probe] * is_still_there) as it:
         ended = await it.told(record)
     result = next(chunk for chunk in ended.chunks if chunk["type"] == "tool_result")
-    assert (result["is_error"], result["tool_result"]) == (
-        True,
-        "Interrupted: the service stopped before this call had ended.",
-    )
+    assert (result["is_error"], result["tool_result"]) == (True, told)
     assert (ended.record.turns, ended.record.tokens_used, ended.record.tokens_estimated) == (1, 50, False)
     assert ended.record.model_used == "told"
 
@@ -68,10 +82,29 @@ async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_told(url: s
 async def test_the_conversation_goes_on_after_an_interruption(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
     async with restarted(url, [answers("The rest.")]) as it:
+        await it.told(record)
         ended = await it.ask("And the rest, in the code?", context_id=record.context_id)
     assert ended.text == "The rest."
     assert ended.conversation is not None
     assert [message.role for message in ended.conversation.messages] == ["user", "assistant"] * 2
+
+
+async def test_until_it_is_ended_an_interrupted_run_is_running_and_its_conversation_busy(url: str) -> None:
+    record = await until_killed(url, [says("Half of the", hang=True)])
+    nobody_ends = RunOptions(recover_at_once=0)
+    async with open_store(url, worker="next") as store, managed(store, options=nobody_ends) as it:
+        assert it.manager.recovering == 1
+        reading = asyncio.create_task(it.told(record))
+        with pytest.raises(ConversationBusyError):
+            await it.start("And the rest?", context_id=record.context_id)
+        assert (await store.runs.find(record.id)).status == "running"  # type: ignore[union-attr]
+        await it.manager.cancel(record)
+        assert not reading.done()
+        reading.cancel()
+    async with restarted(url) as it:
+        assert (await it.told(record)).text == f"Half of the\n\n{SENTENCE}"
+        await settle()
+        assert it.manager.recovering == 0
 
 
 async def test_a_run_that_had_only_begun_is_ended_too(url: str) -> None:
@@ -159,7 +192,7 @@ async def test_what_this_process_has_not_written_yet_is_part_of_the_end(store: S
     new = NewRun("run-1", "local", "context-1", "oracle", {"question": CODE_QUESTION}, {}, timeout_s=120.0)
     record = await store.runs.begin(new)
     log = store.log.writer(record)
-    recovery = Recovery(store, default_model="scripted", clock=FakeClock(), now=lambda: 1.0)
+    recovery = Recovery(store, default_model="scripted", writes=lambda _: False, clock=FakeClock(), now=lambda: 1.0)
     with locked(url):
         log.chunk(b'{"type":"content","content":"Said, and not written yet."}')
         ending = asyncio.create_task(recovery.end(record))

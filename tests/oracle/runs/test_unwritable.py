@@ -6,14 +6,17 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta
 from oracle.runs import RunOptions
 from oracle.storage import Store, open_store
-from oracle.testing import ScriptedModel
+from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import PATIENCE_S, managed, settle
 
-UNWRITABLE = "the answer could not be stored, because the database cannot be written for now"
+UNWRITABLE = "The answer could not be stored. Please ask again in a moment."
+CAUSE = "the answer could not be stored, because the database cannot be written for now"
 
 
 @contextmanager
@@ -61,9 +64,10 @@ async def test_a_run_of_which_too_much_waits_is_ended_and_saved_when_that_is_pos
             assert (await store.runs.find(live.record.id)).status == "running"  # type: ignore[union-attr]
         told = await it.told(live.record)
     assert told.record.termination_reason == "error"
-    assert told.record.error == {"error": UNWRITABLE, "error_type": "internal"}
-    assert told.text.endswith(f"\n\nStopped: {UNWRITABLE}.")
-    assert 20_000 < sum(len(chunk["content"]) + 35 for chunk in told.chunks if chunk["type"] == "content") < 40_000
+    error = f"{UNWRITABLE} Reference: {live.record.id}."
+    assert told.record.error == {"error": error, "error_type": "internal", "cause": CAUSE, "detail": {}}
+    assert told.text.endswith(f"\n\nStopped: {error}")
+    assert 20_000 < sum(len(chunk["content"]) + 35 for chunk in told.chunks if chunk["type"] == "content") < 60_000
 
 
 async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_start_makes_up_for_it(url: str) -> None:
@@ -85,6 +89,7 @@ async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_s
     assert told.record.termination_reason == "error"
 
 
+@pytest.mark.long
 async def test_an_answer_that_cannot_be_saved_for_longer_than_anybody_waits_is_saved_in_the_end(url: str) -> None:
     model = Endless()
     async with open_store(url, worker="w1", patience_s=0.1) as store, managed(store, model=model) as it:
@@ -100,3 +105,25 @@ async def test_an_answer_that_cannot_be_saved_for_longer_than_anybody_waits_is_s
         told = await it.told(live.record)  # holds the three texts against each other
     assert told.text == "First. "
     assert told.record.termination_reason == "user_cancelled"
+
+
+@pytest.mark.parametrize("character", ["x", "\x01", "🌳"], ids=ascii)
+@pytest.mark.parametrize("kind", ["text", "thinking"])
+async def test_a_piece_that_no_budget_pays_for_ends_as_the_budget_though_all_is_well(
+    store: Store, kind: str, character: str
+) -> None:
+    turn = ScriptedTurn(**{kind: character * 5_000_000})  # type: ignore[arg-type]
+    async with managed(store, [turn]) as it:
+        told = await it.ask(limits={"token_budget": 200_000})
+    assert told.record.termination_reason == "token_budget"
+    assert "error" not in told.types
+    assert max(len(chunk.get("content", "")) for chunk in told.chunks) <= 16_384
+
+
+async def test_a_call_that_no_budget_pays_for_is_dropped_and_ends_as_the_budget(store: Store) -> None:
+    turn = ScriptedTurn("I write.", tool_calls=(ScriptedCall("list_files", {"path": "x" * 5_000_000}),))
+    async with managed(store, [turn]) as it:
+        told = await it.ask()
+    assert told.record.termination_reason == "token_budget"
+    assert told.text.startswith("I write.\n\nStopped: token budget reached (")
+    assert {"tool_call", "error"}.isdisjoint(told.types)

@@ -97,7 +97,7 @@ async def test_what_a_worker_still_wants_to_keep_of_a_run_that_it_has_lost_is_re
     one, two = workers
     live = await one.start()
     await two.until_text(live.record, "Half of the")
-    (taken,) = await two.store.runs.take_over(silent_s=0)
+    (taken,) = await two.store.runs.take_over(await two.store.runs.heartbeats())
     exchange = Exchange("Where?", "Something else.", "", "", "completed", live.record.id)
     with pytest.raises(RunLostError):
         await one.store.conversations.append("local", live.record.context_id, exchange)

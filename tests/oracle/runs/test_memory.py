@@ -1,0 +1,99 @@
+"""What has ended is gone at once, without the cyclic collector: a full collection stops every stream."""
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bt_runtime import LiveTree
+from oracle.agent.run import AgentRun
+from oracle.answering import ActiveQuery, Ask
+from oracle.control import TreeControl
+from oracle.models.protocol import ModelFault
+from oracle.runs import LiveRun
+from oracle.runs.recorder import RunRecorder
+from oracle.storage import ConversationBusyError, Store
+from oracle.storage.run_log import RunLog
+from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.acceptance.harness import answers, harness, says
+from tests.oracle.runs.running import CODE_QUESTION, managed, settle
+
+PARTS = (ActiveQuery, AgentRun, LiveRun, LiveTree, RunLog, RunRecorder, TreeControl)
+
+
+ELSEWHERE: set[int] = set()
+"""What is alive before a test: pytest and hypothesis keep objects of earlier tests of the process."""
+
+
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    ELSEWHERE.update(id(each) for each in living(asyncio.Future, ConversationBusyError, *PARTS))
+    gc.disable()
+    yield
+    gc.enable()
+    ELSEWHERE.clear()
+
+
+def living(*kinds: type) -> list[Any]:
+    return [each for each in gc.get_objects() if isinstance(each, kinds) and id(each) not in ELSEWHERE]
+
+
+async def until_gone(*kinds: type) -> list[str]:
+    """The kinds of what is alive once the loop has done what it still had to."""
+    for _ in range(20):
+        await settle()
+        if not living(*kinds):
+            break
+    return [type(each).__name__ for each in living(*kinds)]
+
+
+ENDS = {
+    "completed": [answers()],
+    "with a tool": [ScriptedTurn("I look.", tool_calls=(ScriptedCall("list_files"),)), answers()],
+    "failed": [ScriptedTurn("So far.", fault=ModelFault("provider_failed", "it broke"))],
+}
+
+
+@pytest.mark.parametrize("turns", ENDS.values(), ids=list(ENDS))
+async def test_an_ended_run_is_gone_at_once(store: Store, turns: list[ScriptedTurn]) -> None:
+    async with managed(store, turns) as it:
+        await it.ask()
+        assert await until_gone(*PARTS) == []
+
+
+async def test_a_cancelled_run_is_gone_at_once(store: Store) -> None:
+    async with managed(store, [says("Half of the", hang=True)]) as it:
+        live = await it.start()
+        with it.manager.attach(live.record):
+            await it.until_text(live.record, "Half of the")
+        live.cancel()
+        await it.told(live.record)
+        del live
+        assert await until_gone(*PARTS) == []
+
+
+async def test_a_refused_query_is_gone_at_once(store: Store) -> None:
+    async with managed(store, [says("Half of the", hang=True)]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        before = len(living(asyncio.Future))
+        for _ in range(10):
+            with pytest.raises(ConversationBusyError):
+                await it.start(context_id=live.record.context_id)
+        await settle()
+        assert len(living(asyncio.Future)) <= before + 1
+        assert living(ConversationBusyError) == []
+        live.cancel()
+        await it.told(live.record)
+
+
+@pytest.mark.parametrize("turns", ENDS.values(), ids=list(ENDS))
+async def test_an_ended_query_of_an_embedding_program_is_gone_at_once(turns: list[ScriptedTurn]) -> None:
+    async with harness(turns, wire=False) as it:
+        query = await it.oracle.open(Ask(CODE_QUESTION), emit=lambda _: None)
+        await query.run()
+        del query
+        assert await until_gone(*PARTS) == []
