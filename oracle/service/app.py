@@ -62,7 +62,7 @@ def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
     """The last one that is added stands outermost; `oracle.service.guards` says why in this order."""
     settings, per_minute = parts.settings, parts.settings.requests_per_minute
     limit = None if per_minute is None else RequestLimit(per_minute, clock=parts.clock)
-    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes)
+    app.add_middleware(BodyLimit, most_bytes=settings.max_body_bytes, most_s=parts.body_s)
     app.add_middleware(AuthGuard, authenticator=parts.authenticator, limit=limit)
     if not parts.authenticator.is_required:
         app.add_middleware(LoopbackGuard, origins=settings.cors_origins)
@@ -70,8 +70,8 @@ def _put_guards_in_front(app: FastAPI, parts: ServiceParts) -> None:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors_origins),
-            allow_methods=["GET", "POST", "PUT", "DELETE"],
-            allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Last-Event-ID", "Idempotency-Key"],
             expose_headers=["X-Run-Id", "Location", "Retry-After", "X-Request-Id"],
         )
     app.add_middleware(Edge)

@@ -6,7 +6,7 @@ From the outside in:
 2. CORS, if the operator has named origins (Starlette's).
 3. `LoopbackGuard`, without auth alone: who has no token to show must come from this machine's own pages.
 4. `AuthGuard`: everything below `/api/` has a caller, and no caller sends more than he may.
-5. `BodyLimit`: nobody sends more than a body may have.
+5. `BodyLimit`: no body is larger, or takes longer, than it may.
 """
 
 import asyncio
@@ -158,7 +158,7 @@ class AuthGuard:
             caller = self._authenticator.caller(scope["headers"])
         except UnauthorizedError:
             refusal = json_answer(
-                {"detail": "A good bearer token is needed (Authorization: Bearer …)."},
+                {"detail": "A valid bearer token is required (Authorization: Bearer …)."},
                 status=401,
                 headers={"WWW-Authenticate": "Bearer"},
             )
@@ -175,16 +175,18 @@ class AuthGuard:
 
 
 class BodyLimit:
-    """Refuses bodies that are too large, by their announced length and by what comes.
+    """Refuses bodies that are too large, by their announced length and by what comes, and those that do not end.
 
     Args:
         app: what is guarded.
         most_bytes: of a body.
+        most_s: seconds for the whole of a body, from the end of the request's head on.
     """
 
-    def __init__(self, app: ASGIApp, *, most_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, most_bytes: int, most_s: float) -> None:
         self._app = app
         self._most_bytes = most_bytes
+        self._most_s = most_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; reading too much of it raises the refusal."""
@@ -198,11 +200,15 @@ class BodyLimit:
                 await self._drain(receive)
             await json_answer({"detail": refusal.detail}, status=413, headers=refusal.headers)(scope, receive, send)
             return
-        read = 0
+        read, is_whole = 0, False
+        until_s = asyncio.get_running_loop().time() + self._most_s
 
         async def counted() -> Message:
-            nonlocal read
-            message = await receive()
+            nonlocal read, is_whole
+            if is_whole:  # what comes now is the client's leave
+                return await receive()
+            message = await self._in_time(receive, until_s)
+            is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > self._most_bytes:
                 if message.get("more_body"):
@@ -211,6 +217,14 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+    async def _in_time(self, receive: Receive, until_s: float) -> Message:
+        try:
+            async with asyncio.timeout_at(until_s):
+                return await receive()
+        except TimeoutError:
+            detail = f"The body of a request must be whole within {self._most_s:g} s."
+            raise HTTPException(408, detail, headers={"Connection": "close"}) from None
 
     async def _drain(self, receive: Receive) -> None:
         """Read on for a while: a connection that is closed on unread bytes is reset, and the refusal with it lost."""

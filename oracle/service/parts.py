@@ -28,6 +28,7 @@ class ServiceParts:
         streams: the streams that are open; who ends the process closes them.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
+        body_s: how long the body of a request may take; one of the greatest size needs 17 KB/s then.
     """
 
     oracle: Oracle
@@ -40,3 +41,4 @@ class ServiceParts:
     streams: OpenStreams = field(default_factory=OpenStreams)
     timing: StreamTiming = field(default_factory=StreamTiming)
     clock: Callable[[], float] = time.monotonic
+    body_s: float = 60.0

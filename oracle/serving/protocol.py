@@ -1,16 +1,27 @@
 """HTTP as uvicorn speaks it, with bounds on what comes before anybody could ask whose it is.
 
-uvicorn's own takes a request's head (its address, its headers) of any size, over any time, into memory. Bodies are
-bounded by the service, which reads them.
+uvicorn's own takes a request's head (its address, its headers) of any size, over any time, into memory, and queues as
+many requests as a client sends without waiting for answers. Here both are bounded: while `MOST_QUEUED` requests wait,
+the connection is not read, and what was read of it before is not parsed. Bodies are bounded by the service, which reads
+them; one that is still coming when its answer is complete is bounded by `early`.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from oracle.serving.early import LINGER_S, EarlyAnswers
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 """More than any browser or proxy sends; what comes with the last piece is not counted."""
+MOST_QUEUED: Final = 16
+"""Requests of a connection that wait for the answer of an earlier one."""
+_PIECE_BYTES: Final = 4096
+"""Parsed at a time, between two looks at the queue; the shortest request has 18 bytes, so at most 227 come on top."""
 _TOO_LARGE: Final = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-type: application/json\r\ncontent-length: 47\r\nconnection: close\r\n\r\n"
@@ -18,29 +29,86 @@ _TOO_LARGE: Final = (
 )
 
 
+class _Flow(FlowControl):
+    """uvicorn's, which resumes reading at every answer, with a condition for that.
+
+    Args:
+        transport: of the connection.
+        may_read: whether more may be read.
+    """
+
+    def __init__(self, transport: asyncio.Transport, *, may_read: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self._may_read = may_read
+
+    def resume_reading(self) -> None:
+        """Read on, if there is room for more requests."""
+        if self._may_read():
+            super().resume_reading()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
     head_s = 60.0
     """For the whole of a head, from the connection or its first byte on."""
+    linger_s = LINGER_S
+    """For the rest of a body whose request has been answered."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  uvicorn's
         super().__init__(*args, **options)
         self._held = 0  # bytes that the parser has taken without giving anything of them
+        self._unparsed = b""
+        self._answering: RequestResponseCycle | None = None
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's
-        """Somebody has connected."""
+        """A client has connected."""
         super().connection_made(transport)
+        self.flow = _Flow(transport, may_read=self._has_room)
         self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
         self._stop_head_timer()
+        self._unparsed = b""
+        self.pipeline.clear()
+        if self._answering is not None:  # uvicorn says it to the newest request alone, which may be a queued one
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, and see that it leads to something."""
+        """Parse what came, as long as there is room for what it may bring."""
+        data, at = self._unparsed + data, 0
+        while at < len(data) and self._queue_has_room() and not self.transport.is_closing():
+            self._parse(data[at : at + _PIECE_BYTES])
+            at += _PIECE_BYTES
+        self._unparsed = data[at:]
+        if self._unparsed:
+            self.flow.pause_reading()
+
+    def on_response_complete(self) -> None:
+        """A request is answered: the next one's turn, and room for one more."""
+        self._answering = None
+        super().on_response_complete()
+        if self._unparsed and not self.transport.is_closing():
+            self.data_received(b"")
+            self.flow.resume_reading()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answering = cycle
+        early = EarlyAnswers(app, is_whole=lambda: not cycle.more_body, linger_s=self.linger_s)  # type: ignore[arg-type]
+        super()._start_asgi_task(cycle, early)  # type: ignore[arg-type]  # Starlette's types of ASGI are wider
+
+    def _queue_has_room(self) -> bool:
+        return len(self.pipeline) < MOST_QUEUED
+
+    def _has_room(self) -> bool:
+        return self._queue_has_room() and not self._unparsed and not self.transport.is_closing()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse it, and see that it leads to something."""
         self._held += len(data)
         super().data_received(data)
         if self._held > MOST_HEAD_BYTES and not self.transport.is_closing():

@@ -34,6 +34,7 @@ from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
 from prompts import load_segments
 from tests.oracle.service.streams import Streamed, read_stream
+from tests.oracle.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
 
 TIMESTAMP = "2026-01-02T03:04:05.000Z"
 ALICE, BOB, OLGA = ({"Authorization": f"Bearer {name}-token-0123456789"} for name in ("alice", "bob", "olga"))
@@ -99,17 +100,22 @@ async def running_service(
     provider_answers: bool = True,
     clock: Clock | None = None,
     requests_clock: Any = None,
+    url: str | None = None,
+    worker: str = "worker-1",
+    body_s: float = 60.0,
     **settings: Any,
 ) -> AsyncIterator[Service]:
-    """Start a service; the last turn is said again and again."""
+    """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
     chosen = Settings(data_dir=folder, project_dir=folder, tokens=tokens or {}, jwt_secret=jwt_secret, **settings)
     model = model or ScriptedModel(_forever(turns))
     numbers = count(1)
-    new_id = lambda: f"id-{next(numbers)}"  # noqa: E731  a name for each thing, in order
+    prefix = "id" if worker == "worker-1" else worker
+    new_id = lambda: f"{prefix}-{next(numbers)}"  # noqa: E731  a name for each thing, in order
     async with AsyncExitStack() as stack:
-        if not (folder / "oracle.db").exists():
+        if url is None and not (folder / "oracle.db").exists():
             shutil.copy(await _empty_database(), folder / "oracle.db")
-        store = await stack.enter_async_context(open_store(f"sqlite:///{folder / 'oracle.db'}", worker="worker-1"))
+        url = url or f"sqlite:///{folder / 'oracle.db'}"
+        store = await stack.enter_async_context(open_store(url, worker=worker))
         metrics = Metrics()
         oracle = Oracle(
             equipment=Equipment(
@@ -144,6 +150,7 @@ async def running_service(
             authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),
             provider_answers=provider_answers,
             timing=timing or StreamTiming(),
+            body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),
         )
         port = await stack.enter_async_context(_listening(parts))
@@ -217,6 +224,12 @@ async def start(tmp_path):
             return await stack.enter_async_context(running_service(folder or tmp_path, turns, **options))
 
         yield begin
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str | None:
+    """For `start`: an empty database of each kind."""
+    return None if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@ import asyncio
 import pytest
 
 from bt_runtime.testing import FakeClock
-from tests.oracle.service.conftest import ALICE, BOB, TOKENS, in_shared_loop
+from oracle.service import StreamTiming
+from tests.oracle.service.conftest import ALICE, BOB, HANGS, TOKENS, in_shared_loop
 
 BODY = {"question": "hello"}
 
@@ -110,6 +111,27 @@ async def test_an_announced_size_that_is_absurd_is_refused_before_a_byte_of_it(s
     assert (await _raw(service, head % 10**15)).startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.parametrize("body", [b"", b'{"question": "hel'], ids=["nothing of it", "half of it"])
+async def test_a_body_that_does_not_end_in_time_is_refused_and_its_connection_closed(start, body):
+    service = await start(body_s=0.05)
+    head = (
+        b"POST /api/oracle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+    )
+    answer = await _raw(service, head + body, most=-1)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close\r\n" in answer
+    assert answer.endswith(b'{"detail":"The body of a request must be whole within 0.05 s."}')
+
+
+async def test_a_stream_may_last_longer_than_a_body(start):
+    service = await start([HANGS], body_s=0.01, timing=StreamTiming(heartbeat_s=0.05))
+    async with service.asking() as streamed:
+        await streamed.until_comment()
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel")
+        await streamed.rest()
+    assert streamed.done["termination_reason"] == "user_cancelled"
+
+
 async def test_who_sends_too_many_requests_is_told_when_to_come_back_and_others_are_not(start):
     clock = FakeClock(jump=False)
     service = await start(tokens=TOKENS, requests_per_minute=2, requests_clock=clock.now)
@@ -150,12 +172,12 @@ async def test_a_clients_own_request_id_is_kept_if_it_is_one(guarded):
     assert replaced.headers["x-request-id"].isalnum()
 
 
-async def _raw(service, request: bytes) -> bytes:
+async def _raw(service, request: bytes, *, most: int = 1_000) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", service.port)
     try:
         writer.write(request)
         async with asyncio.timeout(20):
-            return await reader.read(1_000)
+            return await reader.read(most)
     finally:
         writer.close()
         await writer.wait_closed()

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from oracle.serving.protocol import MOST_HEAD_BYTES, BoundedProtocol
+from oracle.serving.protocol import MOST_HEAD_BYTES, MOST_QUEUED, BoundedProtocol
 from oracle.serving.server import DrainingServer
 from oracle.serving.sockets import bind
 
@@ -41,14 +41,14 @@ async def port() -> AsyncIterator[int]:
 
 
 @asynccontextmanager
-async def serving(protocol: type[BoundedProtocol] = BoundedProtocol) -> AsyncIterator[int]:
+async def serving(protocol: type[BoundedProtocol] = BoundedProtocol, app=echo) -> AsyncIterator[int]:
     listening = asyncio.Event()
 
     async def nothing() -> None:
         """There is nothing to drain."""
 
     with bind("127.0.0.1", 0) as listener:
-        server = DrainingServer(echo, drain=nothing, on_listening=listening.set)
+        server = DrainingServer(app, drain=nothing, on_listening=listening.set)
         server.config.http = protocol
         served = asyncio.create_task(server.serve(sockets=[listener]))
         await listening.wait()
@@ -104,3 +104,110 @@ async def test_who_says_nothing_is_not_waited_for() -> None:
         assert await answer_to(port, BEGIN) == b""
         # Between two requests uvicorn's own limit holds; a second head is bounded as the first one is.
         assert (await answer_to(port, BEGIN + b"Content-Length: 2\r\n\r\nab", BEGIN)).endswith(b"2 bytes")
+
+
+class Patient(BoundedProtocol):
+    """Shows how much it has queued."""
+
+    most_queued = 0
+
+    def _parse(self, data: bytes) -> None:
+        super()._parse(data)
+        Patient.most_queued = max(Patient.most_queued, len(self.pipeline))
+
+
+async def test_requests_that_do_not_wait_for_answers_are_queued_in_bounded_number_and_all_answered() -> None:
+    many = 20_000
+    Patient.most_queued = 0
+    async with serving(Patient) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+        async def send() -> None:
+            for _ in range(20):
+                writer.write(request * (many // 20 - 1) + request)
+                await writer.drain()
+            writer.write(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+
+        sending = asyncio.create_task(send())
+        async with asyncio.timeout(60):
+            answers = await reader.read()
+        await sending
+        writer.close()
+    assert answers.count(b"0 bytes") == many + 1
+    assert 0 < Patient.most_queued <= MOST_QUEUED + 4096 // len(request) + 1
+
+
+async def test_who_reads_no_answer_is_read_no_further() -> None:
+    Patient.most_queued = 0
+    async with serving(Patient) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+        writer.transport.set_write_buffer_limits(high=1)
+        request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        sent, stuck = 0, False
+        reader._transport.pause_reading()  # type: ignore[attr-defined]  # a client that reads nothing
+        while not stuck and sent < 64_000_000:
+            writer.write(request * 10_000)
+            sent += len(request) * 10_000
+            try:
+                async with asyncio.timeout(0.25):
+                    await writer.drain()
+            except TimeoutError:
+                stuck = True
+        writer.transport.abort()
+    assert stuck
+    assert Patient.most_queued <= MOST_QUEUED + 4096 // len(request) + 1
+
+
+async def refuse(scope, receive, send):
+    """Answers without a look at the body."""
+    await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"no"})
+
+
+class Brief(BoundedProtocol):
+    """Lingers for a moment."""
+
+    linger_s = 0.05
+
+
+async def test_an_answer_before_the_end_of_the_body_closes_the_connection() -> None:
+    async with serving(Brief, refuse) as port:
+        answer = await answer_to(port, BEGIN + b"Content-Length: 9\r\n\r\nab")
+        assert b"\r\nconnection: close\r\n" in answer
+        assert answer.endswith(b"\r\n\r\nno")
+        whole = await answer_to(port, BEGIN + b"Content-Length: 2\r\nConnection: close\r\n\r\nab")
+        assert whole.endswith(b"\r\n\r\nno")
+
+
+async def test_an_early_answer_is_not_lost_by_a_client_that_is_still_sending() -> None:
+    async with serving(BoundedProtocol, refuse) as port:
+        size = 4_000_000
+        answer = await answer_to(port, BEGIN + b"Content-Length: %d\r\n\r\n" % size, *[b"b" * 100_000] * 40)
+        assert answer.startswith(b"HTTP/1.1 401 ")
+        assert answer.endswith(b"\r\n\r\nno")
+
+
+async def test_a_connection_goes_on_after_an_answer_to_a_whole_body() -> None:
+    async with serving(BoundedProtocol, refuse) as port:
+        request = BEGIN + b"Content-Length: 2\r\n\r\nab"
+        last = BEGIN + b"Connection: close\r\n\r\n"
+        assert (await answer_to(port, request, request, last)).count(b"HTTP/1.1 401 ") == 3
+
+
+async def test_of_a_lost_connection_the_request_that_is_being_answered_hears_not_the_queued_one() -> None:
+    begun, gone = asyncio.Event(), asyncio.Event()
+
+    async def waits(scope, receive, send):
+        begun.set()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    async with serving(BoundedProtocol, waits) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(BEGIN + b"\r\n" + BEGIN + b"\r\n")
+        await begun.wait()
+        writer.transport.abort()
+        async with asyncio.timeout(10):
+            await gone.wait()
