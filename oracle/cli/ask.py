@@ -13,7 +13,6 @@ from oracle.agent.query import QuestionError
 from oracle.answering import Ask, AskError, Oracle
 from oracle.chunks import Chunk
 from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
-from oracle.cli.help import CommandWithSettings
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
@@ -31,8 +30,8 @@ _FOLDER = click.Path(path_type=Path)
 _BROKEN_PIPE = INTERRUPTED + 13
 
 
-@click.command("ask", cls=CommandWithSettings)
-@click.argument("question", required=False)
+@click.command("ask")
+@click.argument("question", nargs=-1)
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
 @click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
 @click.option("--tree", default="oracle", metavar="NAME", show_default=True, help="The tree that controls the query.")
@@ -47,7 +46,7 @@ _BROKEN_PIPE = INTERRUPTED + 13
 @click.option("--json", "as_json", is_flag=True, help="Print the chunks as JSON, one object a line, and nothing else.")
 def ask(
     *,
-    question: str | None,
+    question: tuple[str, ...],
     project: Path | None,
     vault: Path | None,
     tree: str,
@@ -57,9 +56,12 @@ def ask(
 ) -> int:
     """Ask one question, and see the answer as it comes.
 
-    QUESTION is read from standard input if it is `-`, or if it is left out and something is piped in. At a terminal the
-    answer is shown with the tool calls and notifications on its way. Otherwise the answer and its sources go to
-    standard output as plain text, and everything else to standard error.
+    QUESTION may be several words; quote it if it has a `?`, `*` or `'`, which shells read for themselves. It is read
+    from standard input if it is `-`, or if it is left out and something is piped in. At a terminal the answer is shown
+    with the tool calls and notifications on its way. Otherwise the answer and its sources go to standard output as
+    plain text, and everything else to standard error.
+
+    Settings come from the environment and from a file `.env` in the working folder; `oracle serve --help` lists them.
 
     \b
     Exit codes:
@@ -72,7 +74,7 @@ def ask(
     with Interrupts() as interrupts:
         settings = settings_for(project_dir=project, vault_dir=vault)
         asked = Ask(
-            read_question(question),
+            read_question(" ".join(question) if question else None),
             model=_checked_model(model, settings),
             tree=tree,
             limits=_checked_limits(limits, settings),

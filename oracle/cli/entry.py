@@ -1,6 +1,8 @@
 """The console script: finds the command, and turns whatever ends it into an exit code and a message."""
 
+import atexit
 import errno
+import gc
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -11,6 +13,7 @@ import click
 
 from oracle.cli.errors import INTERRUPTED
 from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
+from oracle.loading import collector_paused
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
@@ -34,7 +37,8 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
-        return cast("click.Command", getattr(import_module(module), attribute))
+        with collector_paused():
+            return cast("click.Command", getattr(import_module(module), attribute))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list, from the table."""
@@ -75,7 +79,7 @@ def cli() -> None:
     oracle trees show oracle
     oracle trees check my-trees/
 
-    `oracle ask --help` lists the settings.
+    `oracle serve --help` lists the settings.
     """  # noqa: D301  click's mark for lines that stay as they are
 
 
@@ -88,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded once more before it ends
     prepare_standard_streams()
     try:
         code = cli.main(arguments, prog_name="oracle", standalone_mode=False)

@@ -13,6 +13,7 @@ from oracle.agent.run import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversations, MemoryConversations
+from oracle.loading import collector_paused
 from oracle.logs import configure_unless_configured
 from oracle.models import Model, ModelError
 from oracle.models.offline import OfflineModel
@@ -105,9 +106,10 @@ def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
     """
     if not uses_provider(settings, environ):
         return OfflineModel()
-    import httpx2  # noqa: PLC0415  only where a provider answers
+    with collector_paused():
+        import httpx2  # noqa: PLC0415  only where a provider answers
 
-    from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  the SDK takes a second to import
+        from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  the SDK takes most of a second to import
 
     try:
         # Fails as the SDK's client would where a proxy cannot be used; that one, half made, would also complain on its

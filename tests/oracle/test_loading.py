@@ -1,0 +1,42 @@
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from oracle.loading import collector_paused
+
+_WATCHED = """
+import gc
+looks = []
+gc.callbacks.append(lambda phase, info: looks.append(phase))
+from oracle.cli.entry import cli
+before = len(looks)
+cli.get_command(None, "ask")
+from oracle.wiring.agent import build_model
+from oracle.settings import Settings
+build_model(Settings(llm="anthropic"), {})
+print(len(looks) - before)
+"""
+
+
+def test_the_collector_is_off_within_and_on_after():
+    with collector_paused():
+        assert not gc.isenabled()
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+@pytest.mark.long
+def test_loading_a_command_and_the_sdk_is_not_slowed_by_the_collector(tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-c", _WATCHED],
+        cwd=tmp_path,
+        env={"ANTHROPIC_API_KEY": "test-key"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(ran.stdout) < 20  # or there are hundreds
