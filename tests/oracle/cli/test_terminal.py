@@ -1,4 +1,5 @@
 import io
+import random
 import re
 
 import pytest
@@ -102,6 +103,75 @@ def test_calls_that_run_side_by_side_are_all_shown_as_they_end():
     assert shown.startswith(
         '✗ read_file(path="b.py")  1 ms · no such file\n✓ search_code(query="auth")  35 ms\n\ncompleted'
     )
+
+
+ANSWER = """# Title
+
+A paragraph that is longer than the screen is wide, so that it takes more than one line of it, and `code`.
+
+1. one
+2. two
+   - half
+
+```python
+x = 1
+
+y = 2
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+The end."""
+SHOWN = """Title
+
+A paragraph that is longer than the screen is wide, so that
+it takes more than one line of it, and code.
+
+ 1 one
+ 2 two
+    • half
+
+  x = 1
+
+  y = 2
+
+a   b
+─────
+1   2
+
+The end.
+
+completed · 3 turns · 1,234 tokens · m · 1.2 s
+"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_markdown_is_rendered_and_shown_once_in_whatever_pieces_it_comes(seed):
+    rng = random.Random(seed)
+    cuts = sorted(rng.randrange(len(ANSWER)) for _ in range(40))
+    pieces = [ANSWER[start:end] for start, end in zip([0, *cuts], [*cuts, len(ANSWER)], strict=True)]
+    assert screen(*(Content(piece) for piece in pieces), DONE) == SHOWN
+
+
+def test_a_block_that_is_not_finished_is_shown_when_the_answer_is_cut_off():
+    assert screen(Content("Half of a sent")) == "Half of a sent\n"
+    assert screen(Content("```\nx = 1")) == "  x = 1\n"
+
+
+def test_a_block_higher_than_the_screen_is_whole_when_it_is_finished():
+    lines = [f"line {number}" for number in range(60)]
+    assert screen(Content("```\n"), *(Content(f"{line}\n") for line in lines), Content("```\n")) == "".join(
+        f"  {line}\n" for line in lines
+    )
+
+
+def test_two_turns_text_and_the_calls_between_them_stand_one_empty_line_apart():
+    shown = screen(
+        Content("A"), Content("\n\n"), Thinking("hm"), CALL, RESULT, Thinking("hm"), Content("\n\n"), Content("B")
+    )
+    assert shown == 'A\n\n✓ search_code(query="auth")  35 ms\n\nB\n'
 
 
 def test_notifications_are_amber():

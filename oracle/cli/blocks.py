@@ -1,0 +1,127 @@
+"""The blocks of a Markdown text that comes piece by piece: paragraphs, list items, code, tables.
+
+Rules:
+
+- A block is finished when no later line can belong to it; then it can be shown for good.
+- Nothing is dropped: the blocks joined are the text's lines, blank ones between blocks apart.
+- An item of a list is a block of its own, so that a long list is shown item by item.
+
+Only what tells where a block ends is looked at; what a block is, its renderer decides.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+_FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_FENCE_IN_LIST: Final = re.compile(r"\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?P<mark>`{3,}(?=[^`]*$)|~{3,})")
+_ITEM: Final = re.compile(r" {0,1}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
+_INTERRUPTS: Final = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|[-*+]\s|1[.)]\s)")
+_HEADING: Final = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+_Kind = Literal["none", "text", "item", "fence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a text.
+
+    Args:
+        text: its lines.
+        is_tight: it follows the block before without an empty line: both are items of one list.
+    """
+
+    text: str
+    is_tight: bool = False
+
+
+class BlockReader:
+    """Reads a text piece by piece."""
+
+    def __init__(self) -> None:
+        self._kind: _Kind = "none"
+        self._lines: list[str] = []
+        self._rest = ""
+        self._fence = ""
+        self._is_tight = False
+        self._had_blank = False
+
+    @property
+    def pending(self) -> Block | None:
+        """The block that is not finished; `None` if there is nothing of it yet."""
+        text = "\n".join((*self._lines, self._rest)) if self._rest else "\n".join(self._lines)
+        return Block(text, self._is_tight) if text.strip() else None
+
+    def feed(self, text: str) -> list[Block]:
+        """Take the next piece; return the blocks that it finishes."""
+        *lines, self._rest = (self._rest + text).split("\n")
+        return [block for line in lines for block in self._take(line)]
+
+    def close(self) -> list[Block]:
+        """The text is over, or goes on elsewhere: return what is left of it."""
+        finished = self.feed("\n") if self._rest else []
+        return [*finished, *self._finish()]
+
+    def _take(self, line: str) -> Iterator[Block]:
+        if self._fence:
+            self._lines.append(line)
+            if _closes(line, self._fence):
+                self._fence = ""
+                if self._kind == "fence":
+                    yield from self._finish()
+        elif not line.strip():
+            yield from self._take_blank()
+        elif self._goes_on(line):
+            self._add(line)
+        else:
+            was_item = self._kind == "item"
+            yield from self._finish()
+            self._begin(line, is_tight=was_item)
+            if _HEADING.match(line):
+                yield from self._finish()
+
+    def _take_blank(self) -> Iterator[Block]:
+        if self._kind == "item":
+            self._lines.append("")
+            self._had_blank = True
+        else:
+            yield from self._finish()
+
+    def _goes_on(self, line: str) -> bool:
+        """Whether a line with words belongs to the block before."""
+        if self._kind == "item":
+            is_indented = line.startswith(("  ", "\t"))
+            return is_indented or not (self._had_blank or _ITEM.match(line) or _begins_block(line))
+        return self._kind == "text" and not _begins_block(line)
+
+    def _begin(self, line: str, *, is_tight: bool) -> None:
+        fence = _FENCE.match(line)
+        self._kind = "fence" if fence else "item" if _ITEM.match(line) else "text"
+        self._is_tight = is_tight and self._kind == "item"
+        self._fence = fence["mark"] if fence else ""
+        if self._kind == "item":
+            self._add(line)
+        else:
+            self._lines.append(line)
+
+    def _add(self, line: str) -> None:
+        self._lines.append(line)
+        self._had_blank = False
+        if self._kind == "item" and (fence := _FENCE_IN_LIST.match(line)):
+            self._fence = fence["mark"]
+
+    def _finish(self) -> Iterator[Block]:
+        text, is_tight = "\n".join(self._lines).rstrip("\n"), self._is_tight
+        self._kind, self._lines, self._fence, self._had_blank, self._is_tight = "none", [], "", False, False
+        if text.strip():
+            yield Block(text, is_tight)
+
+
+def _begins_block(line: str) -> bool:
+    return _FENCE.match(line) is not None or _INTERRUPTS.match(line) is not None
+
+
+def _closes(line: str, fence: str) -> bool:
+    marks = line.strip()
+    return len(marks) >= len(fence) and set(marks) == {fence[0]}

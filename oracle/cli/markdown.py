@@ -1,0 +1,166 @@
+"""A block of Markdown as a terminal shows it.
+
+Rules:
+
+- Nothing is lost: where the rendered block lacks a letter of its text, the text is shown as it was written.
+- A link is shown as text with its address; the terminal gets no address to open by itself.
+- HTML, entities, images and link definitions have no meaning here and stay what they are: text.
+- Whatever was decoded on the way, no character reaches the terminal that it would obey.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, TableElement
+from rich.segment import Segment
+from rich.style import Style
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from oracle.cli.text import clean
+
+_THEME: Final = Theme(
+    {
+        "markdown.code": "cyan",
+        "markdown.h1": "bold underline",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.link": "underline",
+        "markdown.link_url": "dim",
+        "markdown.item.bullet": "bold",
+        "markdown.item.number": "bold",
+        "markdown.hr": "dim",
+    }
+)
+_CODE_THEME: Final = "ansi_dark"
+_LONGEST_CHARS: Final = 100_000
+_INFO: Final = re.compile(r"^\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+
+
+class MarkdownBlock:
+    """Renders a block; `tail` shows its last lines alone.
+
+    Args:
+        text: the block, cleaned.
+        tail: how many lines at most, from the end; `None`: all.
+    """
+
+    def __init__(self, text: str, *, tail: int | None = None) -> None:
+        self._text = text
+        self._tail = tail
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The lines, without the blanks that would fill them."""
+        lines = self._rendered(console, options)
+        for line in lines if self._tail is None else lines[-self._tail :]:
+            yield from line
+            yield Segment.line()
+
+    def _rendered(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        lines: list[list[Segment]] = []
+        if len(self._text) <= _LONGEST_CHARS:
+            with console.use_theme(_THEME), suppress(Exception):  # a renderer that fails must not cost the answer
+                lines = _lines(console, _Markdown(self._text), options)
+        if not _has_all(self._text, lines):
+            lines = _lines(console, Text(self._text, overflow="fold"), options)
+        return lines
+
+
+class _Heading(Heading):
+    """At the left, as all text."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console, options
+        self.text.justify = "default"
+        yield self.text
+
+
+class _Code(CodeBlock):
+    """Indented, on the terminal's own background."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console, options
+        code = str(self.text).rstrip()
+        yield Syntax(
+            code, self.lexer_name, theme=self.theme, word_wrap=True, padding=(0, 2), background_color="default"
+        )
+
+
+class _Table(TableElement):
+    """As wide as it must be, with long words folded and not cut."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console, options
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for cell in self.header.row.cells if self.header is not None and self.header.row is not None else ():
+            table.add_column(cell.content, overflow="fold")
+        for row in self.body.rows if self.body is not None else ():
+            table.add_row(*(cell.content for cell in row.cells))
+        yield table
+
+
+class _Markdown(Markdown):
+    """Markdown without what hides text: HTML, entities, images, link definitions."""
+
+    elements = Markdown.elements | {
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+        "table_open": _Table,
+    }
+
+    def __init__(self, text: str) -> None:
+        super().__init__("", code_theme=_CODE_THEME, hyperlinks=False)
+        self.markup = text
+        self.parsed = _parser().parse(text)
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+    return parser.disable(["entity", "image", "autolink", "reference", "html_block", "html_inline"])
+
+
+def _lines(console: Console, renderable: Any, options: ConsoleOptions) -> list[list[Segment]]:  # noqa: ANN401
+    segments = [_cleaned(segment) for segment in console.render(renderable, options.update(height=None))]
+    lines = [_without_fill(line) for line in Segment.split_lines(segments)]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines
+
+
+def _cleaned(segment: Segment) -> Segment:
+    return segment if segment.control else Segment(clean(segment.text), segment.style)
+
+
+def _without_fill(line: list[Segment]) -> list[Segment]:
+    """The line without blanks at its end that cannot be seen."""
+    kept = list(line)
+    while kept and not kept[-1].text.strip(" ") and not _shows_blanks(kept[-1].style):
+        kept.pop()
+    if kept and not _shows_blanks(kept[-1].style):
+        kept[-1] = Segment(kept[-1].text.rstrip(" "), kept[-1].style)
+    return kept
+
+
+def _shows_blanks(style: Style | None) -> bool:
+    return style is not None and bool(style.underline or style.reverse or style.strike)
+
+
+def _has_all(text: str, lines: list[list[Segment]]) -> bool:
+    """Whether no letter of the text is missing; the language of a fence is none of its text."""
+    shown = Counter(_letters(segment.text for line in lines for segment in line))
+    return not Counter(_letters([_INFO.sub("", text)])) - shown
+
+
+def _letters(texts: Any) -> Iterator[str]:  # noqa: ANN401  an iterable of texts
+    return (character for text in texts for character in text if character.isalpha())
