@@ -6,13 +6,13 @@ control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`)
 
 import asyncio
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import structlog
 
-from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
+from bt_runtime import Observer, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closing
 from oracle.agent.faults import control_failed, internal_error
 from oracle.agent.journal import Journal, NoJournal
@@ -22,14 +22,13 @@ from oracle.agent.run import AgentRun, Equipment
 from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
+from oracle.control.choosing import DEFAULT_TREE, Controls, NoSuchControlError
 from oracle.conversations import Conversation, Conversations, history_for_model
 from oracle.decision import (
     AgentConfig,
     AgentState,
     DecisionTree,
     DecisionTreeError,
-    decision_trees,
-    make_decision_tree,
     stricter,
 )
 from oracle.models.protocol import ModelFault
@@ -37,7 +36,6 @@ from oracle.tools import ToolRegistry
 
 log = structlog.get_logger(__name__)
 
-DEFAULT_TREE = "oracle"
 MOST_HISTORY_TOKENS = 100_000
 """Of a conversation in a request; half of the query's token budget if that is less (decision 26)."""
 
@@ -140,7 +138,7 @@ class ActiveQuery:
         self.control.cancel()
 
     def abort(self, fault: ModelFault) -> None:
-        """The query cannot go on, through no wish of the user's: it ends as `error`, and what was said is kept."""
+        """The query cannot go on, and the user did not cancel it: it ends as `error`, and what was said is kept."""
         if self.agent.state.termination_reason is None:
             self.agent.stop("error")
             self.agent.fault = fault
@@ -149,14 +147,15 @@ class ActiveQuery:
     async def run(self) -> None:
         """See the query to its `Done`, whatever happens on the way.
 
-        A cancel of the task that runs this is taken as a wish to stop: what was said is kept, `Done` is sent, and the
-        cancel goes on. `cancel` is the better way, for then the tree decides.
+        A cancel of the task that runs this is a request to stop: what was said is kept, `Done` is sent, and the
+        cancel is raised again. `cancel` is the better way, for then the tree decides.
         """
         self.agent.tell_of_cut_history()
         try:
             await self._drive()
             await self.closing.finish(self.agent, asked_at=self.asked_at)
         except asyncio.CancelledError:
+            self.agent.state = replace(self.agent.state, cancelled=True)
             self.agent.stop("user_cancelled")
             await self.closing.finish(self.agent, asked_at=self.asked_at)
             raise
@@ -190,9 +189,10 @@ class Oracle:
         cap: lowers a query's limits to what the operator allows.
         tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
         control: `loop` has the default decision tree answer in the place of the tree `oracle`.
+        named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  by name, and each is another part
         self,
         *,
         equipment: Equipment,
@@ -203,15 +203,15 @@ class Oracle:
         cap: Callable[[AgentConfig], AgentConfig] | None = None,
         tools_of: Callable[[str], ToolRegistry] | None = None,
         control: Literal["tree", "loop"] = "tree",
+        named_trees: Collection[str] = (),
     ) -> None:
         self._equipment = equipment
-        self._trees = ReloadingTrees(trees)
+        self._controls = Controls(trees, named=named_trees, default=control)
         self._conversations = conversations
         self._new_id = new_id
         self._config = config or AgentConfig()
         self._cap = cap or (lambda wanted: wanted)
         self._tools_of = tools_of
-        self._control = control
 
     @property
     def model_name(self) -> str:
@@ -261,7 +261,7 @@ class Oracle:
         checked = self.check(ask)
         conversation = await self._conversation(ask)
         room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
-        history = history_for_model(conversation.messages, most_tokens=room)
+        history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
         query = Query(
             run_id=ask.run_id or self._new_id(),
             question=checked.question,
@@ -289,18 +289,10 @@ class Oracle:
         return ActiveQuery(agent, control, closing, asked_at, chosen if isinstance(chosen, TreeDefinition) else None)
 
     def _choose(self, name: str, config: AgentConfig) -> TreeDefinition | DecisionTree:
-        """A registered decision tree goes before a YAML tree of the same name."""
-        if name == DEFAULT_TREE and self._control == "loop":
-            return make_decision_tree("default", config)
-        if name in decision_trees():
-            return make_decision_tree(name, config)
         try:
-            return self._trees.load(name)
-        except TreeNotFoundError as error:
-            known = sorted({*self._trees.names(), *decision_trees()})
-            nearest = closest(name, known)
-            hint = f"did you mean {nearest!r}?" if nearest else f"there are {', '.join(known)}"
-            raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name) from error
+            return self._controls.choose(name, config)
+        except NoSuchControlError as error:
+            raise UnknownTreeError(str(error), name=name) from error
 
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:

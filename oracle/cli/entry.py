@@ -12,18 +12,19 @@ from typing import Final, cast
 import click
 
 from oracle.cli.errors import INTERRUPTED
+from oracle.cli.groups import SuggestingGroup
 from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 from oracle.loading import collector_paused
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
-    "trees": ("oracle.cli.trees:trees", "Check tree files, look at trees, print their schema."),
+    "trees": ("oracle.cli.trees:trees", "Check tree files, copy and list them, look at trees, print their schema."),
 }
 """Where each command is, and what it does: known without loading any."""
 
 
-class _Commands(click.Group):
+class _Commands(SuggestingGroup):
     """Loads a command when it is called: help and version need none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -76,8 +77,8 @@ def cli() -> None:
     \b
     oracle serve --project .
     oracle ask "How does the login work?" --project .
-    oracle trees show oracle
-    oracle trees check my-trees/
+    oracle trees init my-trees
+    oracle trees check my-trees
 
     `oracle serve --help` lists the settings.
     """  # noqa: D301  click's mark for lines that stay as they are

@@ -36,7 +36,7 @@ def serve(
 
     \b
     Exit codes:
-      0    it was told to stop, and did
+      0    it was asked to stop, and did
       1    it cannot start: the port, a setting, a folder, a tree or the database cannot be used
       2    an option is unknown or has no value
       130  a second Ctrl-C came before it had stopped (143: SIGTERM)
@@ -55,5 +55,6 @@ def serve(
 def _announce(listening: Listening) -> None:
     click.echo(
         f"Oracle is listening on {listening.url}\n"
-        f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}"
+        f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}\n"
+        f"  next: open {listening.url}/ in a browser, which says how to ask; Ctrl-C here ends the service"
     )

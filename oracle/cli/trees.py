@@ -1,6 +1,5 @@
-"""`oracle trees`: check tree files, look at trees, and print their schema."""
+"""`oracle trees`: check tree files, copy and list them, look at trees, and print their schema."""
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,21 +13,22 @@ from bt_runtime import (
     TreeNotFoundError,
     format_mistakes,
     render,
-    tree_schema,
 )
 from bt_runtime.rendering import FORMATS, Format
 from oracle.cli.errors import FAILED, CommandError
-from oracle.cli.setup import settings_for
-from oracle.nodes import REGISTRY
-from oracle.settings import SettingsError
-from oracle.wiring import tree_library
+from oracle.cli.groups import SuggestingGroup
+from oracle.cli.tree_folders import init, list_, open_library, schema_text, shortest
 
 _ENDINGS = (".yaml", ".yml")
 
 
-@click.group("trees", no_args_is_help=True)
+@click.group("trees", cls=SuggestingGroup, no_args_is_help=True)
 def trees() -> None:
-    """Check tree files, look at trees, print their schema."""
+    """Check tree files, copy and list them, look at trees, print their schema."""
+
+
+trees.add_command(init)
+trees.add_command(list_)
 
 
 @trees.command("check")
@@ -44,8 +44,8 @@ def check(*, paths: tuple[Path, ...]) -> int:
       0  all are right
       1  there are mistakes
     """  # noqa: D301  click's mark for lines that stay as they are
-    library = _library()
-    report = library.check(paths or [_shortest(folder) for folder in library.folders])
+    library = open_library()
+    report = library.check(paths or [shortest(folder) for folder in library.folders])
     click.echo(str(report))
     missed = [] if paths else _mistakes_in_place(library, already_told=str(report))
     for text in missed:
@@ -63,20 +63,13 @@ def show(*, name: str, format_: Format) -> None:
 
     Exits with 1 if there is no such tree, or if it has mistakes.
     """
-    click.echo(render(_named(_library(), name), format_).rstrip("\n"))
+    click.echo(render(_named(open_library(), name), format_).rstrip("\n"))
 
 
 @trees.command("schema")
 def schema() -> None:
     """Print the JSON Schema of tree files, for editors."""
-    click.echo(json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False))
-
-
-def _library() -> TreeLibrary:
-    try:
-        return tree_library(settings_for())
-    except SettingsError as error:
-        raise CommandError(str(error)) from None
+    click.echo(schema_text().rstrip("\n"))
 
 
 def _named(library: TreeLibrary, name: str) -> TreeDefinition:
@@ -116,9 +109,3 @@ def _mistakes_in_place(library: TreeLibrary, *, already_told: str) -> Sequence[s
             if new:
                 told.append(format_mistakes(new, error.sources))
     return list(dict.fromkeys(told))
-
-
-def _shortest(folder: Path) -> Path:
-    """The folder as the user would write it."""
-    relative = os.path.relpath(folder)
-    return Path(relative) if not relative.startswith("..") else folder

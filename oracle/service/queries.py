@@ -3,7 +3,8 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from oracle.answering import DEFAULT_TREE, Ask
+from oracle.answering import Ask
+from oracle.control.choosing import DEFAULT_TREE
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.agent_settings import config_of
 from oracle.service.answers import json_answer

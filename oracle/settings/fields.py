@@ -112,6 +112,10 @@ class Settings(BaseSettings):
     models: Names = Field(
         default=(), description="Further models that a request may name, separated by commas; empty: any."
     )
+    trees: Names = Field(
+        default=(),
+        description="The trees that a request may name, separated by commas; empty: all that are not `internal`.",
+    )
     control: ControlName = Field(
         default="tree",
         description="What drives a query: the YAML `tree`, or the plain `loop` of the default decision tree.",

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from bt_runtime import Clock, SystemClock, TreeLibrary
+from bt_runtime import Clock, HostAction, Registry, SystemClock, TreeLibrary
 from oracle import trees
 from oracle.agent.run import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
+from oracle.control.choosing import Controls
 from oracle.conversations import Conversations, MemoryConversations
 from oracle.loading import collector_paused
 from oracle.logs import configure_unless_configured
@@ -20,7 +21,7 @@ from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
-from oracle.tools import ToolRegistry, project_tools, top_folders, vault_tools, web_tools
+from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
 
 DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
@@ -70,9 +71,12 @@ def build_oracle(
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
+    tools = tools if tools is not None else build_tools(settings, has_web_search=model.has_web_search)
+    library = tree_library(settings, tools)
+    _check_named(settings, library)
     equipment = Equipment(
         model=model,
-        tools=tools or build_tools(settings, has_web_search=model.has_web_search),
+        tools=tools,
         segments=load_segments(settings.prompts_dir),
         intents=HeuristicIntentClassifier(),
         clock=clock or SystemClock(),
@@ -84,13 +88,14 @@ def build_oracle(
     )
     return Oracle(
         equipment=equipment,
-        trees=tree_library(settings),
+        trees=library,
         conversations=conversations or MemoryConversations(new_id=new_id),
         new_id=new_id,
         config=settings.default_config,
         cap=settings.capped,
         tools_of=tools_of,
         control=settings.control,
+        named_trees=settings.trees,
     )
 
 
@@ -178,8 +183,12 @@ def own_data(settings: Settings) -> tuple[Path, ...]:
     return (*folders, *(database.with_name(database.name + end) for end in _BESIDE_A_DATABASE))
 
 
-def tree_library(settings: Settings) -> TreeLibrary:
+def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeLibrary:
     """The operator's trees, then the shipped ones.
+
+    Args:
+        settings: the operator's.
+        tools: what `action` can call; `None`: the tools that the settings say, if those can be used.
 
     Raises:
         SettingsError: the operator's folder is none.
@@ -187,12 +196,39 @@ def tree_library(settings: Settings) -> TreeLibrary:
     folders = [trees.FOLDER]
     if settings.trees_dir is not None:
         if not settings.trees_dir.is_dir():
+            what = "is a file" if settings.trees_dir.exists() else "does not exist"
             raise SettingsError(
-                f"the folder of trees {str(settings.trees_dir)!r} does not exist; set ORACLE_TREES_DIR "
-                "(or serve --trees) to one that does"
+                f"the folder of trees {str(settings.trees_dir)!r} {what}; set ORACLE_TREES_DIR (or serve --trees) to "
+                "a folder of tree files, such as `oracle trees init DIR` makes"
             )
         folders.insert(0, settings.trees_dir)
-    return TreeLibrary(folders, registry=REGISTRY)
+    return TreeLibrary(folders, registry=_with_tools(settings, tools))
+
+
+def _with_tools(settings: Settings, tools: ToolRegistry | None) -> Registry:
+    try:
+        tools = tools if tools is not None else build_tools(settings, has_web_search=False)
+    except (ToolSetupError, SettingsError):
+        return REGISTRY  # the tools cannot be known here; who needs them gets the error
+    return REGISTRY.with_actions({tool.name: _action(tool) for tool in tools.tools if not tool.is_server_side})
+
+
+def _action(tool: Tool) -> HostAction:
+    schema = tool.input_schema
+    takes_any = schema.get("additionalProperties", True) is not False
+    names = None if takes_any else tuple(schema.get("properties", ()))
+    return HostAction(names, frozenset(schema.get("required", ())))
+
+
+def _check_named(settings: Settings, library: TreeLibrary) -> None:
+    """Refuse a list of trees with one in it that no question could name."""
+    alone = Controls(library)
+    for name in settings.trees:
+        if not alone.may_be_named(name):
+            raise SettingsError(
+                f"ORACLE_TREES names {name!r}, which is no tree that a question can name; see `oracle trees list` "
+                "(a folder of trees goes into ORACLE_TREES_DIR)"
+            )
 
 
 def now() -> datetime:

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ LIMIT_S = 60
 """Against a hang of the test itself; nothing waits for it."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, provided, number):
     async with StandInProvider([HANGS]) as provider:
@@ -33,6 +35,7 @@ async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, pro
     assert (done["type"], done["termination_reason"]) == ("done", "user_cancelled")
 
 
+@pytest.mark.long
 async def test_an_interruption_is_told_in_plain_text(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -75,6 +78,7 @@ def test_the_first_interruption_stops_the_query_and_leaves_the_second_to_the_sys
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_DFL
 
 
+@pytest.mark.long
 async def test_a_second_interruption_ends_a_command_that_is_stuck_in_writing(start, provided):
     async with StandInProvider([Disturbed(ScriptedTurn(text="word " * 100_000, piece_chars=1000), "hang")]) as provider:
         provided(provider)
@@ -98,6 +102,7 @@ def catches(pid, number):
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
+@pytest.mark.long
 async def test_a_reader_that_goes_away_ends_the_query_quietly(start, provided):
     turn = ScriptedTurn(text="word " * 20_000, piece_chars=100)
     async with StandInProvider([turn]) as provider:
@@ -111,6 +116,7 @@ async def test_a_reader_that_goes_away_ends_the_query_quietly(start, provided):
     assert b"Exception" not in err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("redirections", "code"),
     [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
@@ -124,6 +130,7 @@ async def test_closed_and_full_streams_do_no_harm(start, redirections, code):
         assert b"Error: the answer could not be written: No space left on device" in err
 
 
+@pytest.mark.long
 async def test_a_closed_standard_input_is_no_question(start):
     process = await start("ask", wrapper=("sh", "-c", '"$@" <&-', "sh"))
     _, err = await process.communicate()
@@ -168,6 +175,23 @@ async def test_a_person_at_a_terminal_sees_the_answer_with_what_was_done_for_it(
     assert "\x1b[2mcompleted · " in shown
 
 
+@pytest.mark.long
+async def test_markdown_is_rendered_at_a_terminal_and_left_alone_in_a_pipe(start, provided):
+    text = "## Title\n\nSee **this** in `a.py`:\n\n```\nx = 1\n```\n\n1. one\n2. two"
+    answer = ScriptedTurn(text=text, piece_chars=3)
+    async with StandInProvider([answer, answer]) as provider:
+        provided(provider)
+        code, shown = await at_terminal(start, "ask", "Hello")
+        process = await start("ask", "Hello")
+        piped, _ = await process.communicate()
+    assert code == 0
+    assert "\x1b[1mTitle\x1b[0m\r\n" in shown
+    assert "See \x1b[1mthis\x1b[0m in \x1b[36ma.py\x1b[0m:\r\n" in shown
+    assert "x = 1" in shown
+    assert piped.decode() == f"{text}\n"
+
+
+@pytest.mark.long
 async def test_ctrl_c_at_a_terminal_gives_the_cursor_back_and_says_so(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
@@ -180,12 +204,14 @@ async def test_ctrl_c_at_a_terminal_gives_the_cursor_back_and_says_so(start, pro
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
 
 
+@pytest.mark.long
 async def test_no_colour_is_shown_where_none_is_wanted(start, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     _, shown = await at_terminal(start, "ask", "Thanks!")
     assert "\x1b[3" not in shown
 
 
+@pytest.mark.long
 async def test_a_terminal_that_can_only_print_gets_plain_text(start, monkeypatch):
     process = await start("ask", "Thanks!", wrapper=("env", "TERM=dumb"))
     out, _ = await process.communicate()
@@ -218,3 +244,17 @@ def test_an_unknown_command_is_told(oracle):
 
 def test_the_entry_is_the_console_script():
     assert main.__module__ == "oracle.cli.entry"
+
+
+def test_the_package_can_be_run_as_the_command(tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "oracle", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.startswith("oracle ")
+
+
+@pytest.mark.parametrize(("words", "right"), [(["seve"], "serve"), (["trees", "chekc"], "check")])
+def test_a_misspelt_command_is_told_the_nearest(oracle, words, right):
+    ran = oracle(*words)
+    assert ran.code == 2
+    assert f"No such command {words[-1]!r}; did you mean {right!r}?" in ran.err

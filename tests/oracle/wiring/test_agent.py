@@ -179,3 +179,37 @@ def test_every_name_of_the_door_is_there():
 def test_the_sdk_is_not_loaded_where_no_provider_is_asked(module):
     code = f"import sys, {module}; sys.exit('anthropic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["nowhere", "fallback"])
+def test_a_list_of_trees_with_one_that_no_question_can_name_is_refused(tmp_path, name):
+    settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees=("oracle", name))
+    with pytest.raises(SettingsError, match=f"ORACLE_TREES names '{name}'"):
+        build_oracle(settings, model=OfflineModel())
+
+
+def test_trees_are_checked_against_the_tools_that_there_are(tmp_path):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    (folder / "wrong.yaml").write_text("tree: wrong\nroot: {action: {call: search_code, with: {qurey: question}}}\n")
+    (folder / "none.yaml").write_text("tree: none\nroot: {action: web_search}\n")
+    settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees_dir=folder)
+    told = tree_library(settings).check([folder]).mistakes
+    assert [mistake.message for mistake in told] == [
+        "there is no action 'web_search'",
+        "'search_code' needs the argument 'query'",
+        "'search_code' has no argument 'qurey'",
+    ]
+    without = read_settings(project_dir=tmp_path / "nowhere", data_dir=tmp_path / "data", trees_dir=folder)
+    assert tree_library(without).check([folder]).ok
+
+
+def test_trees_may_call_the_tools_that_a_host_brings(tmp_path):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    (folder / "own.yaml").write_text("tree: own\nroot: {action: search_code}\n")
+    settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees_dir=folder)
+    assert "needs the argument" in str(
+        tree_library(settings, build_tools(settings, has_web_search=False)).check([folder])
+    )
+    assert "there is no action" in str(tree_library(settings, ToolRegistry([])).check([folder]))

@@ -1,0 +1,157 @@
+"""`oracle trees init` and `oracle trees list`: a folder of one's own trees, and which file serves each name."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bt_runtime import TreeFileError, TreeLibrary, tree_schema
+from oracle.cli.errors import CommandError
+from oracle.cli.setup import settings_for
+from oracle.cli.text import one_line
+from oracle.nodes import REGISTRY
+from oracle.settings import SettingsError
+from oracle.trees import FOLDER
+from oracle.wiring import tree_library
+
+_SCHEMA: Final = "tree.schema.json"
+
+
+@click.command("init")
+@click.argument("name", metavar="DIR")
+def init(*, name: str) -> None:
+    """Copy the shipped trees to DIR, for editing.
+
+    Their schema comes with them, for editors. DIR is made if it is not there. A file that is there is never changed:
+    running this again, say after an upgrade, copies what is new and says which of your files differ from the shipped
+    ones.
+
+    \b
+    Exit codes:
+      0  DIR has a file for each shipped tree
+      1  a file or the folder cannot be written
+    """  # noqa: D301  click's mark for lines that stay as they are
+    if not name.strip():  # an unset variable, say; it would mean the working folder
+        raise CommandError("DIR is empty; name a folder, or `.` for the working folder")
+    folder = Path(name)
+    _make(folder)
+    found = {file: _copy(folder / file, data) for file, data in _shipped().items()}
+    for file, what in found.items():
+        click.echo(f"{_shown(folder / file)}: {what}")
+    if _DIFFERS in found.values():
+        click.echo(f"Files that differ were left as they are; the shipped ones are in {_shown(FOLDER)}")
+    click.echo(f"Edit them, run `oracle trees check {_shown(folder)}`, and set ORACLE_TREES_DIR={_shown(folder)}")
+
+
+@click.command("list")
+def list_() -> None:
+    """Print the file that serves each tree name.
+
+    It is the one in ORACLE_TREES_DIR, if there is one, else the shipped one. A tree with mistakes says so.
+    """
+    library = open_library()
+    names = library.names()
+    width = max(map(len, names), default=0)
+    for name in names:
+        click.echo(f"{name:{width}}  {_served(library, name)}")
+    for path in _misnamed(library):
+        click.echo(f"Note: {_shown(path)} serves no name; a tree file is called NAME.yaml", err=True)
+
+
+def open_library() -> TreeLibrary:
+    """The trees that the settings name.
+
+    Raises:
+        CommandError: the settings cannot be used.
+    """
+    try:
+        return tree_library(settings_for())
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
+
+
+def schema_text() -> str:
+    """The JSON Schema of tree files, of all kinds that there are."""
+    return json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n"
+
+
+def shortest(folder: Path) -> Path:
+    """The path as the user would write it: relative, where that does not lead out of the working folder."""
+    relative = os.path.relpath(folder)
+    return Path(relative) if not relative.startswith("..") else folder
+
+
+_COPIED: Final = "copied"
+_SAME: Final = "unchanged"
+_DIFFERS: Final = "kept; it differs from the shipped file"
+
+
+def _shipped() -> Mapping[str, bytes]:
+    """What a copy consists of, by file name."""
+    files = {path.name: path.read_bytes() for path in sorted(FOLDER.glob("*.yaml"))}
+    return files | {_SCHEMA: schema_text().encode()}
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise CommandError(f"{_shown(folder)!r} is a file; name a folder, or one that is not there yet") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise CommandError(f"the folder {_shown(folder)!r} cannot be made: {_reason(error)}") from None
+
+
+def _copy(path: Path, data: bytes) -> str:
+    """Write a file that is not there.
+
+    Returns:
+        What was done.
+    """
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return _SAME if _holds(path, data) else _DIFFERS
+    except OSError as error:
+        raise CommandError(f"{_shown(path)!r} cannot be written: {_reason(error)}") from None
+    return _COPIED
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except OSError:  # a folder, a link that leads nowhere, or another user's
+        return False
+
+
+def _served(library: TreeLibrary, name: str) -> str:
+    files = (folder / f"{name}.yaml" for folder in dict.fromkeys(library.folders))
+    serving, *hidden = (file for file in files if file.is_file())
+    whose = "shipped" if serving.parent == FOLDER else "yours"
+    over = f", in place of {', '.join(map(_shown, hidden))}" if hidden else ""
+    try:
+        use = ", a part of other trees" if library.preview(name).internal else ""
+    except TreeFileError as error:
+        count = len(error.mistakes)
+        use = f"; {count} mistake{'' if count == 1 else 's'}, see `oracle trees check {_shown(serving)}`"
+    return f"{_shown(serving)} ({whose}{over}{use})"
+
+
+def _misnamed(library: TreeLibrary) -> Iterator[Path]:
+    """Files of the operator that look like trees and are not found by any name."""
+    names = set(library.names())
+    for folder in library.folders:
+        for path in sorted(folder.glob("*.y*ml")):
+            if "." not in path.stem and (path.suffix == ".yml" or path.stem not in names):
+                yield path
+
+
+def _shown(path: Path) -> str:
+    return one_line(str(shortest(path)), longest=400)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
