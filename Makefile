@@ -1,10 +1,12 @@
 # Every target installs what it needs; `make help` lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
-INSTALL := $(BIN)/uv pip install --quiet --constraint requirements.lock --editable .
+INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint requirements.lock --editable .
 ARGS ?=
+SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
+	tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check bench eval soak docs lock clean
+.PHONY: help install run test lint check lowest bench eval soak docs lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -20,7 +22,15 @@ test: .venv/dev ## run the tests
 lint: .venv/dev ## ruff, mypy, import-linter
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
-check: lint test ## what CI runs
+check: lint ## what CI runs: the linters and all tests; some six minutes on two cores
+	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole -m "not soak"
+
+lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear .venv/lowest
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --requirement .ci/lowest.lock
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --constraint requirements.lock hypothesis pytest pytest-asyncio
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --no-deps --editable .
+	.venv/lowest/bin/python -m pytest --quiet -m "not soak and not long" $(SMOKE)
 
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
@@ -34,14 +44,16 @@ soak: .venv/dev ## the long forms of fuzz, load and fault tests
 docs: .venv/dev ## write the generated parts of docs/ anew
 	$(BIN)/python docs/generate.py
 
-lock: .venv/bin/uv ## renew requirements.lock
+lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here
+	$(BIN)/uv --version | sed 's/^uv \([0-9.]*\).*/uv==\1/' | $(BIN)/uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --output-file .ci/uv.lock
 	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
 
 clean: ## remove what the other targets made
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
-.venv/bin/uv:
-	$(PYTHON) -m venv .venv && $(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.8
+.venv/bin/uv: .ci/uv.lock
+	$(PYTHON) -m venv .venv && $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement .ci/uv.lock && touch $@
 
 .venv/installed: pyproject.toml requirements.lock | .venv/bin/uv
 	$(INSTALL) && touch $@

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import sys
+import tomllib
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -227,5 +228,17 @@ def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there()
     assert command[:2] == ["oracle", "serve"]
     serve = cli.get_command(None, "serve")
     assert {word for word in command if word.startswith("--")} <= {word for each in serve.params for word in each.opts}
-    uv = re.search(r"uv==[\d.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))[0]
-    assert any(uv in line for line in lines)
+
+
+def test_what_installs_and_builds_is_pinned():
+    pinned = re.compile(r"uv==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n")
+    assert pinned.fullmatch((ROOT / ".ci" / "uv.lock").read_text(encoding="utf-8"))
+    for name in ("Makefile", "Containerfile"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "pip install" in text
+        installs = [line for line in text.splitlines() if re.search(r"(?<!uv )pip install", line)]
+        assert all("--require-hashes --requirement .ci/uv.lock" in line for line in installs)
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+", requirement) for requirement in build["requires"])
+    bases = [line for line in (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines() if line[:5] == "FROM "]
+    assert all("${PYTHON_IMAGE}" in base for base in bases)
