@@ -5,6 +5,9 @@
 - 020 SC-005: answers at least as good as under the plain loop? By known facts, and by the model itself as a judge that
   does not know which is which, asked in both orders.
 - 012 SC-006: 30 % fewer turns than under the old limit of 30?
+- Does it keep to the prompt, by type of query: one well-formed signal at the very end, `partial_answer` after a
+  question to the user, no closing sentence of the control's, tools where they are needed and none where they are not?
+  And how large is the prompt?
 
 The questions are few, so the figures are an indication. The bound on what it costs is told before anything is asked.
 """
@@ -15,7 +18,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,13 +27,15 @@ from typing import Literal
 
 import structlog
 
+from benchmarks.eval_keeping import Turn, keeping
 from benchmarks.eval_questions import EVERYTHING, QUESTIONS, Question
 from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk, Content, Done, ToolCalled
 from oracle.models import Model
-from oracle.models.protocol import ModelRequest, TextDelta
+from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallRequested
 from oracle.settings import Settings
 from oracle.wiring import build_model, build_oracle, uses_provider
+from prompts import estimate_tokens
 
 REPOSITORY = Path(__file__).parents[1]
 TOKENS_PER_QUERY = 40_000
@@ -69,6 +75,8 @@ class Result:
         done: the last chunk.
         calls: groups of the tools that were called, by call.
         signals: of each response without tool calls, its type; `None` if it had none that could be read.
+        query_type: as it was classified.
+        turns: what the model was sent and said, turn by turn.
     """
 
     question: Question
@@ -77,6 +85,8 @@ class Result:
     done: Done
     calls: tuple[str, ...]
     signals: tuple[str | None, ...]
+    query_type: str
+    turns: tuple[Turn, ...]
 
     @property
     def unnecessary(self) -> int:
@@ -89,6 +99,36 @@ class Result:
         return any(signal in self.question.signals for signal in told)
 
 
+class WatchedModel:
+    """A model, and what it was sent and said, turn by turn."""
+
+    def __init__(self, model: Model) -> None:
+        self.turns: list[Turn] = []
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def has_web_search(self) -> bool:
+        return self._model.has_web_search
+
+    async def aclose(self) -> None:
+        """It stays the caller's to close."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        text, calls = "", 0
+        try:
+            async with aclosing(self._model.stream(request)) as events:
+                async for event in events:
+                    text += event.text if isinstance(event, TextDelta) else ""
+                    calls += isinstance(event, ToolCallRequested)
+                    yield event
+        finally:  # also where a limit has closed the stream
+            self.turns.append(Turn(text, calls=calls, prompt_tokens=estimate_tokens(request.system)))
+
+
 def bound(questions: Sequence[Question]) -> int:
     """The most tokens that the evaluation can use, about."""
     compared = sum(question.compared for question in questions)
@@ -99,11 +139,13 @@ def bound(questions: Sequence[Question]) -> int:
 async def evaluate(model: Model, questions: Sequence[Question], *, tell: Callable[[str], None]) -> None:
     """Ask everything and tell the figures."""
     with TemporaryDirectory(prefix="oracle-eval-") as folder:
-        oracles = _oracles(model, Path(folder))
+        watched = WatchedModel(model)
+        oracles = _oracles(watched, Path(folder))
         results: list[Result] = []
         for question in questions:
             for control in CONTROLS if question.compared else CONTROLS[:1]:
-                results.append(await ask(oracles[control, question.empty], question, control))
+                watched.turns.clear()
+                results.append(await ask(oracles[control, question.empty], question, control, watched.turns))
                 tell(_line(results[-1]))
     compared = [question for question in questions if question.compared]
     verdicts = [await judge(model, question, results) for question in compared]
@@ -111,8 +153,15 @@ async def evaluate(model: Model, questions: Sequence[Question], *, tell: Callabl
         tell(line)
 
 
-async def ask(oracle: Oracle, question: Question, control: ControlName) -> Result:
-    """Ask one question under one control; the plain loop has the old limit of turns."""
+async def ask(oracle: Oracle, question: Question, control: ControlName, turns: Sequence[Turn]) -> Result:
+    """Ask one question under one control; the plain loop has the old limit of turns.
+
+    Args:
+        oracle: with the control.
+        question: what is asked.
+        control: its name.
+        turns: where the watched model puts its turns.
+    """
     chunks: list[Chunk] = []
     limits = {"token_budget": TOKENS_PER_QUERY}
     if control != "tree":
@@ -128,7 +177,9 @@ async def ask(oracle: Oracle, question: Question, control: ControlName) -> Resul
     # Beside tool calls no signal is asked for.
     told = [record for record in query.agent.audit if record.action != "tools" and record.outcome != "ignored"]
     signals = tuple(record.type if record.outcome == "accepted" else None for record in told)
-    return Result(question, control, answer, done, tuple(called), signals)
+    found = query.agent.classification
+    query_type = found.query_type if found is not None else "?"
+    return Result(question, control, answer, done, tuple(called), signals, query_type, tuple(turns))
 
 
 async def judge(model: Model, question: Question, results: Iterable[Result]) -> tuple[str, str]:
@@ -178,9 +229,15 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
         ("tokens used by the queries", f"{sum(each.done.tokens_used for each in results):,}", ""),
     ]
     width = max(len(row[1]) for row in rows)
+    shipped = [each for each in results if each.control == "tree"]
+    rows += keeping(
+        # What only shows a signal may as well ask back as look: no tool is needed there, and none is too much.
+        (each.query_type, each.question.sources if each.question.compared else None, frozenset(each.calls), each.turns)
+        for each in shipped
+    )
     return [
         "",
-        *(f"{name:<44} {figure:<{width}}  {f'(aim: {aim})' if aim else ''}".rstrip() for name, figure, aim in rows),
+        *(f"{name:<46} {figure:<{width}}  {f'(aim: {aim})' if aim else ''}".rstrip() for name, figure, aim in rows),
     ]
 
 
@@ -227,7 +284,8 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     settings = Settings()
     if not uses_provider(settings, environ):
         print("There is no ANTHROPIC_API_KEY, so no real model can be asked. These stay unmeasured:")
-        print("020 US2-1 to US2-3 and SC-002 (signals), SC-003 (tool calls), SC-005 (answers), and 012 SC-006 (turns).")
+        print("020 US2-1 to US2-3 and SC-002 (signals), SC-003 (tool calls), SC-005 (answers), 012 SC-006 (turns),")
+        print("and whether the model keeps to the prompt. Set ANTHROPIC_API_KEY and run `make eval` again.")
         return 0
     most = bound(QUESTIONS)
     low, high = (most / 1e6 * dollars for dollars in DOLLARS_PER_MILLION)

@@ -60,7 +60,7 @@ QUESTIONS = (
     Question(
         "wrap-up",
         "What do our notes say about the last turn that the limits allow?",
-        (r"without tools|no tools|tool_choice", r"hint|told|asked"),
+        (r"not run|without tools|no tools|tool_choice", r"\bnote\b|hint|told|asked"),
         NOTES,
     ),
     Question(
@@ -91,6 +91,13 @@ QUESTIONS = (
         sources=CODE | NOTES,
         signals=frozenset({"stuck", "partial_answer", "need_capability"}),
         empty=True,
+        compared=False,
+    ),
+    Question(
+        "asks back",
+        "Replace our note about it with the new text.",
+        signals=frozenset({"partial_answer"}),
+        sources=NOTES,
         compared=False,
     ),
 )

@@ -24,7 +24,9 @@ def quiet() -> None:
     structlog.configure(wrapper_class=wrapper, cache_logger_on_first_use=True)
 
 
-def oracle_over(model: Model, tools: ToolRegistry, *, control: Literal["tree", "loop"] = "tree") -> Oracle:
+def oracle_over(
+    model: Model, tools: ToolRegistry, *, control: Literal["tree", "loop"] = "tree", thinking_tokens: int = 0
+) -> Oracle:
     """The shipped trees and prompts over a model and tools."""
     ids = count()
     equipment = Equipment(
@@ -34,6 +36,7 @@ def oracle_over(model: Model, tools: ToolRegistry, *, control: Literal["tree", "
         intents=HeuristicIntentClassifier(),
         clock=SystemClock(),
         timestamp=lambda: "2026-01-01T00:00:00Z",
+        thinking_tokens=thinking_tokens,
     )
     return Oracle(
         equipment=equipment,

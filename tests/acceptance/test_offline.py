@@ -82,7 +82,7 @@ def all_notes(vault: Path) -> str:
 async def test_the_weather_is_beyond_it_and_it_says_so(vault: Path) -> None:
     asked = await ask("What's the weather in Paris?", vault=vault)
     assert asked.calls == []
-    assert asked.signals == ["need_capability"]
+    assert asked.signals == ["need_capability"] * 2  # before and after the reading tools were offered to it
     assert asked.notices == ["capability_gap"]
     assert asked.done.termination_reason == "completed"
     assert asked.answer.count("To answer this fully I would need") == 1
@@ -98,6 +98,23 @@ async def test_the_code_question_of_the_readme_is_answered_with_places_in_bt_run
     assert all((REPOSITORY / place).is_file() for place in places)
     assert asked.signals[-1] in {"context_sufficient", "partial_answer"}
     assert asked.done.termination_reason == "completed"
+
+
+@pytest.mark.parametrize(
+    ("question", "place", "words"),
+    [
+        ("What does this project do?", r"README\.md:\d+", "The agent's control is a behavior tree in YAML"),
+        ("How do I add my own tool?", r"docs/tools\.md:\d+", "A tool from a function"),
+    ],
+)
+async def test_questions_about_use_are_answered_from_the_documents(
+    vault: Path, question: str, place: str, words: str
+) -> None:
+    asked = await ask(question, vault=vault)
+    best = re.search(r"Best match: `([^`]+)`", asked.answer)
+    assert best is not None
+    assert re.fullmatch(place, best[1])
+    assert words in asked.answer
 
 
 async def test_what_it_quotes_stands_in_the_file_at_that_line(vault: Path) -> None:

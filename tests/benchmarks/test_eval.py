@@ -6,6 +6,7 @@ import re
 import pytest
 
 from benchmarks import eval as evaluation
+from benchmarks.eval_keeping import Turn, keeping
 from benchmarks.eval_questions import EVERYTHING, QUESTIONS
 from bt_runtime import TreeLibrary
 from oracle.models.anthropic import AnthropicModel
@@ -48,6 +49,63 @@ async def test_the_figures_are_right_for_a_run_that_is_known() -> None:
     assert "tree 1, loop 0, everything 0" in calls_told
     (signals_told,) = [line for line in told if "responses with a signal" in line]
     assert "100 % (3/3)" in signals_told
+
+
+async def test_what_keeps_to_the_prompt_is_told_by_type_of_query() -> None:
+    told = await run([each for each in QUESTIONS if each.name in {"mistakes", "thanks"}])
+    (ends,) = [line for line in told if "answers that end with one signal" in line]
+    assert re.search(r" 2/2; code: 1/1; conversational: 1/1 +\(aim: 95 %\)$", ends)
+    (tokens,) = [line for line in told if "tokens of the prompt" in line]
+    sizes = re.search(r"code: ([\d,]+); conversational: ([\d,]+) ", tokens)
+    assert sizes is not None
+    of_code, of_talk = (int(size.replace(",", "")) for size in sizes.groups())
+    assert 1_500 < of_talk < of_code < 8_000
+
+
+SIGNAL = '<signal type="partial_answer"><missing>m</missing><confidence>0.9</confidence></signal>'
+TURNS = {
+    "as asked": (f"Text.\n\n{SIGNAL}\n", (True, False, False)),
+    "none": ("Text.", (False, False, False)),
+    "text after it": (f"{SIGNAL} Text.", (False, False, False)),
+    "two": (f"{SIGNAL}\n{SIGNAL}", (False, False, False)),
+    "malformed": ('Text.\n<signal type="stuck"></signal>', (False, False, False)),
+    "in a fence": (f"Text.\n```xml\n{SIGNAL}\n```", (False, False, False)),
+    "a question": (f"Which one do you *mean?*\n\n{SIGNAL}", (True, True, False)),
+    "a question and an answer": (f"Why? Because.\n\n{SIGNAL}", (True, False, False)),
+    "the control's sentence": (f"Half.\n\nStopped: time limit reached.\n\n{SIGNAL}", (True, False, True)),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), TURNS.values(), ids=TURNS)
+def test_a_turn_is_read_for_what_the_prompt_asks_of_it(text, found) -> None:
+    turn = Turn(text, calls=0, prompt_tokens=1)
+    assert (turn.ends_with_its_signal, turn.asks_the_user, turn.says_stopped) == found
+
+
+def test_the_figures_of_keeping_to_the_prompt_count_what_they_say() -> None:
+    asks = Turn(f"Which?\n\n{SIGNAL}", calls=0, prompt_tokens=3_000)
+    wrong = Turn('Which?\n<signal type="need_turn"><reason>r</reason></signal>', calls=0, prompt_tokens=3_000)
+    looks = Turn("Stopped: no.", calls=1, prompt_tokens=4_000)
+    code = frozenset({"code"})
+    figures = {
+        name: figure
+        for name, figure, _ in keeping(
+            [
+                ("code", code, code, [looks, asks]),
+                ("code", code, frozenset(), [wrong]),
+                ("conversational", frozenset(), frozenset(), [asks]),
+                ("action", None, frozenset(), [asks]),
+            ]
+        )
+    }
+    assert figures == {
+        "prompt: answers that end with one signal": "4/4; action: 1/1; code: 2/2; conversational: 1/1",
+        "prompt: questions to the user: partial_answer": "3/4; action: 1/1; code: 1/2; conversational: 1/1",
+        "prompt: `Stopped:` written by the model": "1; action: 0; code: 1; conversational: 0",
+        "prompt: tools called where needed": "1/2; action: -; code: 1/2; conversational: -",
+        "prompt: none called where not": "1/1; action: -; code: -; conversational: 1/1",
+        "prompt: tokens of the prompt": "3,250; action: 3,000; code: 3,500; conversational: 3,000",
+    }
 
 
 def test_without_a_key_it_says_what_stays_unmeasured_and_is_no_failure(
