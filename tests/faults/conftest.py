@@ -14,6 +14,13 @@ from benchmarks.paced_provider import PacedProvider
 from tests.faults.service import QUICK
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What kills, cuts and fills takes its time: all tests of this folder are long."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a module's tests."""
