@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that can lie: palette of node kinds, schema of tree files, settings.
+"""Writes the parts of the documentation that can lie: palette of node kinds, schema of tree files, settings, a mistake.
 
 `make docs` runs it; a test compares the files with what it would write.
 """
@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bt_runtime import tree_schema
+from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, tree_schema
 from bt_runtime.palette import render_palette
 from oracle.nodes import REGISTRY
 from oracle.settings import settings_table
 
 ROOT = Path(__file__).parents[1]
-_SETTINGS = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.DOTALL)
+MISTAKEN = "- llm_turn: {timeout: 120}"
 
 
 def generated() -> Mapping[Path, str]:
@@ -22,14 +22,35 @@ def generated() -> Mapping[Path, str]:
     return {
         ROOT / "docs" / "palette.md": render_palette(REGISTRY),
         ROOT / "trees" / "tree.schema.json": json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n",
-        ROOT / "README.md": _with_settings((ROOT / "README.md").read_text(encoding="utf-8")),
+        ROOT / "README.md": _readme((ROOT / "README.md").read_text(encoding="utf-8")),
     }
 
 
-def _with_settings(readme: str) -> str:
+def mistaken(tree: str) -> str:
+    """The text of `trees/oracle.yaml` with a mistake in it."""
+    return re.sub(r"- llm_turn\b.*", MISTAKEN, tree, count=1)
+
+
+def _readme(text: str) -> str:
+    for part, content in (("settings", _settings()), ("mistake", _mistake())):
+        text = re.sub(rf"(?s)(?<=<!-- {part} -->\n).*?(?=<!-- /{part} -->)", lambda _, new=content: new, text)
+    return text
+
+
+def _mistake() -> str:
+    """What the check says to it."""
+    folder = ROOT / "trees"
+    text = mistaken((folder / "oracle.yaml").read_text(encoding="utf-8"))
+    try:
+        TreeLibrary([folder], registry=REGISTRY).read_text(text, file="my-trees/oracle.yaml", name="oracle")
+    except TreeFileError as error:
+        return f"```\n{format_mistakes(error.mistakes, error.sources)}\n```\n"
+    raise AssertionError(f"{MISTAKEN!r} is no mistake")
+
+
+def _settings() -> str:
     rows = "".join(f"| `{row.name}` | {_cell(row.default)} | {row.meaning} |\n" for row in settings_table())
-    table = f"| variable | default | meaning |\n|---|---|---|\n{rows}"
-    return _SETTINGS.sub(lambda match: match[1] + table + match[2], readme)
+    return f"| variable | default | meaning |\n|---|---|---|\n{rows}"
 
 
 def _cell(default: str) -> str:

@@ -2,16 +2,22 @@
 
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+import yaml
+
+from oracle.cli.entry import cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GENERATE = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 COMMANDS = [line.split(" #")[0].rstrip() for block in SHELL for line in block.splitlines()]
 
@@ -50,20 +56,56 @@ def test_each_question_is_answered_with_sources_and_a_reason(line):
     assert "completed" in ran.stderr
 
 
-def test_editing_a_copy_of_the_trees_changes_what_happens(tmp_path):
-    edited, asked = (line for line in COMMANDS if "my-trees" in line and ".venv/bin/oracle" in line)
-    shutil.copytree(ROOT, tmp_path / "clone", ignore=shutil.ignore_patterns(".*", "__pycache__", "tests"))
-    own = tmp_path / "clone" / "my-trees"
-    own.mkdir()
-    for file in (ROOT / "trees").glob("*.yaml"):
-        shutil.copy(file, own)
-    tree = own / "oracle.yaml"
-    tree.write_text(tree.read_text(encoding="utf-8").replace("default: 30", "default: 1"), encoding="utf-8")
+@pytest.mark.long
+def test_each_step_of_the_readme_works_and_works_again(tmp_path):
+    steps = [line for line in COMMANDS if line.startswith((".venv/bin/oracle", "${EDITOR", "ORACLE_TREES_DIR="))]
+    clone = cloned(tmp_path, edits="s/default: 30/default: 2/")
+    answers = []
+    for _ in range(2):
+        for step in steps:
+            ran = shell(step, cwd=clone)
+            assert ran.returncode == 0, f"{step}\n{ran.stdout}{ran.stderr}"
+        assert "Approaching iteration limit (1/2)" in ran.stderr  # the edit is obeyed
+        answers.append(ran.stdout)
+    first, second = answers
+    assert first == second
+    listed = shell("ORACLE_TREES_DIR=my-trees .venv/bin/oracle trees list", cwd=clone).stdout
+    assert re.search(r"^oracle +my-trees/oracle\.yaml \(yours, in place of ", listed, re.MULTILINE)
+    assert "differs from the shipped file" in shell(".venv/bin/oracle trees init my-trees", cwd=clone).stdout
 
-    checked = oracle(edited, cwd=tmp_path / "clone")
-    assert checked.returncode == 0, checked.stdout
-    answered = oracle(asked, cwd=tmp_path / "clone", ORACLE_TREES_DIR="my-trees")
-    assert "iteration limit reached (1/1)" in answered.stdout
+
+def cloned(tmp_path, *, edits):
+    """A copy of the project in which the steps can be run: `oracle` is this Python's, the editor a script."""
+    clone = tmp_path / "clone"
+    shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "my-trees"))
+    shutil.copy(ROOT / ".gitignore", clone)
+    programs = {
+        ".venv/bin/oracle": f'exec {shlex.quote(sys.executable)} -m oracle "$@"',
+        "editor": f'sed -i.before \'{edits}\' "$1" && rm "$1.before"',
+    }
+    for name, script in programs.items():
+        program = clone / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    return clone
+
+
+def shell(line, *, cwd):
+    return subprocess.run(
+        line,
+        shell=True,
+        cwd=cwd,
+        env=os.environ | {"EDITOR": "./editor"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_folder_that_the_readme_makes_is_not_seen_by_git():
+    assert "my-trees/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_mistake_reads_as_the_readme_shows_it(tmp_path):
@@ -71,10 +113,27 @@ def test_a_mistake_reads_as_the_readme_shows_it(tmp_path):
     own = tmp_path / "my-trees"
     own.mkdir()
     text = (ROOT / "trees" / "oracle.yaml").read_text(encoding="utf-8")
-    (own / "oracle.yaml").write_text(text.replace("- llm_turn ", "- llm_turn: {timeout: 120} "), encoding="utf-8")
+    (own / "oracle.yaml").write_text(GENERATE["mistaken"](text), encoding="utf-8")
     ran = oracle(".venv/bin/oracle trees check my-trees/oracle.yaml", cwd=tmp_path)
-    assert ran.returncode == 1
-    where, *rest = (re.sub(r"\s+#.*", "", line) for line in ran.stdout.splitlines() if "subtree" not in line)
-    wanted_where, *wanted = shown.splitlines()
-    assert re.sub(r":\d+:\d+:", ":", where) == re.sub(r":\d+:\d+:", ":", wanted_where)
-    assert [line.split("|")[-1].strip() for line in rest[:3]] == [line.split("|")[-1].strip() for line in wanted]
+    assert (ran.returncode, ran.stdout) == (1, shown)
+
+
+def test_the_excerpt_of_the_tree_is_what_the_tree_says():
+    (shown,) = yaml.safe_load(re.search(r"```yaml\n(.*?)```", README, re.DOTALL)[1])
+    tree = yaml.safe_load((ROOT / "trees" / "oracle.yaml").read_text(encoding="utf-8"))
+    (loop,) = [child for child in tree["root"]["finally"]["child"]["sequence"] if "loop" in child]
+    loop["loop"].pop("name")
+    *_, choice = loop["loop"]["child"]["sequence"]
+    choice["selector"] = choice["selector"]["children"]
+    assert shown == loop
+
+
+def test_the_readme_names_every_command_there_is():
+    named = {match[1] for match in re.finditer(r"^\| `oracle ([a-z]+(?: [a-z]+)?)", README, re.MULTILINE)}
+    groups = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
+    there = {
+        f"{name} {each}".strip()
+        for name, command in groups.items()
+        for each in (command.commands if isinstance(command, click.Group) else [""])
+    }
+    assert named == there
