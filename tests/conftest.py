@@ -1,5 +1,9 @@
 """What holds for all tests."""
 
+import gc
+import os
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # `make test` tries a few examples of each property, `make check` as many as hypothesis does by itself. A busy machine
@@ -8,3 +12,26 @@ _OURS = settings(settings(), deadline=None, suppress_health_check=[HealthCheck.t
 settings.register_profile("whole", _OURS)
 settings.register_profile("brief", _OURS, max_examples=20)
 settings.load_profile("brief")
+
+# A key or a setting of whoever runs the tests is not for the tests: none reaches a vendor, or depends on a folder.
+for name in [name for name in os.environ if name.startswith(("ORACLE_", "ANTHROPIC_")) and "_TEST_" not in name]:
+    del os.environ[name]
+
+
+@pytest.fixture(autouse=True)
+def same_environment():
+    """What a test or the product's reading of an `.env` file puts into the environment ends with the test.
+
+    It is set up before `monkeypatch` and so ends after it: undoing brings back a variable that the test had deleted.
+    """
+    before = dict(os.environ)
+    yield
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+    os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
+
+
+def pytest_collection_finish() -> None:
+    """Full collections need not look at the tests themselves again and again: they are there to the end."""
+    gc.collect()
+    gc.freeze()

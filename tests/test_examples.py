@@ -24,17 +24,13 @@ PRINTED = "http://127.0.0.1:8000"
 PATIENCE_S = 60
 
 
-def kept_environment():
-    return {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_"))}
-
-
 @asynccontextmanager
 async def running(*words, **environment):
     """A process; it is gone at the end."""
     process = await asyncio.create_subprocess_exec(
         *words,
         cwd=ROOT,
-        env=kept_environment() | environment,
+        env=os.environ | environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -82,6 +78,7 @@ async def test_the_curl_line_and_the_client_of_the_readme_work_as_printed(tmp_pa
     assert len(printed) > 100
 
 
+@pytest.mark.long
 async def test_the_client_carries_on_where_a_lost_connection_stopped_it(tmp_path):
     async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
         async with Cutting(url, after_bytes=[1500, 300, 2500]) as proxy:

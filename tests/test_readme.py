@@ -23,13 +23,12 @@ COMMANDS = [line.split(" #")[0].rstrip() for block in SHELL for line in block.sp
 
 
 def oracle(line, *, cwd=ROOT, **environment):
-    """Run a README line that calls the console script, in this Python, without a key."""
+    """Run a README line that calls the console script, in this Python."""
     words = shlex.split(line.split(".venv/bin/oracle", 1)[1])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_"))}
     return subprocess.run(
         [sys.executable, "-m", "oracle.cli", *words],
         cwd=cwd,
-        env=kept | environment,
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=120,

@@ -16,17 +16,6 @@ from oracle.settings import (
 )
 
 
-@pytest.fixture(autouse=True)
-def own_environment(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("ORACLE_", "ANTHROPIC_")):
-            monkeypatch.delenv(name)
-    before = dict(os.environ)
-    yield
-    for name in set(os.environ) - set(before):
-        del os.environ[name]
-
-
 def test_without_anything_set_the_shipped_defaults_hold():
     settings = read_settings()
     assert (settings.llm, settings.control, settings.log) == ("auto", "tree", "warning")

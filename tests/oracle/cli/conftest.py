@@ -1,7 +1,6 @@
 """A command line as a user has it: an own folder, no settings but those of the test, the real entry point."""
 
 import asyncio
-import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -23,16 +22,10 @@ class Ran:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch, tmp_path):
-    """No settings from outside; what `.env` files put into the environment is gone afterwards."""
-    kept = dict(os.environ)
-    for name in kept:
-        if name.startswith(("ORACLE_", "ANTHROPIC_")) or name in {"NO_COLOR", "COLUMNS", "LINES"}:
-            monkeypatch.delenv(name)
+    """An own folder, and no wishes for the terminal from outside."""
+    for name in ("NO_COLOR", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
-    before = dict(os.environ)
-    yield
-    for name in set(os.environ) - set(before):
-        del os.environ[name]
 
 
 @pytest.fixture(autouse=True)

@@ -20,10 +20,7 @@ from oracle.tools import ToolSetupError
 
 
 @pytest.fixture(autouse=True)
-def own_environment(monkeypatch, tmp_path):
-    for name in list(os.environ):
-        if name.startswith(("ORACLE_", "ANTHROPIC_")):
-            monkeypatch.delenv(name)
+def own_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 

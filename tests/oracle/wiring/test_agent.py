@@ -1,5 +1,4 @@
 import asyncio
-import os
 import subprocess
 import sys
 
@@ -18,10 +17,7 @@ from prompts import PromptError
 
 
 @pytest.fixture(autouse=True)
-def own_environment(monkeypatch, tmp_path):
-    for name in list(os.environ):
-        if name.startswith(("ORACLE_", "ANTHROPIC_")):
-            monkeypatch.delenv(name)
+def own_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
@@ -175,6 +171,7 @@ def test_every_name_of_the_door_is_there():
         getattr(oracle, "nonsense")  # noqa: B009  an attribute that type checkers know is none
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["oracle.wiring", "oracle.cli.ask", "oracle.cli.trees"])
 def test_the_sdk_is_not_loaded_where_no_provider_is_asked(module):
     code = f"import sys, {module}; sys.exit('anthropic' in sys.modules)"
