@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint requirements.lock --editable .
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
-	tests/oracle/test_settings.py
+	tests/oracle/storage tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check lowest bench mutants eval soak docs lock clean
 

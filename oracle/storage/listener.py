@@ -15,6 +15,7 @@ from oracle.storage.tails import Tails
 log = structlog.get_logger(__name__)
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
+_CANCEL_AGAIN_S = 0.1
 
 
 class Listener:
@@ -37,9 +38,14 @@ class Listener:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store-listener")
 
     async def aclose(self) -> None:
-        """Stop listening."""
-        self._task.cancel()
-        await asyncio.wait({self._task})
+        """Stop listening.
+
+        Cancels until the task has ended: older releases of psycopg wait with `asyncio.wait_for`, which on Python 3.11
+        loses a cancellation that comes together with a notification (python/cpython#86296, psycopg/psycopg#1413).
+        """
+        while not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=_CANCEL_AGAIN_S)
 
     async def _run(self) -> None:
         wait_s, is_lost = _FIRST_WAIT_S, False
