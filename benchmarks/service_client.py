@@ -99,6 +99,7 @@ class ServiceClient(asyncio.Protocol):
         self._parser.feed_data(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        del self._parser, self._on_event, self._on_body  # reference cycles: they refer to this client
         self._begun.set()
         self._ended.set()
 

@@ -142,7 +142,8 @@ def _settle_interpreter() -> None:
 
     What was made until now lives as long as the process; the collector need not look at it ever again, and looks at
     all the rest seldom, because each full look stops every stream. At new objects it looks in small numbers for the
-    same reason: 20 000 cost 20-45 ms. Runs leave no cycles behind, so there is little to be found.
+    same reason: 20 000 cost 20-45 ms. Runs and connections leave no cycles behind but those of SQLAlchemy's statements,
+    so there is little to be found.
 
     And a thread that wants the interpreter asks for it every 0.5 ms instead of 5: a commit asks several times, and with
     200 streams the event loop is seldom idle. That halves the time from the model's words to the client (`make bench`).

@@ -29,6 +29,10 @@ _TOO_LARGE: Final = (
 )
 
 
+def _never() -> bool:
+    return False
+
+
 class _Flow(FlowControl):
     """uvicorn's, which resumes reading at every answer, with a condition for that.
 
@@ -39,17 +43,22 @@ class _Flow(FlowControl):
 
     def __init__(self, transport: asyncio.Transport, *, may_read: Callable[[], bool]) -> None:
         super().__init__(transport)
-        self._may_read = may_read
+        self.may_read = may_read
 
     def resume_reading(self) -> None:
         """Read on, if there is room for more requests."""
-        if self._may_read():
+        if self.may_read():
             super().resume_reading()
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection.
 
+    When it has ended, nothing refers to it. A reference cycle would stay in memory until a full garbage collection,
+    which is rare in the service.
+    """
+
+    flow: _Flow
     head_s = 60.0
     """For the whole of a head, from the connection or its first byte on."""
     linger_s = LINGER_S
@@ -77,6 +86,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._answering.disconnected = True
             self._answering.message_event.set()
         super().connection_lost(exc)
+        self._unset_keepalive_if_required()  # uvicorn leaves the timer running if the client has reset the connection
+        self.flow.may_read = _never  # a request keeps the flow control, which must not keep the connection
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, as long as there is room for what it may bring."""

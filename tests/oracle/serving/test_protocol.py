@@ -1,9 +1,14 @@
 """What a connection may send before anybody knows whose it is."""
 
 import asyncio
+import gc
 import json
+import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import ClassVar
+from weakref import WeakSet
 
 import pytest
 
@@ -104,6 +109,41 @@ async def test_who_says_nothing_is_not_waited_for() -> None:
         assert await answer_to(port, BEGIN) == b""
         # Between two requests uvicorn's own limit holds; a second head is bounded as the first one is.
         assert (await answer_to(port, BEGIN + b"Content-Length: 2\r\n\r\nab", BEGIN)).endswith(b"2 bytes")
+
+
+class Counted(BoundedProtocol):
+    """Keeps account of the connections in memory."""
+
+    in_memory: ClassVar[WeakSet[BoundedProtocol]] = WeakSet()
+
+    def connection_made(self, transport) -> None:
+        super().connection_made(transport)
+        Counted.in_memory.add(self)
+
+
+@pytest.fixture
+def no_garbage_collection():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closed", "reset"])
+async def test_a_connection_that_has_ended_is_freed_without_the_garbage_collector(
+    no_garbage_collection: None, is_reset: bool
+) -> None:
+    async with serving(Counted) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(BEGIN + b"Content-Length: 2\r\n\r\nab")
+        await reader.readuntil(b"2 bytes")
+        assert len(Counted.in_memory) == 1
+        if is_reset:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.close()
+        await writer.wait_closed()
+    assert not Counted.in_memory
 
 
 class Patient(BoundedProtocol):
