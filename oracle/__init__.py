@@ -11,8 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
-    from oracle.answering import ActiveQuery, Ask, AskError, Oracle, UnknownConversationError
+    from oracle.answering import ActiveQuery, Ask, Oracle
+    from oracle.conversations import UnknownConversationError
     from oracle.decision import AgentConfig, AgentState, DecisionTree, decision_tree
+    from oracle.errors import OracleError, UserError
     from oracle.settings import Settings, SettingsError, read_settings
     from oracle.wiring import build_oracle, open_oracle
 
@@ -21,12 +23,13 @@ __all__ = [
     "AgentConfig",
     "AgentState",
     "Ask",
-    "AskError",
     "DecisionTree",
     "Oracle",
+    "OracleError",
     "Settings",
     "SettingsError",
     "UnknownConversationError",
+    "UserError",
     "build_oracle",
     "decision_tree",
     "open_oracle",
@@ -34,8 +37,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "oracle.answering": ("ActiveQuery", "Ask", "AskError", "Oracle", "UnknownConversationError"),
+    "oracle.answering": ("ActiveQuery", "Ask", "Oracle"),
+    "oracle.conversations": ("UnknownConversationError",),
     "oracle.decision": ("AgentConfig", "AgentState", "DecisionTree", "decision_tree"),
+    "oracle.errors": ("OracleError", "UserError"),
     "oracle.settings": ("Settings", "SettingsError", "read_settings"),
     "oracle.wiring": ("build_oracle", "open_oracle"),
 }

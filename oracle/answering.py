@@ -22,8 +22,8 @@ from oracle.agent.run import AgentRun, Equipment
 from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
-from oracle.control.choosing import DEFAULT_TREE, Controls, NoSuchControlError
-from oracle.conversations import Conversation, Conversations, history_for_model
+from oracle.control.choosing import DEFAULT_TREE, Controls
+from oracle.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
 from oracle.decision import (
     AgentConfig,
     AgentState,
@@ -38,27 +38,6 @@ log = structlog.get_logger(__name__)
 
 MOST_HISTORY_TOKENS = 100_000
 """Of a conversation in a request; half of the query's token budget if that is less (decision 26)."""
-
-
-class AskError(ValueError):
-    """A question that cannot be asked as it was asked; the message says what would be right."""
-
-
-class UnknownTreeError(AskError):
-    """There is no tree of that name.
-
-    Args:
-        message: what would be right.
-        name: as it was given.
-    """
-
-    def __init__(self, message: str, *, name: str) -> None:
-        super().__init__(message)
-        self.name = name
-
-
-class UnknownConversationError(AskError):
-    """The user has no conversation of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +208,12 @@ class Oracle:
         Raises:
             QuestionError: it is empty, too long, or not text.
             ConfigError: a limit is unknown or out of bounds.
-            AskError: there is no such tree.
+            UnknownTreeError: there is no such tree.
             TreeFileError: the tree has mistakes.
         """
         question = checked_question(ask.question)
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
-        return Checked(question, config, self._choose(ask.tree, config))
+        return Checked(question, config, self._controls.choose(ask.tree, config))
 
     async def open(
         self,
@@ -255,7 +234,7 @@ class Oracle:
         Raises:
             QuestionError: it is empty, too long, or not text.
             ConfigError: a limit is unknown or out of bounds.
-            AskError: there is no such tree or conversation.
+            UnknownTreeError, UnknownConversationError: there is no such tree or conversation.
             TreeFileError: the tree has mistakes.
         """
         checked = self.check(ask)
@@ -288,18 +267,12 @@ class Oracle:
         )
         return ActiveQuery(agent, control, closing, asked_at, chosen if isinstance(chosen, TreeDefinition) else None)
 
-    def _choose(self, name: str, config: AgentConfig) -> TreeDefinition | DecisionTree:
-        try:
-            return self._controls.choose(name, config)
-        except NoSuchControlError as error:
-            raise UnknownTreeError(str(error), name=name) from error
-
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:
             return await self._conversations.create(ask.user_id, project_id=ask.project_id)
         found = await self._conversations.load(ask.user_id, ask.context_id)
         if found is None:
-            raise UnknownConversationError(f"there is no conversation {ask.context_id!r}; leave it out to begin one")
+            raise UnknownConversationError(ask.context_id)
         return found
 
     def _prepare(

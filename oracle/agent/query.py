@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 
 from oracle.classify import QueryClassification
 from oracle.decision import AgentConfig
+from oracle.errors import UserError
 from oracle.models.protocol import Message
 
 LONGEST_QUESTION = 20_000
 """Characters (the HTTP contract)."""
 
 
-class QuestionError(ValueError):
+class QuestionError(UserError, ValueError):
     """A question that cannot be asked."""
 
 

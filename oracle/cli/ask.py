@@ -9,10 +9,9 @@ import click
 from rich.console import Console
 
 from bt_runtime import TreeFileError
-from oracle.agent.query import QuestionError
-from oracle.answering import Ask, AskError, Oracle
+from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk
-from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
+from oracle.cli.errors import FAILED, INTERRUPTED, REPORTED, CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
@@ -22,8 +21,7 @@ from oracle.cli.views import JsonView, Outcome, PlainView, View
 from oracle.decision import AgentConfig, ConfigError
 from oracle.logs import is_interactive, wants_colour
 from oracle.prompts import PromptError
-from oracle.settings import Settings, SettingsError, ceiling_name, variable_of
-from oracle.tools import ToolsError
+from oracle.settings import Settings, ceiling_name, variable_of
 from oracle.wiring import open_oracle, uses_provider
 
 _FOLDER = click.Path(path_type=Path)
@@ -88,7 +86,7 @@ async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_
             return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
     except TreeFileError as error:
         raise CommandError(str(error), prefix="") from None
-    except (AskError, QuestionError, ConfigError, SettingsError, ToolsError, PromptError) as error:
+    except (*REPORTED, PromptError) as error:
         raise CommandError(str(error)) from None
 
 

@@ -5,10 +5,15 @@ from typing import IO, Any, Final
 import click
 
 from oracle.cli.text import clean
+from oracle.errors import OperatorError, ToolAuthorError, TreeAuthorError, UpstreamError, UserError
 
 FAILED: Final = 1
 INTERRUPTED: Final = 128
 """Plus the number of the signal, as shells count: 130 for Ctrl-C, 143 for SIGTERM, 141 for a reader that went away."""
+
+
+REPORTED: Final = (UserError, OperatorError, TreeAuthorError, ToolAuthorError, UpstreamError)
+"""What is reported as a `CommandError`; an `InternalError` keeps its traceback."""
 
 
 class CommandError(click.ClickException):

@@ -5,14 +5,11 @@ from pathlib import Path
 import click
 
 from bt_runtime import TreeFileError
-from oracle.cli.errors import CommandError
+from oracle.cli.errors import REPORTED, CommandError
 from oracle.cli.help import CommandWithSettings
 from oracle.cli.setup import settings_for
 from oracle.prompts import PromptError
-from oracle.serving import Listening, ServingError, run_service
-from oracle.settings import SettingsError
-from oracle.storage import StorageError
-from oracle.tools import ToolsError
+from oracle.serving import Listening, run_service
 
 _FOLDER = click.Path(path_type=Path)
 
@@ -48,7 +45,7 @@ def serve(
         return run_service(settings, host=host, port=port, announce=_announce)
     except TreeFileError as error:
         raise CommandError(str(error), prefix="") from None
-    except (ServingError, SettingsError, StorageError, ToolsError, PromptError) as error:
+    except (*REPORTED, PromptError) as error:
         raise CommandError(str(error)) from None
 
 

@@ -5,12 +5,22 @@ from typing import Literal
 
 from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
 from oracle.decision import AgentConfig, DecisionTree, decision_trees, make_decision_tree
+from oracle.errors import UserError
 
 DEFAULT_TREE = "oracle"
 
 
-class NoSuchControlError(LookupError):
-    """There is no such tree, or none that a question may name; the message says which there are."""
+class UnknownTreeError(UserError, ValueError):
+    """There is no such tree, or none that a question may name; the message says which there are.
+
+    Args:
+        message: what would be right.
+        name: as it was given.
+    """
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class Controls:
@@ -33,14 +43,14 @@ class Controls:
         """The control of that name; a registered decision tree goes before a YAML tree of the same name.
 
         Raises:
-            NoSuchControlError: there is none; parts of trees, and what the operator has not listed, are refused alike.
+            UnknownTreeError: there is none; parts of trees, and what the operator has not listed, are refused alike.
             TreeFileError: the tree has mistakes.
         """
         if not self.may_be_named(name):
             known = sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()}))
             nearest = closest(name, known)
             hint = f"did you mean {nearest!r}?" if nearest else f"there are {', '.join(known)}"
-            raise NoSuchControlError(f"there is no tree {name!r}; {hint}")
+            raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
         if name == DEFAULT_TREE and self._default == "loop":
             return make_decision_tree("default", config)
         if name in decision_trees():

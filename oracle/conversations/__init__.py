@@ -2,7 +2,14 @@
 
 from oracle.conversations.history import History, history_for_model
 from oracle.conversations.memory import MemoryConversations
-from oracle.conversations.protocol import Conversation, ConversationMessage, Conversations, Exchange, Role
+from oracle.conversations.protocol import (
+    Conversation,
+    ConversationMessage,
+    Conversations,
+    Exchange,
+    Role,
+    UnknownConversationError,
+)
 from oracle.conversations.steps import Step
 from oracle.conversations.titles import one_line, title_of
 
@@ -15,6 +22,7 @@ __all__ = [
     "MemoryConversations",
     "Role",
     "Step",
+    "UnknownConversationError",
     "history_for_model",
     "one_line",
     "title_of",

@@ -7,8 +7,21 @@ from typing import Any, Literal, Protocol
 from oracle.chunks import ErrorType, Source
 from oracle.classify import QueryClassification
 from oracle.conversations.steps import Step, notices_of, tool_calls_of
+from oracle.errors import UserError
 
 Role = Literal["user", "assistant", "system"]
+
+
+class UnknownConversationError(UserError, ValueError):
+    """The user has no conversation of this name.
+
+    Args:
+        context_id: the name.
+    """
+
+    def __init__(self, context_id: str) -> None:
+        super().__init__(f"there is no conversation {context_id!r}; leave it out to begin one")
+        self.context_id = context_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from oracle.decision.config import AgentConfig
 from oracle.decision.protocol import DecisionTree
+from oracle.errors import TreeAuthorError
 
 Factory = Callable[[AgentConfig], DecisionTree]
 FactoryT = TypeVar("FactoryT", bound=Factory)
@@ -13,7 +14,7 @@ FactoryT = TypeVar("FactoryT", bound=Factory)
 _registered: dict[str, Factory] = {}
 
 
-class DecisionTreeError(ValueError):
+class DecisionTreeError(TreeAuthorError, ValueError):
     """A decision tree that cannot be registered or found."""
 
 

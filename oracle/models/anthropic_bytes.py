@@ -15,6 +15,8 @@ from typing import Final
 
 import httpx2
 
+from oracle.errors import UpstreamError
+
 IDENTITY: Final = {"accept-encoding": "identity"}
 """A header of every request."""
 MOST_BYTES: Final = 64_000_000
@@ -24,7 +26,7 @@ _PIECE_BYTES: Final = 16_384
 _LONGEST_S: Final = 0.005  # without giving way
 
 
-class EncodedAnswerError(Exception):
+class EncodedAnswerError(UpstreamError):
     """The provider, or a proxy before it, has sent a compressed answer."""
 
 

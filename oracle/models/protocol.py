@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from oracle.chunks import ErrorType, Source
+from oracle.errors import UpstreamError
 
 Message = Mapping[str, Any]
 StopReason = Literal[
@@ -226,7 +227,7 @@ class ModelFault:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ModelError(Exception):
+class ModelError(UpstreamError):
     """The provider failed; `fault` says how. The exception's own text is the operator's."""
 
     def __init__(self, fault: ModelFault) -> None:

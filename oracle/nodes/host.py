@@ -13,11 +13,12 @@ from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED
 from oracle.chunks import Severity, SystemType, ToolCalled, ToolReturned
+from oracle.errors import TreeAuthorError
 
 log = structlog.get_logger(__name__)
 
 
-class HostError(RuntimeError):
+class HostError(TreeAuthorError, RuntimeError):
     """A tree asked for something that the agent does not have."""
 
 

@@ -5,10 +5,10 @@
 the time.
 """
 
-from oracle.runs.errors import DrainingError, RunsError
+from oracle.runs.errors import DrainingError
 from oracle.runs.live import LiveRun
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.tick_json import decode_tick, encode_tick
 
-__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "RunsError", "decode_tick", "encode_tick"]
+__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "decode_tick", "encode_tick"]

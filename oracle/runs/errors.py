@@ -1,18 +1,11 @@
-"""What can go wrong with a run as such, by who must act.
+"""What can go wrong with a run as such; `oracle.errors` has the tree by who must act."""
 
-RunsError
-├── DrainingError    the client: the service is stopping; ask again in a moment, here or elsewhere
-└── UnendedError     nobody: the run is ended from its log
-"""
+from oracle.errors import InternalError, UserError
 
 
-class RunsError(Exception):
-    """A run could not be begun or ended; the message says why."""
-
-
-class DrainingError(RunsError):
+class DrainingError(UserError):
     """The service is stopping and begins no new runs."""
 
 
-class UnendedError(RunsError):
+class UnendedError(InternalError):
     """A query came to rest without its last chunk."""

@@ -122,10 +122,10 @@ class RunManager:
             key: of the request; one that is sent again begins no second run.
 
         Raises:
-            QuestionError, ConfigError, AskError, TreeFileError: it cannot be asked so (`Oracle.check`).
+            QuestionError, ConfigError, UnknownTreeError, TreeFileError: it cannot be asked so (`Oracle.check`).
             DrainingError: the service is stopping.
             ConversationBusyError: the conversation is answering another query.
-            UnknownConversationError: the user has no such conversation (the store's, or `oracle.answering`'s).
+            UnknownConversationError: the user has no such conversation.
             TooManyRunsError: the user has as many runs as one may have.
             AlreadyBegunError: the key names a run; `begun` gives it.
             KeyReusedError: the key was used for another request.

@@ -13,7 +13,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from oracle.service.auth import Caller
-from oracle.service.errors import no_such_run
+from oracle.service.errors import UnknownRunError
 from oracle.service.parts import ServiceParts
 from oracle.storage import RunRecord
 
@@ -46,11 +46,11 @@ async def own_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
     """The caller's run of that name.
 
     Raises:
-        HTTPException: 404, there is none.
+        UnknownRunError: there is none.
     """
     run = await parts.store.runs.find(run_id, user_id=caller.user_id) if is_id(run_id) else None
     if run is None:
-        raise no_such_run()
+        raise UnknownRunError(run_id)
     return run
 
 
@@ -58,12 +58,12 @@ async def seen_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
     """A run that the caller may look at: an own one; for an operator any.
 
     Raises:
-        HTTPException: 404, there is none.
+        UnknownRunError: there is none.
     """
     user_id = None if caller.is_operator else caller.user_id
     run = await parts.store.runs.find(run_id, user_id=user_id) if is_id(run_id) else None
     if run is None:
-        raise no_such_run()
+        raise UnknownRunError(run_id)
     return run
 
 

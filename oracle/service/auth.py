@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import jwt
 import structlog
 
+from oracle.errors import UserError
+
 log = structlog.get_logger(__name__)
 
 LOCAL_USER = "local"
@@ -24,7 +26,7 @@ _LONGEST_USER = 255
 _LONGEST_TOKEN = 16_384
 
 
-class UnauthorizedError(Exception):
+class UnauthorizedError(UserError):
     """The request has no token that is good."""
 
 

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query
 from orjson import Fragment
 from starlette.responses import Response
 
+from oracle.conversations import UnknownConversationError
 from oracle.encoding import from_json, iso
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Name, TitleChange
 from oracle.service.described import refusals
-from oracle.service.errors import no_such_conversation
 from oracle.service.reading import GREATEST_ID
 from oracle.service.replies import ConversationBody, ConversationHead, ConversationList
 from oracle.storage import ConversationSummary, StoredMessage
@@ -37,7 +37,7 @@ async def list_conversations(
             caller.user_id, project_id=project_id, search=search, limit=limit, before=before
         )
     if found is None:
-        raise no_such_conversation()
+        raise UnknownConversationError(before or "")
     following = found[-1].context_id if len(found) == limit else None
     return json_answer({"conversations": [_head(each) for each in found], "next": following})
 
@@ -57,7 +57,7 @@ async def read_conversation(
     if is_id(context_id):
         page = await parts.store.conversations.page(caller.user_id, context_id, limit=limit, before=before)
     if page is None:
-        raise no_such_conversation()
+        raise UnknownConversationError(context_id)
     live = page.live and {
         "run_id": page.live.run_id,
         "question": page.live.question,
@@ -75,7 +75,7 @@ async def rename_conversation(context_id: str, body: TitleChange, parts: Parts, 
     if is_id(context_id):
         renamed = await parts.store.conversations.rename(caller.user_id, context_id, body.title)
     if renamed is None:
-        raise no_such_conversation()
+        raise UnknownConversationError(context_id)
     return json_answer(_head(renamed))
 
 
@@ -92,7 +92,7 @@ async def forget_conversation(context_id: str, parts: Parts, caller: CallerNow) 
     Figures of the runs (times, tokens, reasons) stay. Notes that the agent has written to the vault stay.
     """
     if not is_id(context_id) or not await parts.runs.forget(caller.user_id, context_id):
-        raise no_such_conversation()
+        raise UnknownConversationError(context_id)
     return Response(status_code=204)
 
 

@@ -1,38 +1,33 @@
-"""What goes wrong, as answers: a status and `{"detail": …}`; for what a client has sent wrong, FastAPI's 422 list.
+"""Errors as answers: a status and `{"detail": …}`; for what is wrong with a request, FastAPI's 422 list.
 
 Rules:
 
-- What a client sent is told back in bounded length, whatever it was.
-- Something of another user's is answered as if it had never been: same status, same words.
-- 429 and 503 say in `Retry-After` when to come back.
+- A value that a client sent is quoted in bounded length.
+- What belongs to another user is answered as if it did not exist: same status, same words.
+- 429 and 503 have `Retry-After`.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
-from oracle.answering import UnknownConversationError as NoSuchConversationError
-from oracle.answering import UnknownTreeError
-from oracle.decision import ConfigError, DecisionTreeError
+from oracle.control.choosing import UnknownTreeError
+from oracle.conversations import UnknownConversationError
+from oracle.decision import ConfigError
+from oracle.errors import OperatorError, TreeAuthorError, UserError
 from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
-from oracle.storage import (
-    ConversationBusyError,
-    KeyReusedError,
-    RunLostError,
-    StoreUnavailableError,
-    TooManyRunsError,
-    UnknownConversationError,
-)
+from oracle.storage import ConversationBusyError, KeyReusedError, RunLostError, StoreUnavailableError, TooManyRunsError
 from oracle.tools import ToolSetupError
 
 log = structlog.get_logger(__name__)
@@ -44,12 +39,12 @@ _LONGEST_VALUE = 200
 _LONGEST_MESSAGE = 1_000
 
 
-class InvalidRequestError(Exception):
-    """A value of a request that only the service can judge.
+class InvalidRequestError(UserError):
+    """A value of a request that only the service can check.
 
     Args:
-        loc: where it stands, as FastAPI tells it.
         message: what is wrong, and what would be right.
+        loc: where it is, in FastAPI's form: `("body", "model")`.
         value: as it was given.
     """
 
@@ -59,46 +54,99 @@ class InvalidRequestError(Exception):
         self.value = value
 
 
-def no_such_run() -> HTTPException:
-    """There is none, or it is another user's."""
-    return HTTPException(404, "There is no such run.")
+class UnknownRunError(UserError):
+    """There is no such run, or it is another user's."""
 
 
-def no_such_conversation() -> HTTPException:
-    """There is none, or it is another user's."""
-    return HTTPException(404, "There is no such conversation.")
+class ForgottenRunError(UserError):
+    """The run exists, and its texts have been deleted."""
 
 
-def forgotten_run() -> HTTPException:
-    """The run was, and its texts have been deleted."""
-    return HTTPException(
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """How an error is answered.
+
+    Args:
+        status: of HTTP.
+        detail: what the client reads; `None`: the error's own message.
+        loc: of a 422, if the error has no `loc` of its own: the part of the request that is wrong.
+        event: what is logged, with the error's message, where that is for the operator to read.
+        level: of that log event.
+    """
+
+    status: int
+    detail: str | None = None
+    loc: tuple[str, ...] = ("body",)
+    event: str | None = None
+    level: int = logging.ERROR
+
+
+_BROKEN_TREE = _Refusal(
+    422,
+    "this tree has mistakes and cannot be run; they are in the log",
+    loc=("body", "tree"),
+    event="tree.refused",
+)
+_NO_STORE = _Refusal(
+    503,
+    "The service cannot reach its store for now; come back in a moment.",
+    event="request.refused",
+    level=logging.WARNING,
+)
+
+REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
+    UserError: _Refusal(422),
+    QuestionError: _Refusal(422, loc=("body", "question")),
+    ConfigError: _Refusal(422, loc=("body", "limits")),
+    UnknownTreeError: _Refusal(422, loc=("body", "tree")),
+    KeyReusedError: _Refusal(422, loc=("header", "Idempotency-Key")),
+    UnknownRunError: _Refusal(404, "There is no such run."),
+    UnknownConversationError: _Refusal(404, "There is no such conversation."),
+    ConversationBusyError: _Refusal(
+        409, "The conversation is answering another query; wait for its end, or cancel it."
+    ),
+    ForgottenRunError: _Refusal(
         410, "What this run said was deleted, by its user or because of its age; its figures are kept."
-    )
+    ),
+    TooManyRunsError: _Refusal(
+        429, "You have as many runs under way as you may; wait until one has ended, or cancel one."
+    ),
+    DrainingError: _Refusal(503, "The service is stopping and takes no new queries; come back in a moment."),
+    TreeFileError: _BROKEN_TREE,
+    TreeAuthorError: _BROKEN_TREE,
+    ToolSetupError: _Refusal(
+        503,
+        "Your notes cannot be reached for now; the operator finds the reason in the log.",
+        event="tools.refused",
+    ),
+    OperatorError: _Refusal(
+        503, "The service cannot do this for now; the operator finds the reason in the log.", event="request.refused"
+    ),
+    StoreUnavailableError: _NO_STORE,
+    RunLostError: _NO_STORE,
+}
+"""The answer to an error, by its class or the nearest of its bases; for any other error the answer is a 500."""
 
 
 def add_error_answers(app: FastAPI) -> None:
-    """Have the app answer what its calls raise."""
-    handlers: dict[int | type[Exception], Any] = {
-        405: _on_wrong_method,
-        RequestValidationError: _on_invalid_body,
-        InvalidRequestError: _on_invalid_value,
-        QuestionError: _refusal("question"),
-        ConfigError: _refusal("limits"),
-        UnknownTreeError: _on_unknown_tree,
-        ToolSetupError: _on_unusable_tools,
-        TreeFileError: _on_broken_tree,
-        DecisionTreeError: _on_broken_tree,
-        NoSuchConversationError: _on_unknown_conversation,
-        UnknownConversationError: _on_unknown_conversation,
-        ConversationBusyError: _on_busy,
-        KeyReusedError: _on_reused_key,
-        TooManyRunsError: _on_too_many,
-        DrainingError: _on_draining,
-        StoreUnavailableError: _on_unavailable,
-        RunLostError: _on_unavailable,
-    }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+    """Have the app answer the errors that its calls raise."""
+    app.add_exception_handler(405, _on_wrong_method)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    for kind in REFUSALS:
+        app.add_exception_handler(kind, _on_refusal)
+
+
+async def _on_refusal(_: Request, error: Exception) -> Response:
+    refusal = next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)
+    if refusal.event is not None:
+        log.log(refusal.level, refusal.event, problem=bounded(error, most=_LONGEST_MESSAGE))
+    detail = str(error) if refusal.detail is None else refusal.detail
+    if refusal.status == 422:
+        value = error.name if isinstance(error, UnknownTreeError) else getattr(error, "value", None)
+        return invalid([mistake(detail, loc=getattr(error, "loc", refusal.loc), value=value)])
+    if refusal.status in (429, 503):
+        return later(refusal.status, detail)
+    return json_answer({"detail": detail}, status=refusal.status)
 
 
 def mistake(
@@ -155,7 +203,7 @@ async def _on_wrong_method(request: Request, _: Exception) -> Response:
     return json_answer({"detail": "Method Not Allowed"}, status=405, headers={"Allow": ", ".join(allowed)})
 
 
-async def _on_invalid_body(_: Request, error: Exception) -> Response:
+async def _on_invalid_request(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101  registered for it
     return invalid(
         [
@@ -172,63 +220,6 @@ def _told_why(found: Mapping[str, Any]) -> str:
     if tuple(found["loc"]) == ("body",) and isinstance(found.get("input"), bytes):
         return "A body is read with the header Content-Type: application/json only"
     return str(found["msg"])
-
-
-async def _on_invalid_value(_: Request, error: Exception) -> Response:
-    assert isinstance(error, InvalidRequestError)  # noqa: S101  registered for it
-    return invalid([mistake(str(error), loc=error.loc, value=error.value)])
-
-
-def _refusal(field: str) -> Any:  # noqa: ANN401  an exception handler
-    async def answer(_: Request, error: Exception) -> Response:
-        return invalid([mistake(str(error), loc=("body", field))])
-
-    return answer
-
-
-async def _on_broken_tree(_: Request, error: Exception) -> Response:
-    # The message names the operator's files; it is theirs to read.
-    log.error("tree.refused", problem=bounded(error, most=_LONGEST_MESSAGE))
-    return invalid([mistake("this tree has mistakes and cannot be run; they are in the log", loc=("body", "tree"))])
-
-
-async def _on_unknown_tree(_: Request, error: Exception) -> Response:
-    assert isinstance(error, UnknownTreeError)  # noqa: S101  registered for it
-    return invalid([mistake(str(error), loc=("body", "tree"), value=error.name)])
-
-
-async def _on_unusable_tools(_: Request, error: Exception) -> Response:
-    # A folder of the operator's, and its name: theirs to read.
-    log.error("tools.refused", problem=bounded(error, most=_LONGEST_MESSAGE))
-    return later(503, "Your notes cannot be reached for now; the operator finds the reason in the log.")
-
-
-async def _on_unknown_conversation(_: Request, __: Exception) -> Response:
-    missing = no_such_conversation()
-    return json_answer({"detail": missing.detail}, status=missing.status_code)
-
-
-async def _on_busy(_: Request, __: Exception) -> Response:
-    return json_answer(
-        {"detail": "The conversation is answering another query; wait for its end, or cancel it."}, status=409
-    )
-
-
-async def _on_reused_key(_: Request, error: Exception) -> Response:
-    return invalid([mistake(str(error), loc=("header", "Idempotency-Key"))])
-
-
-async def _on_too_many(_: Request, __: Exception) -> Response:
-    return later(429, "You have as many runs under way as you may; wait until one has ended, or cancel one.")
-
-
-async def _on_draining(_: Request, __: Exception) -> Response:
-    return later(503, "The service is stopping and takes no new queries; come back in a moment.")
-
-
-async def _on_unavailable(_: Request, error: Exception) -> Response:
-    log.warning("request.refused", problem=bounded(error, most=_LONGEST_MESSAGE))
-    return later(503, "The service cannot reach its store for now; come back in a moment.")
 
 
 def later(status: int, detail: str, *, after_s: int = RETRY_AFTER_S) -> Response:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from oracle.chunks import Chunk, Done, Failed, TerminationReason
 from oracle.encoding import from_json, to_json
-from oracle.service.errors import InvalidRequestError, forgotten_run
+from oracle.service.errors import ForgottenRunError, InvalidRequestError
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import EventStream
 from oracle.storage import RunRecord, StoredChunk
@@ -59,10 +59,10 @@ async def resume_stream(parts: ServiceParts, run: RunRecord, *, after: int) -> R
     """The run's chunks after a number, however long ago the run was; 204 if there are none and will be none.
 
     Raises:
-        HTTPException: 410, its texts were forgotten.
+        ForgottenRunError: its texts were deleted.
     """
     if run.forgotten_at is not None:
-        raise forgotten_run()
+        raise ForgottenRunError(run.id)
     if run.status == "finished" and after > 0 and after >= await parts.store.log.last_chunk(run.id):
         return Response(status_code=204, headers=run_headers(run.id))
     return open_stream(parts, run, after=after)

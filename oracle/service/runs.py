@@ -13,7 +13,7 @@ from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id
 from oracle.service.answers import json_answer, raw_json
 from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
-from oracle.service.errors import forgotten_run, no_such_run
+from oracle.service.errors import ForgottenRunError, UnknownRunError
 from oracle.service.parts import ServiceParts
 from oracle.service.queries import STREAM_EXAMPLE
 from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, last_seen, resume_stream
@@ -76,7 +76,7 @@ async def list_runs(
     """The caller's own runs; for operators everybody's."""
     user_id = None if caller.is_operator else caller.user_id
     if before is not None and (not is_id(before) or await parts.store.runs.find(before, user_id=user_id) is None):
-        raise no_such_run()
+        raise UnknownRunError(before)
     if context_id is not None and not is_id(context_id):
         return json_answer({"runs": [], "next": None})
     runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before, context_id=context_id)
@@ -123,7 +123,7 @@ async def read_signals(
 
 async def _events(run: RunRecord, parts: ServiceParts, kind: EventKind, *, after: int, limit: int) -> list[Event]:
     if run.forgotten_at is not None:
-        raise forgotten_run()
+        raise ForgottenRunError(run.id)
     return await parts.store.log.events(run.id, kinds={kind}, after_seq=after, limit=limit)
 
 

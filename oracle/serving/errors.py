@@ -1,5 +1,7 @@
 """What keeps a service from listening."""
 
+from oracle.errors import OperatorError
 
-class ServingError(Exception):
+
+class ServingError(OperatorError):
     """The service cannot listen where it was told to; the message says what would be right."""

@@ -12,6 +12,7 @@ import dotenv
 from dotenv.parser import parse_stream
 from pydantic import SecretStr, ValidationError
 
+from oracle.errors import OperatorError
 from oracle.settings.fields import PREFIX, Settings, variable_of
 
 _LONGEST_QUOTE = 120
@@ -24,7 +25,7 @@ _DATABASE = variable_of("database_url")
 _DATABASE_PASSWORD = "PGPASSWORD"  # noqa: S105  the name of the variable that PostgreSQL's own library reads
 
 
-class SettingsError(ValueError):
+class SettingsError(OperatorError, ValueError):
     """Settings that cannot be used; one line for each, with the variable, the value, and what would be right."""
 
 

@@ -17,7 +17,6 @@ from oracle.storage.errors import (
     StoreSetupError,
     StoreUnavailableError,
     TooManyRunsError,
-    UnknownConversationError,
 )
 from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog
@@ -78,7 +77,6 @@ __all__ = [
     "TooManyRunsError",
     "TreeVersion",
     "TreeVersions",
-    "UnknownConversationError",
     "UserSettings",
     "open_store",
 ]

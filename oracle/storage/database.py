@@ -23,6 +23,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from oracle.errors import OperatorError
 from oracle.storage.errors import StoreSetupError, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
@@ -65,7 +66,7 @@ _WRITER_PRAGMAS = (
 _READER_PRAGMAS = (f"busy_timeout={_BUSY_MS}", "query_only=ON")  # nothing that needs the write lock
 
 
-class StoreTroubleError(Exception):
+class StoreTroubleError(OperatorError):
     """The database is in a state in which nothing can be written; that may pass."""
 
 

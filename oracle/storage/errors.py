@@ -1,55 +1,41 @@
-"""What can go wrong in the store, by who must act.
+"""What can go wrong in the store; `oracle.errors` has the tree by who must act."""
 
-StorageError
-├── StoreSetupError          the operator: wrong address, another server holds the file, a newer schema
-├── StoreUnavailableError    the operator: the database cannot be written for now; nothing was lost yet
-├── RunLostError             nobody: another worker has taken the run over
-├── RunBrokenError           us: something of the run can never be written
-├── ConversationBusyError    the client: it is answering another query
-├── UnknownConversationError the client
-├── TooManyRunsError         the client: it has as many runs as it may
-├── KeyReusedError           the client: a key names one request alone
-└── AlreadyBegunError        nobody: the request was sent before; its run is named
-"""
+from oracle.errors import InternalError, OperatorError, OracleError, UserError
 
 
-class StorageError(Exception):
+class StorageError(OracleError):
     """The store could not do what it was asked to; the message says why."""
 
 
-class StoreSetupError(StorageError):
+class StoreSetupError(StorageError, OperatorError):
     """The store cannot be opened as configured; the message says what to do."""
 
 
-class StoreUnavailableError(StorageError):
+class StoreUnavailableError(StorageError, OperatorError):
     """The database cannot be used for now."""
 
 
-class RunLostError(StorageError):
+class RunLostError(StorageError, InternalError):
     """Another worker has taken the run over; nothing more of it can be written here."""
 
 
-class RunBrokenError(StorageError):
+class RunBrokenError(StorageError, InternalError):
     """Something of the run can never be written; what was written before stays, without gaps."""
 
 
-class ConversationBusyError(StorageError):
+class ConversationBusyError(StorageError, UserError):
     """The conversation is answering another query."""
 
 
-class UnknownConversationError(StorageError):
-    """The user has no conversation of that name."""
-
-
-class TooManyRunsError(StorageError):
+class TooManyRunsError(StorageError, UserError):
     """The user has as many runs under way as one user may have."""
 
 
-class KeyReusedError(StorageError):
+class KeyReusedError(StorageError, UserError):
     """The key of a request was used for another one."""
 
 
-class AlreadyBegunError(StorageError):
+class AlreadyBegunError(StorageError, InternalError):
     """The request was sent before, and has its run.
 
     Args:

@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from oracle.conversations import title_of
+from oracle.conversations import UnknownConversationError, title_of
 from oracle.encoding import from_json, to_json
 from oracle.storage import schema
 from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
-from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnknownConversationError
+from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError
 from oracle.storage.numbers import next_number
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
@@ -281,7 +281,7 @@ def _find_conversation(connection: Connection, new: NewRun) -> None:
         return
     theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
     if not may_be_id(new.context_id) or connection.scalar(select(_conversation.c.id).where(theirs)) is None:
-        raise _no_conversation(new)
+        raise UnknownConversationError(new.context_id)
 
 
 def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:
@@ -301,11 +301,7 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
         return
     used = update(_conversation).where(_conversation.c.id == new.context_id).values(n=number, updated_at=at)
     if connection.execute(used).rowcount == 0:
-        raise _no_conversation(new)
-
-
-def _no_conversation(new: NewRun) -> UnknownConversationError:
-    return UnknownConversationError(f"there is no conversation {new.context_id!r}; leave it out to begin one")
+        raise UnknownConversationError(new.context_id)
 
 
 def _maybe(row: Row[Any] | None) -> RunRecord | None:

@@ -6,7 +6,7 @@ and `tool` makes further ones out of functions (see `docs/tools.md`).
 
 from oracle.tools.code import project_tools
 from oracle.tools.code_files import top_folders
-from oracle.tools.errors import ToolDefinitionError, ToolError, ToolsError, ToolSetupError
+from oracle.tools.errors import ToolDefinitionError, ToolError, ToolSetupError
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
 from oracle.tools.registry import ToolRegistry
@@ -26,7 +26,6 @@ __all__ = [
     "ToolRegistry",
     "ToolResult",
     "ToolSetupError",
-    "ToolsError",
     "Workers",
     "all_reading",
     "arguments_line",

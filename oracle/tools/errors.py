@@ -1,25 +1,15 @@
-"""The errors of the tools, by who must act.
+"""The errors of the tools; `oracle.errors` has the tree by who must act."""
 
-```
-ToolsError
-├── ToolError            the model: the text goes back to it as a result and says what would be right
-├── ToolSetupError       the operator: a folder is missing or cannot be read; raised when tools are made
-└── ToolDefinitionError  the tool author: a function cannot become a tool, or two tools share a name
-```
-"""
+from oracle.errors import OperatorError, ToolAuthorError, UpstreamError
 
 
-class ToolsError(Exception):
-    """Base of all errors of the tools."""
-
-
-class ToolError(ToolsError):
+class ToolError(UpstreamError):
     """A call cannot be answered; the message is fit for the model and the user."""
 
 
-class ToolSetupError(ToolsError):
+class ToolSetupError(OperatorError):
     """Tools cannot be made as configured; the message is fit for the operator."""
 
 
-class ToolDefinitionError(ToolsError):
+class ToolDefinitionError(ToolAuthorError):
     """A function or a set of tools is not well defined; the message is fit for the tool author."""

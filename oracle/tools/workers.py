@@ -18,13 +18,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from oracle.errors import InternalError
 from oracle.tools.errors import ToolError
 
 T = TypeVar("T")
 _abandoned_flag: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("tool_abandoned", default=None)
 
 
-class AbandonedError(Exception):
+class AbandonedError(InternalError):
     """The call that this thread works for is over; raised by `check_cancelled` to end the work."""
 
 

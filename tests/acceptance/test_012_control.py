@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oracle.answering import AskError
+from oracle.control.choosing import UnknownTreeError
 from oracle.decision import AgentConfig, AgentState, DecisionTree, DefaultDecisionTree, decision_tree
 from tests.acceptance.harness import (
     NEED_TURN,
@@ -147,7 +147,7 @@ async def test_012_fr_014_a_registered_decision_tree_goes_before_a_yaml_tree_of_
 
 async def test_012_fr_014_an_unknown_tree_is_refused_with_the_nearest_name() -> None:
     async with harness() as it:
-        with pytest.raises(AskError, match="there is no tree 'orcale'; did you mean 'oracle'"):
+        with pytest.raises(UnknownTreeError, match="there is no tree 'orcale'; did you mean 'oracle'"):
             await it.ask(tree="orcale")
 
 

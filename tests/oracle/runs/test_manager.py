@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 from bt_runtime import Outcome
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.answering import AskError
+from oracle.control.choosing import UnknownTreeError
+from oracle.conversations import UnknownConversationError
 from oracle.runs import DrainingError, LiveRun, RunOptions, decode_tick
 from oracle.storage import (
     ConversationBusyError,
@@ -21,7 +22,6 @@ from oracle.storage import (
     RunRecord,
     Store,
     TooManyRunsError,
-    UnknownConversationError,
 )
 from oracle.storage.schema import conversation
 from oracle.storage.tails import Tail
@@ -128,7 +128,7 @@ async def test_a_conversation_answers_one_query_at_a_time_and_then_the_next_with
 
 async def test_of_a_question_that_cannot_be_asked_no_trace_is_left(store: Store) -> None:
     async with managed(store, [answers()]) as it:
-        with pytest.raises(AskError, match="no tree 'orakle'"):
+        with pytest.raises(UnknownTreeError, match="no tree 'orakle'"):
             await it.start(tree="orakle")
         with pytest.raises(UnknownConversationError):
             await it.start(context_id="nowhere")

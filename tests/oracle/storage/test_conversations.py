@@ -5,14 +5,13 @@ import asyncio
 import pytest
 from sqlalchemy import text, update
 
-from oracle.conversations import history_for_model
+from oracle.conversations import UnknownConversationError, history_for_model
 from oracle.encoding import to_json
 from oracle.storage import (
     ConversationBusyError,
     RunEnd,
     RunLostError,
     Store,
-    UnknownConversationError,
     open_store,
     schema,
 )

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from oracle.conversations import UnknownConversationError
 from oracle.storage import (
     AlreadyBegunError,
     KeyReusedError,
     RequestKey,
     Store,
     TooManyRunsError,
-    UnknownConversationError,
     open_store,
     schema,
 )

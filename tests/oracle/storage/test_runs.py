@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import func, select
 
+from oracle.conversations import UnknownConversationError
 from oracle.storage import (
     ConversationBusyError,
     RunLostError,
     RunRecord,
     Store,
     TooManyRunsError,
-    UnknownConversationError,
     open_store,
     schema,
 )
