@@ -29,13 +29,13 @@ import structlog
 
 from benchmarks.eval_keeping import Turn, keeping
 from benchmarks.eval_questions import EVERYTHING, QUESTIONS, Question
+from bt_runtime.text import estimate_tokens
 from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk, Content, Done, ToolCalled
 from oracle.models import Model
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallRequested
 from oracle.settings import Settings
 from oracle.wiring import build_model, build_oracle, uses_provider
-from prompts import estimate_tokens
 
 REPOSITORY = Path(__file__).parents[1]
 TOKENS_PER_QUERY = 40_000
@@ -126,7 +126,7 @@ class WatchedModel:
                     calls += isinstance(event, ToolCallRequested)
                     yield event
         finally:  # also where a limit has closed the stream
-            self.turns.append(Turn(text, calls=calls, prompt_tokens=estimate_tokens(request.system)))
+            self.turns.append(Turn(text, calls=calls, prompt_tokens=estimate_tokens(len(request.system))))
 
 
 def bound(questions: Sequence[Question]) -> int:

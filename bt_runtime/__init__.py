@@ -5,110 +5,26 @@
     result = await bt_runtime.run(tree)
 
 It knows no model, no HTTP and no prompt. Node kinds and blackboard keys come from a `Registry`; `BUILTIN_KINDS` are the
-ones that every tree has, `@node` makes more.
+kinds that every tree has, and `@node` makes more.
+
+The public names are those of `bt_runtime.public`, which is loaded on first use; so importing `bt_runtime.text` loads
+nothing else. A module must not have a public name's name: it would hide that name.
 """
 
-from bt_runtime.blackboard import Blackboard
-from bt_runtime.builder import LiveTree, build
-from bt_runtime.clock import Clock, SystemClock
-from bt_runtime.context import Host, Request, RunContext
-from bt_runtime.definition import NodeDefinition, Place, TreeDefinition
-from bt_runtime.errors import (
-    BlackboardError,
-    BTError,
-    ExpressionError,
-    HotLoopError,
-    KindError,
-    RunError,
-    StalledError,
-    TreeError,
-    TreeFileError,
-    TreeNotFoundError,
-)
-from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
-from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
-from bt_runtime.library import TreeLibrary
-from bt_runtime.mistakes import Mistake, format_mistakes
-from bt_runtime.node import Action, Condition, Decorator, Guard, Node
-from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
-from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
-from bt_runtime.registry import Registry
-from bt_runtime.reloading import ReloadingTrees
-from bt_runtime.rendering import render
-from bt_runtime.replay import Replay, replay
-from bt_runtime.run_loop import RunLoop, RunResult, run
-from bt_runtime.schema import tree_schema
-from bt_runtime.standard import STANDARD, load
-from bt_runtime.status import Status
-from bt_runtime.suggestions import closest
-from bt_runtime.supervision import Standing, Supervisor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "BUILTIN_KEYS",
-    "BUILTIN_KINDS",
-    "STANDARD",
-    "Action",
-    "BTError",
-    "Blackboard",
-    "BlackboardError",
-    "CallUse",
-    "CauseKind",
-    "Clock",
-    "Condition",
-    "Decorator",
-    "ExpressionError",
-    "ExpressionUse",
-    "Guard",
-    "Host",
-    "HostAction",
-    "HotLoopError",
-    "Journal",
-    "Key",
-    "KeyUse",
-    "Kind",
-    "KindError",
-    "LiveTree",
-    "Mistake",
-    "NoSettings",
-    "Node",
-    "NodeDefinition",
-    "NodeError",
-    "NodeSettings",
-    "Observer",
-    "Outcome",
-    "Place",
-    "Recording",
-    "Registry",
-    "ReloadingTrees",
-    "Replay",
-    "Request",
-    "RunContext",
-    "RunError",
-    "RunLoop",
-    "RunResult",
-    "Slot",
-    "StalledError",
-    "Standing",
-    "Status",
-    "Supervisor",
-    "SystemClock",
-    "TickRecord",
-    "TreeDefinition",
-    "TreeError",
-    "TreeFileError",
-    "TreeLibrary",
-    "TreeNotFoundError",
-    "TreeUse",
-    "Use",
-    "action_kind",
-    "build",
-    "closest",
-    "condition_kind",
-    "format_mistakes",
-    "load",
-    "node",
-    "render",
-    "replay",
-    "run",
-    "tree_schema",
-]
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from bt_runtime.public import *  # noqa: F403
+    from bt_runtime.public import __all__  # noqa: F401
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
+    public = import_module("bt_runtime.public")
+    if name != "__all__" and name not in public.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(public, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(import_module("bt_runtime.public").__all__)

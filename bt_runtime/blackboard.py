@@ -11,8 +11,8 @@ from typing import Any
 
 from bt_runtime.errors import BlackboardError
 from bt_runtime.kind import Key
-from bt_runtime.suggestions import did_you_mean
-from bt_runtime.values import brief, has_type, in_words
+from bt_runtime.text import brief, did_you_mean
+from bt_runtime.values import has_type, in_words
 
 _SCALARS = frozenset({bool, int, float, str})  # `[1] == [True]`, so only these are compared
 

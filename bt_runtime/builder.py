@@ -8,7 +8,7 @@ from bt_runtime.blackboard import Blackboard
 from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import KindError, TreeError
-from bt_runtime.node import Children, Node
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registry import Registry
 from bt_runtime.standard import STANDARD
 from bt_runtime.status import INVALID, RUNNING

@@ -7,18 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bt_runtime.kind import Key, NodeSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a tree file; line and column count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+from bt_runtime.text import Place
 
 
 @dataclass(frozen=True, slots=True)

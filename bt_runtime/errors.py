@@ -17,8 +17,7 @@ BTError
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from bt_runtime.mistakes import MOST_MISTAKES, Mistake, format_mistakes, in_order
-from bt_runtime.suggestions import closest
+from bt_runtime.text import MOST_MISTAKES, Mistake, did_you_mean, format_mistakes, in_order
 
 
 class BTError(Exception):
@@ -54,22 +53,20 @@ class TreeNotFoundError(TreeError):
     Args:
         name: as asked for.
         known: the names that exist.
-        folders: where was looked, first searched first.
+        folders: the folders that were searched, in order.
     """
 
     def __init__(self, name: str, known: Iterable[str] = (), folders: Sequence[Path] = ()) -> None:
         self.name = name
         self.known: tuple[str, ...] = tuple(sorted(known))
         self.folders: tuple[str, ...] = tuple(str(folder) for folder in folders)
-        self.suggestion: str | None = closest(name, self.known)
         super().__init__(name, self.known, self.folders)
 
     @property
     def hint(self) -> str:
-        """The nearest name, or where was looked."""
-        if self.suggestion is not None:
-            return f"did you mean {self.suggestion!r}?"
-        return f"looked in {', '.join(self.folders)}" if self.folders else "there is no folder to look in"
+        """The nearest name, or the folders that were searched."""
+        looked = f"looked in {', '.join(self.folders)}" if self.folders else "there is no folder to look in"
+        return did_you_mean(self.name, self.known) or looked
 
     def __str__(self) -> str:
         return f"there is no tree {self.name!r}; {self.hint}"

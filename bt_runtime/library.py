@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bt_runtime.definition import Place, TreeDefinition
+from bt_runtime.definition import TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
-from bt_runtime.mistakes import Mistake, format_mistakes, in_order, visible
 from bt_runtime.reading.header import TREE_NAME, read_header
 from bt_runtime.reading.loading import Loading, Source
-from bt_runtime.reading.yaml_reader import LARGEST_FILE_BYTES, read_yaml
 from bt_runtime.registry import Registry
+from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, read_yaml
 from bt_runtime.values import Value
 
 _ENDINGS = (".yaml", ".yml")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from bt_runtime.errors import KindError
 from bt_runtime.kind import Category, Kind, NodeSettings, Slot
-from bt_runtime.node import Action, Condition, Decorator, Guard, Node
+from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
 from bt_runtime.status import FAILURE, SUCCESS, Status
 
 ClassT = TypeVar("ClassT", bound=type[Node[Any]])

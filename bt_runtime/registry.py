@@ -7,9 +7,8 @@ from types import MappingProxyType
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
 from bt_runtime.kind import HostAction, Key, Kind
-from bt_runtime.mistakes import Mistake
-from bt_runtime.suggestions import closest
-from bt_runtime.values import KEY_TYPES, brief, has_type, in_words
+from bt_runtime.text import Mistake, brief, did_you_mean
+from bt_runtime.values import KEY_TYPES, has_type, in_words
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 """How kinds, keys and parameters are spelled."""
@@ -55,13 +54,8 @@ class Registry:
         try:
             return self.kinds[name]
         except KeyError:
-            nearest = self.suggest(name)
-            hint = f"; did you mean {nearest!r}?" if nearest else ""
-            raise KindError(f"there is no node kind {name!r}{hint}") from None
-
-    def suggest(self, name: str) -> str | None:
-        """The name of the kind that was probably meant, `None` if none is near."""
-        return closest(name, self.kinds)
+            hint = did_you_mean(name, self.kinds)
+            raise KindError(f"there is no node kind {name!r}" + (f"; {hint}" if hint else "")) from None
 
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with these besides its own; a name that it has already is an error."""

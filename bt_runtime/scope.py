@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from bt_runtime.expressions import Expression, compile_expression
-from bt_runtime.node import Node
+from bt_runtime.nodes import Node
 
 
 def compile_in_scope(text: str, node: Node[Any]) -> Expression:

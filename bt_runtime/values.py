@@ -8,7 +8,6 @@ Rules:
 """
 
 import math
-import reprlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args
 
@@ -48,27 +47,3 @@ def has_type(value: object, key_type: KeyType) -> bool:
     if key_type == "bool":
         return isinstance(value, bool)
     return isinstance(value, list | tuple) if key_type == "list" else isinstance(value, Mapping)
-
-
-class _Brief(reprlib.Repr):
-    """`repr` of bounded size; spells constants as tree files do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = 60
-        self.maxother = 60
-        self.maxlong = 40
-        self.maxlevel = 3
-
-    def repr1(self, x: Value, level: int) -> str:
-        if x is None:
-            return "null"
-        return str(x).lower() if isinstance(x, bool) else super().repr1(x, level)
-
-
-def brief(value: object) -> str:
-    """The value as messages show it: on one line, control characters escaped, long ones shortened in the middle."""
-    try:
-        return _Brief().repr(value)
-    except (ValueError, RecursionError):  # integers beyond Python's limit for decimal text; nesting
-        return f"<{type(value).__name__}>"

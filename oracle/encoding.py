@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -39,11 +38,6 @@ def from_json(data: bytes | str) -> Any:  # noqa: ANN401  JSON data
 def scrub(text: str) -> str:
     """The text with U+FFFD in the place of each lone surrogate."""
     return text if text.isascii() else text.translate(_SURROGATES)
-
-
-def iso(at: float) -> str:
-    """Seconds since the epoch as ISO 8601 in UTC, to the millisecond."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _dumped(value: Any) -> bytes:  # noqa: ANN401

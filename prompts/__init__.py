@@ -10,7 +10,7 @@
 
 from .composition import ComposedPrompt, SegmentUse, compose
 from .environment import Environment
-from .errors import PromptError, PromptFilesError, PromptInputError, PromptMistake, PromptSizeError
+from .errors import PromptError, PromptFilesError, PromptInputError, PromptSizeError
 from .library import load_segments
 from .segment import (
     MAX_PROMPT_TOKENS,
@@ -19,7 +19,6 @@ from .segment import (
     Condition,
     Segment,
     SegmentLibrary,
-    estimate_tokens,
 )
 from .tool_reference import ToolEntry
 
@@ -33,13 +32,11 @@ __all__ = [
     "PromptError",
     "PromptFilesError",
     "PromptInputError",
-    "PromptMistake",
     "PromptSizeError",
     "Segment",
     "SegmentLibrary",
     "SegmentUse",
     "ToolEntry",
     "compose",
-    "estimate_tokens",
     "load_segments",
 ]

@@ -18,6 +18,8 @@ different queries begin with the same text and a provider's cache can hold it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bt_runtime.text import estimate_tokens
+
 from .environment import Environment, render_environment
 from .errors import PromptInputError, PromptSizeError, suggest
 from .library import own_segments
@@ -31,7 +33,6 @@ from .segment import (
     SegmentLibrary,
     Situation,
     Verdict,
-    estimate_tokens,
 )
 from .tool_reference import ToolEntry, render_tools_reference
 
@@ -124,7 +125,7 @@ def compose(
     candidates = _candidates(library, situation, tools, environment)
     kept, dropped = _fit([each for each in candidates if each.wanted], max_tokens)
     text = _SEPARATOR.join(each.text for each in kept)
-    tokens = estimate_tokens(text)
+    tokens = estimate_tokens(len(text))
     uses = tuple(_use(each, dropped, max_tokens) for each in candidates)
     return ComposedPrompt(text, tokens, uses, tuple(each.segment.id for each in dropped))
 
@@ -179,11 +180,11 @@ def _fit(wanted: list[_Candidate], max_tokens: int) -> tuple[list[_Candidate], l
 
 
 def _size(candidates: list[_Candidate]) -> int:
-    return estimate_tokens(_SEPARATOR.join(each.text for each in candidates))
+    return estimate_tokens(len(_SEPARATOR.join(each.text for each in candidates)))
 
 
 def _describe_excess(required: list[_Candidate], max_tokens: int) -> str:
-    sizes = ", ".join(f"{each.segment.id} {estimate_tokens(each.text):,}" for each in required)
+    sizes = ", ".join(f"{each.segment.id} {estimate_tokens(len(each.text)):,}" for each in required)
     return (
         f"the required segments need {_size(required):,} tokens, over the limit of {max_tokens:,} ({sizes}); "
         f"shorten {', '.join(REQUIRED_IDS[:-1])} or {REQUIRED_IDS[-1]}, or offer fewer tools"
@@ -194,4 +195,4 @@ def _use(candidate: _Candidate, dropped: list[_Candidate], max_tokens: int) -> S
     was_dropped = candidate in dropped
     reason = f"dropped to keep within {max_tokens:,} tokens ({candidate.reason})" if was_dropped else candidate.reason
     included = candidate.wanted and not was_dropped
-    return SegmentUse(candidate.segment.id, included, reason, estimate_tokens(candidate.text))
+    return SegmentUse(candidate.segment.id, included, reason, estimate_tokens(len(candidate.text)))

@@ -11,8 +11,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from .errors import PromptFilesError, PromptMistake, PromptSizeError
-from .segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary, estimate_tokens
+from bt_runtime.text import Mistake, estimate_tokens
+
+from .errors import PromptFilesError, PromptSizeError, whole_file
+from .segment import MAX_PROMPT_TOKENS, REQUIRED_IDS, Segment, SegmentLibrary
 from .segment_file import MAX_FILE_BYTES, read_segment
 
 _SUFFIX: Final = ".md"
@@ -35,10 +37,12 @@ def load_segments(folder: Path | None = None, *, max_tokens: int = MAX_PROMPT_TO
     found = _prompt_files(files(__package__) / _SUBFOLDER)
     if folder is not None:
         found = found | _prompt_files(_operators_files(folder))
-    segments, mistakes = _read_all(found)
-    mistakes += _cross_checks(segments, already_told=bool(mistakes))
+    sources = {str(file): _read_file(file) for _, file in sorted(found.items())}
+    segments, mistakes = _read_all(sources)
+    mistakes += _cross_checks(segments, is_complete=not mistakes)
     if mistakes:
-        raise PromptFilesError(mistakes)
+        texts = {name: data.decode(errors="replace") for name, data in sources.items() if isinstance(data, bytes)}
+        raise PromptFilesError(mistakes, texts)
     library = SegmentLibrary(tuple(segments))
     _check_size(library, max_tokens)
     return library
@@ -54,14 +58,14 @@ def _operators_files(folder: Path) -> Path:
     if not folder.is_dir():
         what = "is no folder" if folder.exists() else "does not exist"
         hint = "name a folder with prompt files, or leave the setting empty for the built-in ones"
-        raise PromptFilesError([PromptMistake(str(folder), f"the prompts folder {what}", hint=hint)])
+        raise PromptFilesError([whole_file(folder, f"the prompts folder {what}", hint)])
     inner = folder / _SUBFOLDER
     if not inner.is_dir():
         return folder
     beside = sorted(path.name for path in folder.glob(f"*{_SUFFIX}") if not path.name.startswith("."))
     if beside:
         message = f"prompt files lie both here ({', '.join(beside[:5])}) and in the subfolder {_SUBFOLDER!r}"
-        raise PromptFilesError([PromptMistake(str(folder), message, hint="keep them in one of the two")])
+        raise PromptFilesError([whole_file(folder, message, "keep them in one of the two")])
     return inner
 
 
@@ -74,18 +78,18 @@ def _prompt_files(folder: Traversable) -> dict[str, Traversable]:
             if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")
         }
     except OSError as error:
-        raise PromptFilesError([PromptMistake(str(folder), f"the folder cannot be read: {error.strerror}")]) from None
+        raise PromptFilesError([whole_file(folder, f"the folder cannot be read: {error.strerror}")]) from None
     if len(found) > _MAX_FILES:
         message = f"the folder has {len(found):,} prompt files, at most {_MAX_FILES} are allowed"
-        raise PromptFilesError([PromptMistake(str(folder), message)])
+        raise PromptFilesError([whole_file(folder, message)])
     return found
 
 
-def _read_all(found: Mapping[str, Traversable]) -> tuple[list[Segment], list[PromptMistake]]:
+def _read_all(sources: Mapping[str, bytes | Mistake]) -> tuple[list[Segment], list[Mistake]]:
     segments: list[Segment] = []
-    mistakes: list[PromptMistake] = []
-    for _, file in sorted(found.items()):
-        result = _read_file(file)
+    mistakes: list[Mistake] = []
+    for file, data in sources.items():
+        result = (data,) if isinstance(data, Mistake) else read_segment(data, file=file)
         if isinstance(result, Segment):
             segments.append(result)
         else:
@@ -93,41 +97,40 @@ def _read_all(found: Mapping[str, Traversable]) -> tuple[list[Segment], list[Pro
     return segments, mistakes
 
 
-def _read_file(file: Traversable) -> Segment | tuple[PromptMistake, ...]:
+def _read_file(file: Traversable) -> bytes | Mistake:
     if not file.is_file():  # a folder, or a pipe that would block the start
-        return (PromptMistake(str(file), "this is no regular file"),)
+        return whole_file(file, "this is not a regular file")
     try:
         with file.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
+            return stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        return (PromptMistake(str(file), f"the file cannot be read: {error.strerror}"),)
-    return read_segment(data, file=str(file))
+        return whole_file(file, f"the file cannot be read: {error.strerror}")
 
 
-def _cross_checks(segments: list[Segment], *, already_told: bool) -> list[PromptMistake]:
-    """Ids that are there twice, and required ones that no file has.
+def _cross_checks(segments: list[Segment], *, is_complete: bool) -> list[Mistake]:
+    """Duplicate ids, and required ids that no file has.
 
     Args:
-        segments: the files that could be read.
-        already_told: some file could not, so that a missing id may be its.
+        segments: the segments that could be read.
+        is_complete: every file could be read; otherwise a missing id may be that of an unreadable one.
     """
-    mistakes: list[PromptMistake] = []
+    mistakes: list[Mistake] = []
     first: dict[str, str] = {}
     for segment in segments:
         if segment.id in first:
             message = f"the id {segment.id!r} is also that of {first[segment.id]}"
             hint = f"to override a built-in segment, give the file its name: {segment.id}{_SUFFIX}"
-            mistakes.append(PromptMistake(segment.source, message, hint=hint))
+            mistakes.append(whole_file(segment.source, message, hint))
         first.setdefault(segment.id, segment.source)
     for each in REQUIRED_IDS:
-        if each not in first and not already_told:
+        if each not in first and is_complete:
             hint = f"{each}{_SUFFIX} must keep the id {each!r}"
-            mistakes.append(PromptMistake(f"{each}{_SUFFIX}", f"no file has the required id {each!r}", hint=hint))
+            mistakes.append(whole_file(f"{each}{_SUFFIX}", f"no file has the required id {each!r}", hint))
     return mistakes
 
 
 def _check_size(library: SegmentLibrary, max_tokens: int) -> None:
-    sizes = {each.id: estimate_tokens(each.without_tools or each.text) for each in library if each.required}
+    sizes = {each.id: estimate_tokens(len(each.without_tools or each.text)) for each in library if each.required}
     if sum(sizes.values()) > max_tokens:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
         raise PromptSizeError(

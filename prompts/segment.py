@@ -29,11 +29,6 @@ MAX_PROMPT_TOKENS: Final = 8_000
 """The bound on a composed prompt before tool definitions (020, composition rule 5)."""
 
 
-def estimate_tokens(text: str) -> int:
-    """The size of a text in tokens, as decision 6 estimates it: a quarter of its characters, rounded up."""
-    return -(-len(text) // 4)
-
-
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What conditions can ask about.

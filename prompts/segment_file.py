@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, TypeGuard, TypeVar
 
+from bt_runtime.text import Mistake, Place, brief, place_at
+from bt_runtime.text.yaml_reader import Entry, read_yaml
+
 from .environment import ENVIRONMENT_PLACEHOLDER
-from .errors import PromptMistake, suggest
-from .front_matter import Entry, FrontMatterError, parse_front_matter, split_front_matter
+from .errors import suggest, whole_file
 from .segment import ENVIRONMENT_ID, QUERY_TYPES, TOOLS_ID, Condition, Segment
 from .tool_reference import TOOLS_PLACEHOLDER
 
@@ -22,12 +24,14 @@ WHEN_KEYS: Final = ("query_type", "history_tokens_over", "previous_errors")
 _PLACES: Final = {TOOLS_PLACEHOLDER: TOOLS_ID, ENVIRONMENT_PLACEHOLDER: ENVIRONMENT_ID}
 _Value = TypeVar("_Value")
 _Default = TypeVar("_Default")
+_FENCE: Final = re.compile(r"---[ \t]*$", re.MULTILINE)
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(?P<yaml>.*?)^---[ \t]*$", re.MULTILINE | re.DOTALL)
 _ID: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Za-z_][\w-]*)?\s*(?:\}\})?")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def read_segment(data: bytes, *, file: str) -> Segment | tuple[PromptMistake, ...]:
+def read_segment(data: bytes, *, file: str) -> Segment | tuple[Mistake, ...]:
     """Read one prompt file.
 
     Args:
@@ -38,13 +42,12 @@ def read_segment(data: bytes, *, file: str) -> Segment | tuple[PromptMistake, ..
         The segment, or every mistake that was found.
     """
     if len(data) > MAX_FILE_BYTES:
-        return (PromptMistake(file, f"the file is larger than {MAX_FILE_BYTES:,} bytes"),)
+        return (whole_file(file, f"the file is larger than {MAX_FILE_BYTES:,} bytes"),)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start:,}"
-        return (PromptMistake(file, message, line),)
+        return (Mistake(Place(file, data.count(b"\n", 0, error.start) + 1), message),)
     reader = _SegmentReader(text.replace("\r\n", "\n"), file=file)
     segment = reader.read()
     return tuple(reader.mistakes) or segment
@@ -54,28 +57,45 @@ class _SegmentReader:
     """Collects the mistakes of one file while its parts are read."""
 
     def __init__(self, text: str, *, file: str) -> None:
-        self.mistakes: list[PromptMistake] = []
+        self.mistakes: list[Mistake] = []
         self._file = file
         self._text = text
-        self._lines = text.split("\n")
+        self._start = Place(file)
 
     def read(self) -> Segment:
         """The segment; not to be used if there are mistakes."""
-        entries: Mapping[str, Entry] | None = None
-        body, body_line = "", 1
-        try:
-            yaml_text, body, body_line = split_front_matter(self._text)
-            entries = parse_front_matter(yaml_text)
-        except FrontMatterError as error:
-            self._mistake(error.message, line=error.line, column=error.column, hint=error.hint)
-        self._check_characters()
-        if entries is not None:
-            self._check_names(entries, KEYS, what="front matter key")
-            self._check_present(entries)
-        segment = self._segment(entries or {}, body.strip())
-        if entries is not None:
-            self._check_body(segment, body_line)
+        front = _FRONT_MATTER.match(self._text)
+        entries = self._entries(front)
+        self._check_characters(front.end() if front else 0)
+        if entries is None or front is None:
+            return self._segment({}, "")
+        self._check_names(entries, KEYS, what="front matter key")
+        self._check_present(entries)
+        segment = self._segment(entries, self._text[front.end() :].strip())
+        self._check_body(segment, front.end())
         return segment
+
+    def _entries(self, front: re.Match[str] | None) -> Mapping[str, Entry] | None:
+        """The front matter by key, `None` if it cannot be read."""
+        if front is None:
+            self._missing_front_matter()
+            return None
+        document = read_yaml("\n" + front["yaml"], file=self._file)  # a line break in place of the fence
+        self.mistakes += document.mistakes
+        if document.root is None:
+            return None
+        if isinstance(document.root.data, dict):
+            return document.root.data
+        hint = "for example: 'id: code-analysis'"
+        self._mistake(Place(self._file, 2), "the front matter must be a mapping of keys to values", hint)
+        return None
+
+    def _missing_front_matter(self) -> None:
+        if _FENCE.match(self._text):
+            self._mistake(self._start, "the front matter does not end", "close it with a line '---'")
+        else:
+            hint = "begin with '---', the keys id, description, priority, and always or when, and a second '---'"
+            self._mistake(self._start, "the file has no front matter", hint)
 
     def _segment(self, entries: Mapping[str, Entry], body: str) -> Segment:
         return Segment(
@@ -93,46 +113,47 @@ class _SegmentReader:
     def _check_present(self, entries: Mapping[str, Entry]) -> None:
         for name in ("id", "description", "priority"):
             if name not in entries:
-                self._mistake(f"the front matter has no {name!r}", line=1)
+                self._mistake(self._start, f"the front matter has no {name!r}")
         if ("always" in entries) == ("when" in entries):
             both = "both 'always' and 'when'" if "always" in entries else "neither 'always' nor 'when'"
-            self._mistake(
-                f"the front matter has {both}", line=1, hint="give one: 'always: true', or 'when:' with a condition"
-            )
+            hint = "give one: 'always: true', or 'when:' with a condition"
+            self._mistake(self._start, f"the front matter has {both}", hint)
 
     def _check_names(self, entries: Mapping[str, Entry], known: tuple[str, ...], *, what: str) -> None:
         for name, entry in entries.items():
             if name not in known:
-                self._mistake_at(entry, f"unknown {what} {_shown(name)}", hint=suggest(name, known))
+                self._mistake(entry.place, f"unknown {what} {brief(name)}", suggest(name, known))
 
     def _condition(self, entries: Mapping[str, Entry]) -> Condition | None:
         self._value(entries, "always", _is_true, "true", default=True)
         if "when" not in entries:
             return None
         when = entries["when"]
-        if not isinstance(when.value, dict) or not when.value:
+        conditions = when.node.data
+        if not isinstance(conditions, dict) or not conditions:
             hint = f"use at least one of: {', '.join(WHEN_KEYS)}"
-            self._mistake_at(when, f"'when' must be a mapping of conditions, not {_shown(when.value)}", hint=hint)
+            self._mistake(when.place, f"'when' must be a mapping of conditions, not {brief(when.node.plain())}", hint)
             return None
-        self._check_names(when.value, WHEN_KEYS, what="condition")
+        self._check_names(conditions, WHEN_KEYS, what="condition")
         return Condition(
-            query_types=self._query_types(when.value),
+            query_types=self._query_types(conditions),
             history_tokens_over=self._value(
-                when.value, "history_tokens_over", _is_count, "a whole number of tokens, 0 or more", default=None
+                conditions, "history_tokens_over", _is_count, "a whole number of tokens, 0 or more", default=None
             ),
-            previous_errors=self._value(when.value, "previous_errors", _is_bool, "true or false", default=None),
+            previous_errors=self._value(conditions, "previous_errors", _is_bool, "true or false", default=None),
         )
 
     def _query_types(self, conditions: Mapping[str, Entry]) -> tuple[str, ...]:
         if "query_type" not in conditions:
             return ()
         entry = conditions["query_type"]
-        names = entry.value if isinstance(entry.value, list) else [entry.value]
+        value = entry.node.plain()
+        names = value if isinstance(value, list) else [value]
         if not names:
-            self._mistake_at(entry, "'query_type' names no query type", hint=f"use one of: {', '.join(QUERY_TYPES)}")
+            self._mistake(entry.place, "'query_type' names no query type", f"use one of: {', '.join(QUERY_TYPES)}")
         for name in names:
             if name not in QUERY_TYPES:
-                self._mistake_at(entry, f"unknown query type {_shown(name)}", hint=suggest(str(name), QUERY_TYPES))
+                self._mistake(entry.place, f"unknown query type {brief(name)}", suggest(str(name), QUERY_TYPES))
         return tuple(name for name in QUERY_TYPES if name in names)
 
     def _value(
@@ -148,64 +169,52 @@ class _SegmentReader:
         entry = entries.get(name)
         if entry is None:
             return default
-        if not is_right(entry.value):
-            self._mistake_at(entry, f"{name!r} must be {right}, not {_shown(entry.value)}")
-            return default
-        return entry.value
+        value = entry.node.plain()
+        if is_right(value):
+            return value
+        self._mistake(entry.place, f"{name!r} must be {right}, not {brief(value)}")
+        return default
 
-    def _check_characters(self) -> None:
-        found = _CONTROL.search(self._text)
+    def _check_characters(self, body_start: int) -> None:
+        found = _CONTROL.search(self._text, body_start)
         if found:
-            line, column = self._place(found.start())
-            self._mistake(f"control character {found.group()!r}", line=line, column=column, hint="remove it")
+            self._mistake(self._at(found.start()), f"control character {found.group()!r}", "remove it")
 
-    def _check_body(self, segment: Segment, body_line: int) -> None:
+    def _check_body(self, segment: Segment, body_start: int) -> None:
         if not segment.text:
-            self._mistake("the file has no text after its front matter", line=min(body_line, len(self._lines)))
+            self._mistake(self._at(len(self._text)), "the file has no text after its front matter")
         if segment.required and segment.when is not None:
-            self._mistake(f"{segment.id!r} is required and cannot have a condition", line=1, hint="use 'always: true'")
-        if segment.id:  # a wrong id has been told already; what belongs into the file is not known then
-            self._check_placeholders(segment, body_line)
+            self._mistake(self._start, f"{segment.id!r} is required and cannot have a condition", "use 'always: true'")
+        if segment.id:  # a wrong id is reported already; what the file must hold is not known then
+            self._check_placeholders(segment, body_start)
             self._check_without_tools(segment)
 
-    def _check_placeholders(self, segment: Segment, body_line: int) -> None:
-        offset = sum(len(line) + 1 for line in self._lines[: body_line - 1])
-        found = list(_PLACEHOLDER.finditer(self._text, offset))
+    def _check_placeholders(self, segment: Segment, body_start: int) -> None:
+        found = list(_PLACEHOLDER.finditer(self._text, body_start))
         for each in found:
-            line, column = self._place(each.start())
             owner = _PLACES.get(each.group())
             if owner is None:
                 known = " and ".join(f"{name} in {segment_id}" for name, segment_id in _PLACES.items())
                 hint = f"there are {known}; for plain braces put a space between them"
-                self._mistake(f"unknown placeholder {each.group()!r}", line=line, column=column, hint=hint)
+                self._mistake(self._at(each.start()), f"unknown placeholder {each.group()!r}", hint)
             elif segment.id != owner:
-                self._mistake(f"{each.group()} belongs into {owner} alone", line=line, column=column)
+                self._mistake(self._at(each.start()), f"{each.group()} belongs into {owner} alone")
         for name, owner in _PLACES.items():
             count = sum(each.group() == name for each in found)
             if segment.id == owner and count != 1:
-                self._mistake(f"{owner} must have {name} once, not {count} times", line=1)
+                self._mistake(self._start, f"{owner} must have {name} once, not {count} times")
 
     def _check_without_tools(self, segment: Segment) -> None:
         if (segment.id == TOOLS_ID) != bool(segment.without_tools):
             needs = "needs" if segment.id == TOOLS_ID else "cannot have"
             hint = "it is the one line that stands for the list when no tool is offered"
-            self._mistake(f"{segment.id!r} {needs} 'without_tools'", line=1, hint=hint)
+            self._mistake(self._start, f"{segment.id!r} {needs} 'without_tools'", hint)
 
-    def _place(self, offset: int) -> tuple[int, int]:
-        before = self._text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+    def _at(self, offset: int) -> Place:
+        return place_at(self._text, offset, file=self._file)
 
-    def _mistake_at(self, entry: Entry, message: str, *, hint: str = "") -> None:
-        self._mistake(message, line=entry.line, column=entry.column, hint=hint)
-
-    def _mistake(self, message: str, *, line: int, column: int | None = None, hint: str = "") -> None:
-        self.mistakes.append(PromptMistake(self._file, message, line, column, hint, self._lines[line - 1]))
-
-
-def _shown(value: object) -> str:
-    """A value as the author wrote it, for a message: without places, and cut."""
-    text = repr({key: entry.value for key, entry in value.items()} if isinstance(value, dict) else value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    def _mistake(self, place: Place, message: str, hint: str | None = None) -> None:
+        self.mistakes.append(Mistake(place, message, hint))
 
 
 def _is_true(value: object) -> TypeGuard[bool]:

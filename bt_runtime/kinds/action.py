@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
-from bt_runtime.node import Action, Children
+from bt_runtime.nodes import Action, Children
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.status import SUCCESS, Status

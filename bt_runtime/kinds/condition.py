@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
-from bt_runtime.node import Children, Condition
+from bt_runtime.nodes import Children, Condition
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bt_runtime.kind import Slot
-from bt_runtime.node import Children, Node
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import RUNNING, SUCCESS, Status
 

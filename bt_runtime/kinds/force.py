@@ -1,6 +1,6 @@
 """The `force_success` and `force_failure` kinds."""
 
-from bt_runtime.node import Decorator
+from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 

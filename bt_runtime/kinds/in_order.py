@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from bt_runtime.kind import NodeSettings
-from bt_runtime.node import Node
+from bt_runtime.nodes import Node
 from bt_runtime.status import Status
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from bt_runtime.kind import KeyUse, NodeSettings, Use
-from bt_runtime.node import Node
+from bt_runtime.nodes import Node
 from bt_runtime.registration import node
 from bt_runtime.status import SUCCESS, Status
 from bt_runtime.templates import filled, keys_in

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
-from bt_runtime.node import Children, Node
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 

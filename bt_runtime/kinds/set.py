@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
-from bt_runtime.node import Children, Node
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.status import SUCCESS, Status

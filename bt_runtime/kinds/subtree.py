@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings, TreeUse, Use
-from bt_runtime.node import Children, Node
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.status import Status
 

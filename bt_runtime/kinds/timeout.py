@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
-from bt_runtime.node import Decorator
+from bt_runtime.nodes import Decorator
 from bt_runtime.registration import node
 from bt_runtime.status import FAILURE, RUNNING, Status
 

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
-from bt_runtime.definition import Place
 from bt_runtime.kind import Key, KeyType
-from bt_runtime.mistakes import Mistake
-from bt_runtime.reading.yaml_reader import Document, Entry, YamlNode
 from bt_runtime.registry import NAME, RESERVED, Registry
-from bt_runtime.suggestions import did_you_mean, listing
-from bt_runtime.values import KEY_TYPES, Value, brief, has_type, in_words
+from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
+from bt_runtime.values import KEY_TYPES, Value, has_type, in_words
 
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """How trees are called; a file of the library is called `NAME.yaml`."""
@@ -181,9 +178,9 @@ class _HeaderReader:
 
     def _suspect(self, name: str, item: Entry) -> None:
         """A key that nothing in the file uses and that looks like one of the host's is a slip: its default is lost."""
-        near = get_close_matches(name, self._registry.keys, n=1, cutoff=0.85)
-        if near and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
-            self._tell(item.place, f"{name!r} is declared, but nothing here uses it", f"did you mean {near[0]!r}?")
+        hint = did_you_mean(name, self._registry.keys)
+        if hint and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
+            self._tell(item.place, f"{name!r} is declared, but nothing here uses it", hint)
 
     def _parameters(self, entry: Entry | None, keys: Mapping[str, Key]) -> dict[str, Parameter]:
         parameters: dict[str, Parameter] = {}

@@ -10,17 +10,16 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import get_origin
 
-from bt_runtime.definition import NodeDefinition, Place
+from bt_runtime.definition import NodeDefinition
 from bt_runtime.kind import Kind, NodeSettings, Slot, TreeUse
-from bt_runtime.mistakes import Mistake
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
 from bt_runtime.reading.uses import UseChecker, UseScope
-from bt_runtime.reading.yaml_reader import Entry, YamlNode
 from bt_runtime.registry import Registry, setting_names
-from bt_runtime.suggestions import closest, listing
-from bt_runtime.values import Value, brief
+from bt_runtime.text import Mistake, Place, brief, closest, listing
+from bt_runtime.text.yaml_reader import Entry, YamlNode
+from bt_runtime.values import Value
 
 MOST_NODES = 2_000
 DEEPEST_NODES = 64
@@ -180,7 +179,7 @@ class NodeReader:
             written = self._only_kind(data)
         kind = self._registry.kinds.get(written.key)
         if kind is None:
-            nearest = self._registry.suggest(written.key)
+            nearest = closest(written.key, self._registry.kinds)
             hint = f"did you mean {nearest!r}?" if nearest else f"kinds: {listing(self._registry.kinds, most=20)}"
             self._tell(written.place, f"there is no node kind {brief(written.key)}", hint)
             # Read on as what was probably meant, for the mistakes in it; the tree is refused anyway.
@@ -231,7 +230,8 @@ class NodeReader:
         slots = [slot.name for slot in kind.slots if not slot.many]
         child = kind.shorthand if _slot(kind, kind.shorthand) else (slots[0] if len(slots) == 1 else None)
         first = next(iter(data))
-        is_kind = first in self._registry.kinds or (closest(first, own) is None and self._registry.suggest(first))
+        kinds = self._registry.kinds
+        is_kind = first in kinds or (closest(first, own) is None and closest(first, kinds))
         return child if len(data) == 1 and is_kind else None
 
     def _name(self, entry: Entry | None) -> str | None:

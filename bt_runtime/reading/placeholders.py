@@ -13,11 +13,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bt_runtime.definition import Place
-from bt_runtime.mistakes import Mistake
-from bt_runtime.reading.yaml_reader import YamlNode
-from bt_runtime.suggestions import did_you_mean, listing
-from bt_runtime.values import Value, brief
+from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.yaml_reader import YamlNode
+from bt_runtime.values import Value
 
 _WHOLE = re.compile(r"\$\{([^{}]*)\}")
 _ANY = re.compile(r"\$\$\{|\$\{([^{}]*)\}")

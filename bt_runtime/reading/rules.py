@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.mistakes import Mistake
 from bt_runtime.registry import Registry
+from bt_runtime.text import Mistake
 
 _REACTIVE_KINDS = frozenset({"sequence", "selector"})
 

@@ -10,14 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bt_runtime.definition import Place
 from bt_runtime.kind import Kind, Location, NodeSettings
-from bt_runtime.mistakes import Mistake
 from bt_runtime.reading.placeholders import Filler
-from bt_runtime.reading.yaml_reader import Entry, YamlNode
 from bt_runtime.registry import setting_names
-from bt_runtime.suggestions import closest, did_you_mean, listing
-from bt_runtime.values import Value, brief
+from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.yaml_reader import Entry, YamlNode
+from bt_runtime.values import Value
 
 _TYPES = {
     "int": "a whole number",
@@ -204,8 +202,7 @@ def _hint(value: Value, wanted: list[str], details: list[Any]) -> str | None:
     if "text" in wanted and isinstance(value, int | float | bool):
         return "put quotes around it"
     choices = [part for detail in details for part in str(detail.get("ctx", {}).get("expected", "")).split("'")[1::2]]
-    match = closest(value, choices)
-    return f"did you mean {match!r}?" if match else None
+    return did_you_mean(value, choices)
 
 
 def _number(value: object) -> str:

@@ -3,16 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bt_runtime.definition import Place
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import compile_expression
 from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse
-from bt_runtime.mistakes import Mistake
 from bt_runtime.reading.placeholders import placeholder_in
 from bt_runtime.reading.settings import locate
-from bt_runtime.reading.yaml_reader import Entry, YamlNode
-from bt_runtime.suggestions import did_you_mean, listing
-from bt_runtime.values import brief
+from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 LeafUse = ExpressionUse | KeyUse | CallUse
 

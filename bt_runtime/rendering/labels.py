@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.kind import NodeSettings
-from bt_runtime.mistakes import visible
+from bt_runtime.text import visible
 from bt_runtime.values import Value
 
 Statuses = Mapping[str, str]

@@ -1,8 +1,8 @@
 """The tree as an outline for terminals and logs."""
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.mistakes import visible
 from bt_runtime.rendering.labels import SYMBOLS, Statuses, children_of, label_of, status_of
+from bt_runtime.text import visible
 
 
 def render_text(tree: TreeDefinition, statuses: Statuses | None = None) -> str:

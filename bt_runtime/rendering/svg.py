@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.mistakes import visible
 from bt_runtime.rendering.labels import (
     COMPOSITES,
     SYMBOLS,
@@ -20,6 +19,7 @@ from bt_runtime.rendering.labels import (
     label_of,
     status_of,
 )
+from bt_runtime.text import visible
 
 _CHARACTER_PX = 7.2
 _SMALL_CHARACTER_PX = 6.1

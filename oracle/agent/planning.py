@@ -2,13 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil
 
 from oracle.decision import AgentState
 from oracle.models.protocol import Message
-
-CHARACTERS_PER_TOKEN = 4
-"""Where a provider reports nothing (decision 6)."""
 
 LEAST_FOR_THINKING = 2048
 """Thinking is off when less of the budget is left (decision 6)."""
@@ -46,11 +42,6 @@ class TurnPlan:
     is_last_paid: bool
     tokens_left: int
     input_tokens: int
-
-
-def estimate_tokens(characters: int) -> int:
-    """Tokens of that many characters."""
-    return ceil(characters / CHARACTERS_PER_TOKEN)
 
 
 def message_characters(messages: Iterable[Message]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from bt_runtime import Clock
+from bt_runtime.text import estimate_tokens
 from oracle.agent import notices, planning
 from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -214,9 +215,9 @@ class AgentRun:
         What the provider has reported for the earlier messages is taken from its report; it is expected to count them
         as nothing while it has them in its cache. The rest is estimated from characters.
         """
-        new = planning.estimate_tokens(self.transcript.unsent_characters)
+        new = estimate_tokens(self.transcript.unsent_characters)
         if self._input_tokens is None:
-            whole = new + planning.estimate_tokens(len(self.prompt.text) if self.prompt else 0)
+            whole = new + estimate_tokens(len(self.prompt.text) if self.prompt else 0)
             return planning.InputEstimate(whole, whole)
         whole = self._input_tokens + new
         is_cached = self._cached_shape == self._shape() and self.equipment.clock.now() < self._cached_until_s

@@ -5,7 +5,8 @@ from functools import lru_cache
 
 import structlog
 
-from oracle.agent.planning import estimate_tokens, message_characters
+from bt_runtime.text import estimate_tokens
+from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query
 from oracle.prompts import Environment, ToolEntry

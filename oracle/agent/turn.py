@@ -16,10 +16,11 @@ from typing import Any
 
 import structlog
 
+from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
-from oracle.agent.planning import CHARACTERS_PER_TOKEN, WRAP_UP_NOTE, TurnPlan, estimate_tokens
+from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
 from oracle.agent.run import AgentRun
 from oracle.chunks import ToolCalled, ToolReturned
 from oracle.models.protocol import (

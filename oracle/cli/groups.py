@@ -1,9 +1,10 @@
 """Groups of commands that know what a misspelt one was meant to be."""
 
-import difflib
 from typing import Any
 
 import click
+
+from bt_runtime.text import did_you_mean
 
 
 class SuggestingGroup(click.Group):
@@ -16,7 +17,7 @@ class SuggestingGroup(click.Group):
             click.UsageError: there is none.
         """
         known = self.list_commands(ctx)
-        near = difflib.get_close_matches(args[0], known, n=1)
-        if near and args[0] not in known:
-            ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+        hint = did_you_mean(args[0], known)
+        if hint and args[0] not in known:
+            ctx.fail(f"No such command {args[0]!r}; {hint}")
         return super().resolve_command(ctx, args)

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from typing import Literal
 
-from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError, closest
+from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
+from bt_runtime.text import did_you_mean
 from oracle.decision import AgentConfig, DecisionTree, decision_trees, make_decision_tree
 from oracle.errors import UserError
 
@@ -48,8 +49,7 @@ class Controls:
         """
         if not self.may_be_named(name):
             known = sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()}))
-            nearest = closest(name, known)
-            hint = f"did you mean {nearest!r}?" if nearest else f"there are {', '.join(known)}"
+            hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
             raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
         if name == DEFAULT_TREE and self._default == "loop":
             return make_decision_tree("default", config)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.chunks import ErrorType
 from oracle.conversations.protocol import ConversationMessage
 from oracle.models.protocol import Message
@@ -25,7 +26,6 @@ LEAST_TOKENS = 100
 """With less room than this, not even a shortened exchange with its marks fits."""
 NO_ANSWER = "(This question was not answered.)"
 DECLINED: Final[ErrorType] = "provider_refused"
-_CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Exchange:
 
     @property
     def tokens(self) -> int:
-        return _tokens(self.question) + _tokens(self.answer)
+        return estimate_tokens(len(self.question)) + estimate_tokens(len(self.answer))
 
 
 def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0) -> History:
@@ -70,7 +70,7 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
     kept = _newest_that_fit(exchanges, most_tokens)
     if len(kept) == len(exchanges) and not orphans:
         return History(_as_messages(kept))
-    room = most_tokens - _tokens(_note(said) + "\n\n")
+    room = most_tokens - estimate_tokens(len(_note(said) + "\n\n"))
     kept = _newest_that_fit(exchanges, room)
     shortened = not kept and bool(exchanges) and most_tokens >= LEAST_TOKENS
     if shortened:
@@ -122,12 +122,12 @@ def _newest_that_fit(exchanges: Sequence[_Exchange], room_tokens: int) -> list[_
 def _shortened(exchange: _Exchange, room_tokens: int) -> _Exchange:
     """The exchange in the room there is: the shorter text keeps what it needs, up to half of it."""
     half = room_tokens // 2
-    asked, answered = _tokens(exchange.question), _tokens(exchange.answer)
+    asked, answered = estimate_tokens(len(exchange.question)), estimate_tokens(len(exchange.answer))
     for_question = max(half, room_tokens - answered)
     for_answer = max(half, room_tokens - asked)
     return _Exchange(
-        _without_middle(exchange.question, for_question * _CHARS_PER_TOKEN),
-        _without_middle(exchange.answer, for_answer * _CHARS_PER_TOKEN),
+        _without_middle(exchange.question, for_question * CHARACTERS_PER_TOKEN),
+        _without_middle(exchange.answer, for_answer * CHARACTERS_PER_TOKEN),
         exchange.messages,
     )
 
@@ -159,7 +159,3 @@ def _as_messages(exchanges: Sequence[_Exchange]) -> tuple[Message, ...]:
             {"role": "assistant", "content": exchange.answer},
         )
     )
-
-
-def _tokens(text: str) -> int:
-    return -(-len(text) // _CHARS_PER_TOKEN)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from bt_runtime import closest
+from bt_runtime.text import did_you_mean
 from oracle.errors import UserError
 
 
@@ -85,8 +85,7 @@ def _explain(error: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     field = str(error["loc"][0]) if error["loc"] else "?"
     value = error["input"]
     if error["type"] == "extra_forbidden":
-        nearest = closest(field, AgentConfig.model_fields)
-        hint = f"did you mean {nearest!r}?" if nearest else f"fields are {', '.join(AgentConfig.model_fields)}"
+        hint = did_you_mean(field, AgentConfig.model_fields) or f"fields are {', '.join(AgentConfig.model_fields)}"
         return f"there is no limit {field!r}; {hint}"
     low, high = bounds(_by_name(field))
     return f"{_by_name(field)} must be a whole number from {low:,} to {high:,}, not {value!r}"

@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bt_runtime.text import CHARACTERS_PER_TOKEN
 from oracle.chunks import SourceType
 from oracle.control_notes import without_notes
 from oracle.models.offline_answers import (
@@ -53,7 +54,6 @@ _WRITING = ("thread_push", "vault_write")
 _MAX_READS = 2
 _MAX_PASSAGES = 4
 _ENOUGH_COVERAGE = 0.6
-_CHARS_PER_TOKEN = 4
 
 _POLITE = r"(?:please|pls|kindly|bitte|(?:can|could|would) (?:you|u)(?: please)?|let'?s|ok(?:ay)?|and|also)[,\s]+"
 _CONTENT = re.compile(
@@ -139,10 +139,10 @@ class OfflineModel:
             yield TurnEnded("tool_use", Usage(), blocks, NAME)
             return
         answer = _answer(request, query)
-        text = answer.render(max_chars=request.max_tokens * _CHARS_PER_TOKEN)
+        text = answer.render(max_chars=request.max_tokens * CHARACTERS_PER_TOKEN)
         for line in text.splitlines(keepends=True):
             yield TextDelta(line)
-        cut = "max_tokens" if answer.exceeds(request.max_tokens * _CHARS_PER_TOKEN) else "end_turn"
+        cut = "max_tokens" if answer.exceeds(request.max_tokens * CHARACTERS_PER_TOKEN) else "end_turn"
         yield TurnEnded(cut, Usage(), ({"type": "text", "text": text},), NAME)  # type: ignore[arg-type]  # both are reasons
 
 

@@ -5,12 +5,12 @@ same turns drive `ScriptedModel` and, over the wire of a real provider, `oracle.
 """
 
 import asyncio
-import difflib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, get_args
 
+from bt_runtime.text import did_you_mean
 from oracle.chunks import ErrorType, Source
 from oracle.models.blocks import without_loose_end
 from oracle.models.protocol import (
@@ -332,9 +332,8 @@ def _checked(data: object, cls: type[Any], what: str) -> dict[str, Any]:
     names = [item.name for item in fields(cls)]
     for name in data:
         if name not in names:
-            close = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it can have {', '.join(names)}"
-            raise ValueError(f"{what} has no field {name!r}{hint}")
+            hint = did_you_mean(name, names) or f"it can have {', '.join(names)}"
+            raise ValueError(f"{what} has no field {name!r}; {hint}")
     return dict(data)
 
 

@@ -19,11 +19,12 @@ from typing import Literal, cast
 import structlog
 
 from bt_runtime import Clock
+from bt_runtime.text import iso
 from oracle.agent.notices import quoted
 from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned
 from oracle.classify import classify_query
 from oracle.conversations import Conversation, Exchange, Step
-from oracle.encoding import iso, to_json
+from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault
 from oracle.runs.failures import error_record
 from oracle.runs.story import BREAK, Story

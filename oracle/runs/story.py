@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from bt_runtime import Outcome
+from bt_runtime.text import estimate_tokens, iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.agent.planning import estimate_tokens
 from oracle.chunks import (
     Chunk,
     Content,
@@ -21,7 +21,7 @@ from oracle.chunks import (
     ToolReturned,
 )
 from oracle.conversations import Step
-from oracle.encoding import from_json, iso
+from oracle.encoding import from_json
 from oracle.models.protocol import ModelFault
 from oracle.storage import Event
 from oracle.wire import read_chunk

@@ -6,8 +6,9 @@ from fastapi import APIRouter, Query
 from orjson import Fragment
 from starlette.responses import Response
 
+from bt_runtime.text import iso
 from oracle.conversations import UnknownConversationError
-from oracle.encoding import from_json, iso
+from oracle.encoding import from_json
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Name, TitleChange

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
-from oracle.encoding import iso, to_json
+from oracle.encoding import to_json
 from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id
 from oracle.service.answers import json_answer, raw_json
 from oracle.service.auth import Caller

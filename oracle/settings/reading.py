@@ -1,6 +1,5 @@
 """Reads the settings from the environment, and tells what is wrong with them."""
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from io import StringIO
@@ -12,6 +11,7 @@ import dotenv
 from dotenv.parser import parse_stream
 from pydantic import SecretStr, ValidationError
 
+from bt_runtime.text import closest
 from oracle.errors import OperatorError
 from oracle.settings.fields import PREFIX, Settings, variable_of
 
@@ -144,10 +144,8 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
     """The setting of the same prefix that a variable was most likely meant to be."""
     prefix, _, rest = name.partition("_")
     rests = {other.removeprefix(f"{prefix}_"): other for other in known if other.startswith(f"{prefix}_")}
-    close = difflib.get_close_matches(rest, rests, n=1, cutoff=0.8)
-    # A word too few or too many: ORACLE_PROJECT for ORACLE_PROJECT_DIR, ORACLE_LOG_LEVEL for ORACLE_LOG.
-    parts = [other for other in rests if other.startswith(f"{rest}_") or rest.startswith(f"{other}_")]
-    return rests[close[0]] if close else rests[parts[0]] if len(parts) == 1 else None
+    close = closest(rest, rests)
+    return rests[close] if close else None
 
 
 def _drop_empty(environ: MutableMapping[str, str]) -> None:

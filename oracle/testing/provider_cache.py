@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bt_runtime.text import estimate_tokens
 from oracle.testing.provider_blocks import THINKING, Body, blocks_of, last_cacheable, request_blocks, unmarked
 from oracle.testing.provider_models import model_facts
 
@@ -116,7 +117,7 @@ class PromptCache:
 def estimated_tokens(value: object) -> int:
     """Tokens of a block or a text: a quarter of its characters."""
     text = value if isinstance(value, str) else json.dumps(unmarked(value), ensure_ascii=False)
-    return -(-len(text) // 4)
+    return estimate_tokens(len(text))
 
 
 def _positions(body: Body, workspace: str) -> Iterator[_Position]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from bt_runtime.text import near
 from oracle.chunks import Source
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
@@ -23,7 +24,7 @@ from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.reading import Range, read_range
 from oracle.tools.schema import tool
 from oracle.tools.secret_files import is_secret
-from oracle.tools.suggest import did_you_mean, near, near_paths
+from oracle.tools.suggest import did_you_mean, near_paths
 from oracle.tools.text import READ_CHARS, cut_line, decode, numbered, shorten
 from oracle.tools.workers import Workers, check_cancelled
 

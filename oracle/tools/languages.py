@@ -2,8 +2,9 @@
 
 from pathlib import PurePosixPath
 
+from bt_runtime.text import near
 from oracle.tools.errors import ToolError
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.suggest import did_you_mean
 
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "python": ("py", "pyi", "pyx"),

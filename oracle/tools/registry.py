@@ -12,11 +12,12 @@ from typing import Any
 
 import structlog
 
+from bt_runtime.text import near
 from oracle.chunks import Source
 from oracle.models.protocol import ToolDefinition
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.protocol import Tool, ToolResult
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
 
 _CANCEL_GRACE_S = 0.05

@@ -19,9 +19,10 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
+from bt_runtime.text import near
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
+from bt_runtime.text import near
 from oracle.tools.protocol import Tool
 from oracle.tools.registry import ToolRegistry
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.suggest import did_you_mean
 
 _OFFERED: dict[str, Callable[[Tool], bool]] = {
     "code": lambda tool: tool.group == "code" and not tool.writes,

@@ -8,16 +8,17 @@ give the same file name are the same thread. Files put there by hand are threads
 import re
 import unicodedata
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
+from bt_runtime.text import iso, near
 from oracle.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, entry_text, read_entries
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
 from oracle.tools.reading import MAX_READ_BYTES
-from oracle.tools.suggest import did_you_mean, near
+from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import READ_CHARS, cut_line, decode, numbered, shorten
 from oracle.tools.vault import MAX_HITS, search_result
 from oracle.tools.vault_index import VaultIndex
@@ -57,9 +58,7 @@ class ThreadTools:
         path, title = self._existing(thread), " ".join(_name(thread).split())
         is_new = path is None
         path = path or f"{THREADS_FOLDER}/{slug(thread)}.md"
-        moment = self._now()
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        time = moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+        time = iso(self._now(), precision="seconds")
         try:
             self._root.append(path, entry_text(time, content).encode(), header=f"# {title}\n".encode())
         except IsADirectoryError:

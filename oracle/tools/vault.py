@@ -11,13 +11,14 @@ Search results begin each hit with `path:line — title (score 3.20)`, followed 
 from collections.abc import Sequence
 from typing import Annotated
 
+from bt_runtime.text import near
 from oracle.chunks import Source, SourceType
 from oracle.tools.errors import ToolError
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
 from oracle.tools.reading import Range, read_range
-from oracle.tools.suggest import did_you_mean, near, near_paths
+from oracle.tools.suggest import did_you_mean, near_paths
 from oracle.tools.text import cut_line, numbered, shorten
 from oracle.tools.vault_index import Found, Listed, VaultIndex
 

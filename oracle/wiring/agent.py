@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from bt_runtime import Clock, HostAction, Registry, SystemClock, TreeLibrary
+from bt_runtime.text import iso
 from oracle import trees
 from oracle.agent.run import Equipment
 from oracle.answering import Oracle
@@ -237,7 +238,7 @@ def now() -> datetime:
 
 
 def _timestamp() -> str:
-    return now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso(now())
 
 
 def new_id() -> str:

@@ -4,7 +4,8 @@ from math import ceil
 
 import pytest
 
-from oracle.agent.planning import WRAP_UP_NOTE, estimate_tokens
+from bt_runtime.text import estimate_tokens
+from oracle.agent.planning import WRAP_UP_NOTE
 from oracle.models.protocol import Usage
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import (

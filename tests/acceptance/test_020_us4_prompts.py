@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import prompts
-from oracle.agent.planning import estimate_tokens
+from bt_runtime.text import estimate_tokens
 from oracle.conversations import Exchange
 from oracle.decision import AgentConfig
 from tests.acceptance.harness import (

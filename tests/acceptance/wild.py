@@ -17,7 +17,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bt_runtime.testing import FakeClock
-from oracle.agent.planning import estimate_tokens, message_characters
+from bt_runtime.text import estimate_tokens
+from oracle.agent.planning import message_characters
 from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, decision_tree, rules
 from oracle.models.anthropic_request import request_body
 from oracle.models.protocol import (

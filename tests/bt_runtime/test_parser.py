@@ -242,6 +242,7 @@ def test_a_hint_says_what_would_be_right(yaml, right):
     ("text", "message"),
     [
         ("a", "1:1: a tree file is a mapping, not 'a'"),
+        ("", "1:1: a tree file is a mapping, not null"),
         ("[a]", "1:1: a tree file is a mapping, not a list"),
         ("root: finish", "1:1: the tree file has no 'tree'"),
         ("tree: t", "1:1: the tree file has no 'root'"),

@@ -4,7 +4,6 @@ from pydantic import BaseModel
 from bt_runtime.errors import BlackboardError, BTError, HotLoopError, KindError, StalledError, TreeNotFoundError
 from bt_runtime.kind import Key, Kind, NodeSettings, Slot
 from bt_runtime.registry import Registry
-from bt_runtime.suggestions import closest
 from tests.bt_runtime.sample_kinds import KINDS, REGISTRY, NoSettings
 
 
@@ -61,23 +60,6 @@ def test_a_registry_cannot_be_changed():
 def test_an_unknown_kind_brings_the_nearest_name():
     with pytest.raises(KindError, match="did you mean 'sequence'"):
         REGISTRY.kind("sequense")
-
-
-@pytest.mark.parametrize(
-    ("name", "match"),
-    [
-        ("sequense", "sequence"),
-        ("Sequence", "sequence"),
-        ("has-tool-calls", "has_tool_calls"),
-        ("llm", "llm_turn"),
-        ("xyzzy", None),
-        ("", None),
-        ("s" * 100_000, None),
-        (3, None),
-    ],
-)
-def test_the_nearest_name_is_suggested(name, match):
-    assert closest(name, REGISTRY.kinds) == match
 
 
 def test_errors_say_what_is_wrong():

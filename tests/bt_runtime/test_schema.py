@@ -5,8 +5,8 @@ import pytest
 
 from bt_runtime.errors import TreeFileError
 from bt_runtime.parser import read_tree
-from bt_runtime.reading.yaml_reader import read_yaml
 from bt_runtime.schema import tree_schema
+from bt_runtime.text.yaml_reader import read_yaml
 from tests.bt_runtime.sample_kinds import KINDS, ORACLE, REGISTRY
 
 SCHEMA = tree_schema(REGISTRY)

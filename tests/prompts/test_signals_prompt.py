@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from prompts import Segment, estimate_tokens, load_segments
+from bt_runtime.text import estimate_tokens
+from prompts import Segment, load_segments
 from signals import SIGNAL_MODELS, parse
 
 
@@ -58,8 +59,8 @@ def test_020_signals_prompt_has_examples_of_whole_replies_the_usual_signals_firs
 
 
 def test_the_instructions_on_signals_are_short():
-    assert estimate_tokens(TEXT) <= 1_100
-    assert estimate_tokens(TEXT) + estimate_tokens(MORE) <= 1_400
+    assert estimate_tokens(len(TEXT)) <= 1_100
+    assert estimate_tokens(len(TEXT)) + estimate_tokens(len(MORE)) <= 1_400
 
 
 def test_the_usual_signals_come_first_and_need_capability_after_stuck():

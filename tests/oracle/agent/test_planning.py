@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.agent.planning import InputEstimate, TurnPlan, estimate_tokens, message_characters, plan_turn
+from oracle.agent.planning import InputEstimate, TurnPlan, message_characters, plan_turn
 from oracle.decision import AgentConfig, AgentState
 
 STATE = AgentState(user_id="u", config=AgentConfig(max_iterations=5, token_budget=10_000))
@@ -59,11 +59,6 @@ def test_decision_13_another_turn_is_reckoned_as_if_the_provider_had_nothing_in_
 def test_decision_13_with_a_limit_of_1_no_turn_wraps_up_whatever_the_budget() -> None:
     state = replace(STATE, config=AgentConfig(max_iterations=1, token_budget=1_000))
     assert not plan(state, input_tokens=900).wrap_up
-
-
-@pytest.mark.parametrize(("characters", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (4_000, 1_000)])
-def test_decision_06_an_estimate_is_a_quarter_of_the_characters_rounded_up(characters: int, tokens: int) -> None:
-    assert estimate_tokens(characters) == tokens
 
 
 def test_calls_and_results_count_as_characters_and_ids_do_not() -> None:

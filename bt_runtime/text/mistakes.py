@@ -1,23 +1,23 @@
-"""Mistakes in tree files, and the way they are told: like a compiler's, all of a file together.
+"""Mistakes in YAML files, reported as a compiler reports them: all mistakes of a file together.
 
     trees/oracle.yaml:14:15: 'llm_turn' has no setting 'timeout'
        14 |     - llm_turn: {timeout: 120}
           |                  ^
     hint: did you mean 'timeout_s'?
 
-What is printed may come from anywhere: control and bidirectional characters are shown as escapes, a tab as one space,
-and the caret counts the columns of a terminal (wide characters take two, combining ones none).
+The text may come from any source: control and bidirectional characters are shown as escapes, a tab as one space, and
+the caret is placed by terminal columns (wide characters take two, combining ones none).
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.definition import Place
+from bt_runtime.text.shown import visible
 
 MOST_MISTAKES = 100
-"""How many mistakes are told; nobody reads more of a file than that."""
+"""How many mistakes are reported."""
 
 _WINDOW_COLUMNS = 100
 """How much of a long line is shown around the caret."""
@@ -26,14 +26,32 @@ _LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a text file; line and column count from 1, a column counts characters."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def place_at(text: str, index: int, *, file: str) -> Place:
+    """The place of a character of a text."""
+    lines = (text[:index] + "x").splitlines()
+    return Place(file, len(lines), len(lines[-1]))
+
+
+@dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that is wrong in a tree file.
+    """One mistake in a file.
 
     Args:
-        place: where; line and column count from 1, a column counts characters.
+        place: where it is; line 1, column 1 if the file as a whole is meant.
         message: what is wrong, with the value as given.
         hint: what would be right, if that is known.
-        path: the node it concerns; `None` outside of the nodes.
+        path: the tree node it concerns; `None` outside of tree nodes.
     """
 
     place: Place
@@ -53,7 +71,7 @@ class Mistake:
 
 
 def in_order(mistakes: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """The mistakes sorted by file (first mentioned first) and place, each told once."""
+    """The mistakes sorted by file (first mentioned first) and place, without duplicates."""
     unique: dict[tuple[Place, str], Mistake] = {}
     files: dict[str, int] = {}
     for mistake in mistakes:
@@ -71,37 +89,37 @@ def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | No
     """Mistakes as text for a terminal or a log, in the order given: the first hundred, and how many more there are.
 
     Args:
-        mistakes: what to tell.
+        mistakes: the mistakes to report.
         sources: the text of each file by its name; without it the line and the caret are left out.
-        omitted: how many there are besides.
+        omitted: how many mistakes were left out already.
 
     Returns:
         One block per mistake, separated by line breaks; no line break at the end.
     """
     lines = {file: text.removeprefix("\ufeff").splitlines() for file, text in (sources or {}).items()}
-    told = list(mistakes)
-    blocks = [_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in told[:MOST_MISTAKES]]
-    more = omitted + max(0, len(told) - MOST_MISTAKES)
+    reported = list(mistakes)
+    blocks = [_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in reported[:MOST_MISTAKES]]
+    more = omitted + max(0, len(reported) - MOST_MISTAKES)
     if more:
         blocks.append(f"and {more:,} more mistake{'' if more == 1 else 's'}")
     return "\n".join(blocks)
 
 
-def _format_one(mistake: Mistake, lines: Iterable[str]) -> str:
+def _format_one(mistake: Mistake, lines: Sequence[str]) -> str:
     place = mistake.place
-    block = [f"{visible(place.file)}:{place.line}:{place.column}: {_clipped(visible(mistake.message))}"]
-    known = list(lines) if not isinstance(lines, list) else lines
-    if 1 <= place.line <= len(known):
-        text, caret = _window(known[place.line - 1], column=place.column)
+    block = [f"{visible(place.file)}:{place.line}:{place.column}: {_clipped(mistake.message)}"]
+    if 1 <= place.line <= len(lines):
+        text, caret = _window(lines[place.line - 1], column=place.column)
         gutter = f"{place.line:>5}"
         block.append(f"{gutter} | {text}".rstrip())
         block.append(f"{' ' * len(gutter)} | {' ' * caret}^")
     if mistake.hint:
-        block.append(f"hint: {_clipped(visible(mistake.hint))}")
+        block.append(f"hint: {_clipped(mistake.hint)}")
     return "\n".join(block)
 
 
 def _clipped(text: str) -> str:
+    text = visible(text)
     return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
 
@@ -115,21 +133,6 @@ def _window(line: str, *, column: int) -> tuple[str, int]:
     before = ("…" if first else "") + visible(line[first:at])
     after = visible(line[at:last]) + ("…" if last < len(line) else "")
     return before + after, _width(before)
-
-
-def visible(text: str) -> str:
-    """The text on one line: a tab as a space, what a terminal would obey or hide as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(map(_visible_character, text))
-
-
-def _visible_character(character: str) -> str:
-    if character == "\t" or (character.isspace() and character not in "\n\r\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"):
-        return " "
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _width(text: str) -> int:

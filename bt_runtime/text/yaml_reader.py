@@ -15,13 +15,13 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import yaml
 
-from bt_runtime.definition import Place
-from bt_runtime.mistakes import Mistake
-from bt_runtime.reading.yaml_scalars import Scalar, resolve
-from bt_runtime.values import Value, brief
+from bt_runtime.text.mistakes import Mistake, Place, place_at
+from bt_runtime.text.shown import brief
+from bt_runtime.text.yaml_scalars import Scalar, resolve
 
 LARGEST_FILE_BYTES = 1_000_000
 DEEPEST = 100
@@ -56,7 +56,7 @@ class YamlNode:
     size: int = 1
     height: int = 0
 
-    def plain(self) -> Value:
+    def plain(self) -> Any:  # noqa: ANN401  JSON data
         """The value without places."""
         if isinstance(self.data, dict):
             return {key: entry.node.plain() for key, entry in self.data.items()}
@@ -99,7 +99,7 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
     """Read one document; never raises, whatever the text is."""
     if len(text) > LARGEST_FILE_BYTES:
         message = f"the file is larger than {LARGEST_FILE_BYTES:,} bytes"
-        return Document(file, "", None, (Mistake(Place(file, 1, 1), message),))
+        return Document(file, "", None, (Mistake(Place(file), message),))
     if isinstance(text, bytes):
         try:
             text = text.decode()
@@ -121,12 +121,6 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
     return Document(file, text, root, tuple(builder.mistakes))
 
 
-def place_at(text: str, index: int, *, file: str) -> Place:
-    """The place of a character of a text."""
-    lines = (text[:index] + "x").splitlines()
-    return Place(file, len(lines), len(lines[-1]))
-
-
 def _last_place(text: str, file: str) -> Place:
     return place_at(text, max(len(text.rstrip()) - 1, 0), file=file)
 
@@ -140,7 +134,7 @@ def _undecodable(error: UnicodeDecodeError, file: str) -> Document:
     data = error.object
     shown = data.decode(errors="replace")
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        mistake = Mistake(Place(file, 1, 1), "the file is UTF-16, not UTF-8", "save it as UTF-8")
+        mistake = Mistake(Place(file), "the file is UTF-16, not UTF-8", "save it as UTF-8")
         return Document(file, "", None, (mistake,))
     place = place_at(shown, len(data[: error.start].decode()), file=file)
     mistake = Mistake(place, f"the byte 0x{data[error.start]:02X} is not UTF-8", "save the file as UTF-8")
@@ -151,7 +145,7 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or "it cannot be read"
     if mark is None:
-        return Mistake(Place(file, 1, 1), f"this is no YAML: {problem}")
+        return Mistake(Place(file), f"this is no YAML: {problem}")
     place = Place(file, mark.line + 1, mark.column + 1)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
@@ -218,17 +212,15 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                self._stop(self._place(event), "a second document begins here", "one tree per file")
+                self._stop(self._place(event), "a second document begins here", "one document per file")
 
-    def finish(self) -> YamlNode | None:
-        """The value of the document."""
-        if self._root is None:
-            self._stop(Place(self._file, 1, 1), "the file is empty", "a tree file begins with 'tree: NAME'")
-        return self._root
+    def finish(self) -> YamlNode:
+        """The value of the document; null if there is none."""
+        return self._root or YamlNode(None, Place(self._file))
 
     def _place(self, event: yaml.Event) -> Place:
         mark = event.start_mark
-        return Place(self._file, mark.line + 1, mark.column + 1) if mark else Place(self._file, 1, 1)
+        return Place(self._file, mark.line + 1, mark.column + 1) if mark else Place(self._file)
 
     def _tell(self, place: Place, message: str, hint: str | None = None) -> None:
         self.mistakes.append(Mistake(place, message, hint))

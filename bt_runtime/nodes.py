@@ -54,7 +54,7 @@ class Node(Behaviour, Generic[SettingsT]):
     settings: SettingsT
     children: list["Node[Any]"]  # type: ignore[assignment]  # py_trees types them as its own base
 
-    logger = getLogger("bt_runtime.node")  # type: ignore[assignment]  # py_trees wants one; ours is shared and silent
+    logger = getLogger("bt_runtime.nodes")  # type: ignore[assignment]  # py_trees wants one; ours is shared and silent
     feedback_message = ""
     blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
     _parent: "weakref.ref[Node[Any]] | None" = None

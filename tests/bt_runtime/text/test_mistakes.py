@@ -1,7 +1,6 @@
 import pytest
 
-from bt_runtime.definition import Place
-from bt_runtime.mistakes import Mistake, format_mistakes, in_order
+from bt_runtime.text import Mistake, Place, format_mistakes, in_order
 
 SOURCE = "root:\n    - llm_turn: {timeout: 120}\n"
 

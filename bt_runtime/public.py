@@ -1,0 +1,104 @@
+"""The public names of the runtime, which `bt_runtime` loads on first use."""
+
+from bt_runtime.blackboard import Blackboard
+from bt_runtime.builder import LiveTree, build
+from bt_runtime.clock import Clock, SystemClock
+from bt_runtime.context import Host, Request, RunContext
+from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.errors import (
+    BlackboardError,
+    BTError,
+    ExpressionError,
+    HotLoopError,
+    KindError,
+    RunError,
+    StalledError,
+    TreeError,
+    TreeFileError,
+    TreeNotFoundError,
+)
+from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
+from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.library import TreeLibrary
+from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
+from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
+from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
+from bt_runtime.registry import Registry
+from bt_runtime.reloading import ReloadingTrees
+from bt_runtime.rendering import render
+from bt_runtime.replaying import Replay, replay
+from bt_runtime.run_loop import RunLoop, RunResult, run
+from bt_runtime.schema import tree_schema
+from bt_runtime.standard import STANDARD, load
+from bt_runtime.status import Status
+from bt_runtime.supervision import Standing, Supervisor
+from bt_runtime.text import Mistake, Place, format_mistakes
+
+__all__ = [
+    "BUILTIN_KEYS",
+    "BUILTIN_KINDS",
+    "STANDARD",
+    "Action",
+    "BTError",
+    "Blackboard",
+    "BlackboardError",
+    "CallUse",
+    "CauseKind",
+    "Clock",
+    "Condition",
+    "Decorator",
+    "ExpressionError",
+    "ExpressionUse",
+    "Guard",
+    "Host",
+    "HostAction",
+    "HotLoopError",
+    "Journal",
+    "Key",
+    "KeyUse",
+    "Kind",
+    "KindError",
+    "LiveTree",
+    "Mistake",
+    "NoSettings",
+    "Node",
+    "NodeDefinition",
+    "NodeError",
+    "NodeSettings",
+    "Observer",
+    "Outcome",
+    "Place",
+    "Recording",
+    "Registry",
+    "ReloadingTrees",
+    "Replay",
+    "Request",
+    "RunContext",
+    "RunError",
+    "RunLoop",
+    "RunResult",
+    "Slot",
+    "StalledError",
+    "Standing",
+    "Status",
+    "Supervisor",
+    "SystemClock",
+    "TickRecord",
+    "TreeDefinition",
+    "TreeError",
+    "TreeFileError",
+    "TreeLibrary",
+    "TreeNotFoundError",
+    "TreeUse",
+    "Use",
+    "action_kind",
+    "build",
+    "condition_kind",
+    "format_mistakes",
+    "load",
+    "node",
+    "render",
+    "replay",
+    "run",
+    "tree_schema",
+]

@@ -1,0 +1,29 @@
+"""Text for people: suggestions for mistyped names, mistakes with their places, token estimates, and times.
+
+Every room may import this package; it imports none. `bt_runtime.text.yaml_reader` is imported by its own name, because
+it loads PyYAML.
+"""
+
+from bt_runtime.text.mistakes import MOST_MISTAKES, Mistake, Place, format_mistakes, in_order, place_at
+from bt_runtime.text.shown import brief, visible
+from bt_runtime.text.suggestions import closest, did_you_mean, listing, near
+from bt_runtime.text.times import iso
+from bt_runtime.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
+
+__all__ = [
+    "CHARACTERS_PER_TOKEN",
+    "MOST_MISTAKES",
+    "Mistake",
+    "Place",
+    "brief",
+    "closest",
+    "did_you_mean",
+    "estimate_tokens",
+    "format_mistakes",
+    "in_order",
+    "iso",
+    "listing",
+    "near",
+    "place_at",
+    "visible",
+]

@@ -1,0 +1,42 @@
+"""Values and text from any source as messages show them: on one line, without control characters, of bounded size."""
+
+import reprlib
+
+
+class _Brief(reprlib.Repr):
+    """`repr` of bounded size; spells constants as tree files do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = 60
+        self.maxother = 60
+        self.maxlong = 40
+        self.maxlevel = 3
+
+    def repr1(self, x: object, level: int) -> str:
+        if x is None:
+            return "null"
+        return str(x).lower() if isinstance(x, bool) else super().repr1(x, level)
+
+
+def brief(value: object) -> str:
+    """The value as messages show it: on one line, control characters escaped, long ones shortened in the middle."""
+    try:
+        return _Brief().repr(value)
+    except (ValueError, RecursionError):  # integers beyond Python's limit for decimal text; nesting
+        return f"<{type(value).__name__}>"
+
+
+def visible(text: str) -> str:
+    """The text on one line: a tab as a space, what a terminal would obey or hide as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if character == "\t" or (character.isspace() and character not in "\n\r\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"):
+        return " "
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
