@@ -8,7 +8,6 @@ from starlette.responses import Response
 
 from bt_runtime.text import iso
 from oracle.conversations import UnknownConversationError
-from oracle.encoding import from_json
 from oracle.service.access import CallerNow, Parts, is_id
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Name, TitleChange
@@ -119,7 +118,7 @@ def _message(kept: StoredMessage) -> dict[str, Any]:
         "timestamp": kept.at,
         "run_id": kept.run_id,
     }
-    metadata: dict[str, Any] = from_json(kept.metadata)
+    metadata = dict(kept.metadata)
     if kept.role == "system":  # kept as the chunk that was streamed
         return common | {name: metadata[name] for name in metadata if name != "type"}
     return common | {"tool_calls": metadata.pop("tool_calls", []), "metadata": metadata}

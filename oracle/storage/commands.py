@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable
 
 import structlog
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, delete, insert, select
 
-from oracle.encoding import from_json, to_json
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import StorageError
@@ -52,17 +51,14 @@ class Commands:
         """
         if not may_be_id(command.run_id):
             return
-        row = {"run_id": command.run_id, "kind": command.kind, "data": to_json(dict(command.data)).decode()}
-        at = self._now()
+        row = {"run_id": command.run_id, "kind": command.kind, "data": command.data, "at": self._now()}
 
         def work(connection: Connection) -> str | None:
             query = select(_run.c.worker).where((_run.c.id == command.run_id) & (_run.c.status == "running"))
             worker: str | None = connection.execute(query).scalar()
             if worker is not None:
-                connection.execute(insert(_command), {**row, "at": at})
-                if not self._database.is_sqlite:
-                    notice = {"channel": COMMANDS_CHANNEL, "payload": worker}
-                    connection.execute(text("SELECT pg_notify(:channel, :payload)"), notice)
+                connection.execute(insert(_command), row)
+                self._database.dialect.notify(connection, COMMANDS_CHANNEL, [worker])
             return worker
 
         if await self._writer.write(work) == self._worker:
@@ -110,4 +106,4 @@ class Commands:
         rows = connection.execute(query).all()
         if rows:
             connection.execute(delete(_command).where(_command.c.id.in_([row.id for row in rows])))
-        return [Command(row.run_id, row.kind, from_json(row.data)) for row in rows]
+        return [Command(row.run_id, row.kind, row.data) for row in rows]

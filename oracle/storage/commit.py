@@ -11,22 +11,13 @@ Rules:
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import structlog
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
-from oracle.encoding import to_json
-from oracle.storage.database import (
-    LOCK_KEY,
-    Database,
-    StoreTroubleError,
-    fence_name,
-    in_words,
-    is_entrys_fault,
-    is_passing,
-)
-from oracle.storage.entries import Entry, EventEntry, Row, Source, WorkEntry
+from oracle.storage.database import Database, in_words
+from oracle.storage.dialect import StoreTroubleError
+from oracle.storage.entries import Entry, EventEntry, Source, WorkEntry
 from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
 from oracle.storage.records import StoredChunk
 
@@ -35,13 +26,6 @@ log = structlog.get_logger(__name__)
 CHUNKS_CHANNEL = "oracle_chunks"
 
 _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
-_COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
-_INSERT = f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
-_COPY = f"COPY event ({_COLUMNS}) FROM STDIN"
-_SQLITE_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
-_POSTGRESQL_EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
-_FENCE = f"SELECT pg_advisory_xact_lock_shared({LOCK_KEY.format('%s')}), txid_current()"
-_NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
 
 
 @dataclass(slots=True)
@@ -81,7 +65,8 @@ class Committer:
 
     def __init__(self, database: Database, *, worker: str) -> None:
         self._database = database
-        self._fence = fence_name(worker)
+        self._dialect = database.dialect
+        self._worker = worker
         self._doubt: tuple[int, Group, Sequence[Entry]] | None = None
         self._refused: dict[Source, StorageError] = {}  # that nobody has been told of
 
@@ -95,7 +80,7 @@ class Committer:
         Raises:
             Exception: nothing was written, or nobody knows (the next call finds out).
         """
-        self._database.check_file()
+        self._dialect.check()
         with self._database.write_engine.connect() as connection:
             try:
                 if self._doubt is not None and self._doubt[2] is not entries:
@@ -104,14 +89,13 @@ class Committer:
                     return group
                 return self._commit(connection, entries, one_by_one=one_by_one)
             except Exception:
-                if not self._database.is_sqlite:
-                    connection.invalidate()  # whatever it has come to: a new one is cheap
+                self._dialect.discard(connection)
                 raise
 
     def _commit(self, connection: Connection, entries: Sequence[Entry], *, one_by_one: bool) -> Group:
         group = Group()
         with connection.begin() as transaction:
-            number = self._enter(connection)
+            number = self._dialect.enter_fence(connection, self._worker)
             self._fill(connection, entries, group, one_by_one=one_by_one)
             self._notify(connection, group)
             group.refused = dict(self._refused)
@@ -127,18 +111,12 @@ class Committer:
 
     def _resolve(self, connection: Connection, number: int, group: Group) -> Group | None:
         """What became of a commit whose answer never came: its group, if it was done."""
-        status = connection.execute(text("SELECT txid_status(:number)"), {"number": number}).scalar_one()
+        is_done = self._dialect.has_committed(connection, number)
         connection.rollback()
-        if status == "in progress":
+        if is_done is None:
             raise StoreTroubleError("the database has not decided yet about a commit that it was asked for")
         self._doubt = None
-        return self._done(group) if status == "committed" else None
-
-    def _enter(self, connection: Connection) -> int | None:
-        """Hold this worker's fence; the number of the transaction."""
-        if self._database.is_sqlite:
-            return None
-        return int(connection.exec_driver_sql(_FENCE, (self._fence,)).one()[1])
+        return self._done(group) if is_done else None
 
     def _fill(self, connection: Connection, entries: Sequence[Entry], group: Group, *, one_by_one: bool) -> None:
         self._check_epochs(connection, entries)
@@ -160,12 +138,7 @@ class Committer:
         sources = {entry[0] for entry in entries if isinstance(entry, tuple)}
         if not sources:
             return
-        names = list({source.run_id for source in sources})
-        if self._database.is_sqlite:
-            found = connection.exec_driver_sql(_SQLITE_EPOCHS, (to_json(names).decode(),))
-        else:
-            found = connection.exec_driver_sql(_POSTGRESQL_EPOCHS, (names,))
-        epochs = {row.id: row.epoch for row in found}
+        epochs = self._dialect.epochs(connection, {source.run_id for source in sources})
         for source in sources:
             if epochs.get(source.run_id) != source.epoch:
                 self._refuse(source, RunLostError(f"another worker has taken the run {source.run_id!r} over"))
@@ -182,7 +155,9 @@ class Committer:
         if one_by_one:
             wanted = {source: some for source, some in wanted.items() if self._can_insert(connection, source, some)}
         else:
-            self._insert(connection, [row for some in wanted.values() for _, row, _ in some])
+            rows = [row for some in wanted.values() for _, row, _ in some]
+            if rows:
+                self._dialect.insert_events(connection, rows)
         for source, some in wanted.items():
             written = group.written.setdefault(source, Written())
             written.events += len(some)
@@ -193,9 +168,9 @@ class Committer:
         """Write the events of one run; if they can never be written the run is refused."""
         savepoint = connection.begin_nested()
         try:
-            self._insert(connection, [row for _, row, _ in events])
+            self._dialect.insert_events(connection, [row for _, row, _ in events])
         except Exception as error:
-            if not is_entrys_fault(error):
+            if not self._database.is_data_error(error):
                 raise
             savepoint.rollback()
             problem = f"something of the run {source.run_id!r} can never be written: {in_words(error)}"
@@ -203,17 +178,6 @@ class Committer:
             return False
         savepoint.commit()
         return True
-
-    def _insert(self, connection: Connection, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
-        driver: Any = connection.connection.driver_connection
-        if self._database.is_sqlite:
-            driver.executemany(_INSERT, rows)
-            return
-        with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for row in rows:
-                copy.write_row(row)
 
     def _run(self, connection: Connection, entry: WorkEntry, group: Group) -> None:
         """Run a work in a savepoint: what it raises is its own affair, unless the database is in trouble."""
@@ -226,7 +190,7 @@ class Committer:
             entry.result = entry.work(connection)
             savepoint.commit()
         except Exception as error:
-            if is_passing(error):
+            if self._database.is_transient(error):
                 raise
             savepoint.rollback()
             entry.error = _as_answer(error)
@@ -236,9 +200,9 @@ class Committer:
 
     def _notify(self, connection: Connection, group: Group) -> None:
         """Tell the other workers which runs have new chunks."""
-        if group.wakes and not self._database.is_sqlite:
-            notes = list(_notes(f"{run_id}:{number}" for run_id, number in group.wakes.items()))
-            connection.exec_driver_sql(_NOTIFY, (CHUNKS_CHANNEL, notes))
+        if group.wakes:
+            notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
+            self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
 
 
 def _as_answer(error: Exception) -> Exception:

@@ -7,13 +7,14 @@ Rules:
 - What is searched for is found anywhere in titles and questions, in capitals or not; it is text, not a pattern.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Text, func, or_, select, type_coerce
 
 from oracle.conversations import Role
-from oracle.encoding import from_json, to_json
+from oracle.encoding import to_json
 from oracle.storage.schema import conversation, message, run
 
 PAGE_CHARS = 2_000_000
@@ -44,12 +45,12 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message as it is kept; `content` is a JSON string, `metadata` a JSON object."""
+    """A message as it is kept. Its `content` is the JSON string, to be sent as it is."""
 
     n: int
     role: Role
     content: str
-    metadata: str
+    metadata: Mapping[str, Any]
     run_id: str
     at: str
 
@@ -93,7 +94,7 @@ def list_page(
         is_same = (conversation.c.n == mark) & (conversation.c.id < before)
         query = query.where(or_(conversation.c.n < mark, is_same))
     if project_id is not None:
-        query = query.where(conversation.c.project_id == to_json(project_id).decode())
+        query = query.where(conversation.c.project_id == project_id)
     if search is not None and search.strip():
         query = query.where(_holds(search.strip()))
     return [_summary(row) for row in connection.execute(query)]
@@ -144,40 +145,37 @@ def read_messages(
 ) -> tuple[StoredMessage, ...]:
     """The messages from one number to before another, oldest first."""
     query = _of(context_id, before=before).where(message.c.n >= first).order_by(message.c.n)
-    return tuple(
-        StoredMessage(row.n, cast("Role", row.role), row.content, row.metadata, row.run_id, row.at)
-        for row in connection.execute(query)
-    )
+    return tuple(StoredMessage(*row) for row in connection.execute(query))
 
 
-def _of(context_id: str, *, before: int | None) -> "Select[tuple[int, str, str, str, str, str]]":
+def _of(context_id: str, *, before: int | None) -> "Select[Any]":
     columns = message.c
-    query = select(columns.n, columns.role, columns.content, columns.metadata, columns.run_id, columns.at)
+    content = type_coerce(columns.content, Text)
+    query = select(columns.n, columns.role, content, columns.metadata, columns.run_id, columns.at)
     query = query.where(columns.conversation_id == context_id)
     return query if before is None else query.where(columns.n < before)
 
 
-def _summaries() -> "Select[tuple[str, str, str, float, float, str]]":
+def _summaries() -> "Select[Any]":
     table = conversation.c
     live = select(run.c.id).where(run.c.context_id == table.id, run.c.status == "running").scalar_subquery()
     return select(table.id, table.title, table.project_id, table.created_at, table.updated_at, live.label("run_id"))
 
 
-def _summary(row: "Row[tuple[str, str, str, float, float, str]]") -> ConversationSummary:
-    title = "" if row.title is None else from_json(row.title)
-    project_id = None if row.project_id is None else from_json(row.project_id)
-    return ConversationSummary(row.id, title, project_id, row.created_at, row.updated_at, row.run_id)
+def _summary(row: "Row[Any]") -> ConversationSummary:
+    title: str | None = row.title
+    return ConversationSummary(row.id, title or "", row.project_id, row.created_at, row.updated_at, row.run_id)
 
 
 def _live(connection: Connection, run_id: str | None) -> LiveQuestion | None:
     if run_id is None:
         return None
     row = connection.execute(select(run.c.input, run.c.created_at).where(run.c.id == run_id)).one()
-    return LiveQuestion(run_id, str(from_json(row.input).get("question", "")), row.created_at)
+    return LiveQuestion(run_id, str(row.input.get("question", "")), row.created_at)
 
 
 def _holds(search: str) -> ColumnElement[bool]:
-    """Whether title or questions of a conversation hold a text; both are kept as JSON."""
+    """Whether the title or a question of a conversation contains a text, as JSON has it."""
     text = to_json(search).decode()[1:-1].lower()
     asked = select(message.c.n).where(
         message.c.conversation_id == conversation.c.id, message.c.role == "user", _contains(message.c.content, text)
@@ -185,5 +183,5 @@ def _holds(search: str) -> ColumnElement[bool]:
     return or_(_contains(conversation.c.title, text), asked.exists())
 
 
-def _contains(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
-    return func.lower(column).contains(text, autoescape=True)
+def _contains(column: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+    return func.lower(type_coerce(column, Text)).contains(text, autoescape=True)

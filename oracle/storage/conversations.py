@@ -2,31 +2,28 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
 from oracle.classify import QueryClassification
 from oracle.conversations import Conversation, ConversationMessage, Exchange, title_of
-from oracle.encoding import from_json, to_json
 from oracle.storage.conversation_pages import (
     ConversationPage,
     ConversationSummary,
-    StoredMessage,
     first_that_fits,
     list_page,
-    read_messages,
     read_page,
     read_summary,
 )
 from oracle.storage.database import Database
+from oracle.storage.dialect import Dialect
 from oracle.storage.erasing import delete_events, mark_forgotten
 from oracle.storage.errors import ConversationBusyError, RunLostError, StoreUnavailableError
-from oracle.storage.numbers import next_number
-from oracle.storage.schema import conversation, message, run
+from oracle.storage.schema import Json, conversation, message, run
 from oracle.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
@@ -62,17 +59,17 @@ class StoredConversations:
     async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
         """Begin a conversation."""
         made, at = Conversation(self._new_id(), user_id, project_id), self._database.now()
-        row = {
+        row: dict[str, Any] = {
             "id": made.context_id,
             "user_id": user_id,
-            "project_id": _text(project_id),
-            "state": "{}",
+            "project_id": project_id,
+            "state": {},
             "created_at": at,
             "updated_at": at,
         }
 
         def work(connection: Connection) -> None:
-            connection.execute(insert(conversation), row | {"n": next_number(connection)})
+            connection.execute(insert(conversation), row | {"n": self._database.dialect.next_number(connection)})
 
         await self._writer.write(work)
         return made
@@ -93,11 +90,10 @@ class StoredConversations:
             StoreUnavailableError: the store is being closed.
         """
         at = self._database.now()
-        worker = self._worker
 
         def work(connection: Connection) -> None:
-            _refuse_lost(connection, exchange.run_id, worker=worker)
-            _append(connection, user_id, context_id, exchange, at=at)
+            _refuse_lost(connection, exchange.run_id, worker=self._worker)
+            _append(connection, user_id, context_id, exchange, dialect=self._database.dialect, at=at)
 
         while True:
             try:
@@ -137,7 +133,7 @@ class StoredConversations:
 
         def work(connection: Connection) -> ConversationSummary | None:
             theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
-            connection.execute(update(conversation).where(theirs).values(title=_text(title)))
+            connection.execute(update(conversation).where(theirs).values(title=title))
             return read_summary(connection, user_id, context_id)
 
         return await self._writer.write(work, is_alone=True)
@@ -193,16 +189,17 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
     ).one_or_none()
     if row is None:
         return None
-    first = _first_to_load(connection, context_id)
-    said = read_messages(connection, context_id, first=first)
+    first, of_conversation = _first_to_load(connection, context_id), message.c.conversation_id == context_id
+    columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
+    said = select(*columns).where(of_conversation, message.c.n >= first).order_by(message.c.n)
     of_model = message.c.role.in_(("user", "assistant"))
-    earlier = select(func.count()).where(message.c.conversation_id == context_id, message.c.n < first, of_model)
-    state = from_json(row.state)
+    earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
+    state = row.state
     return Conversation(
         context_id=context_id,
         user_id=user_id,
-        project_id=_value(row.project_id),
-        messages=tuple(_message(each) for each in said),
+        project_id=row.project_id,
+        messages=tuple(ConversationMessage(*each) for each in connection.execute(said)),
         classification=_classification(state.get("classification")),
         had_tool_errors=bool(state.get("had_tool_errors", False)),
         earlier=connection.scalar(earlier) or 0 if first > 1 else 0,
@@ -225,7 +222,9 @@ def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> 
         raise RunLostError(f"another worker has taken the run {run_id!r} over")
 
 
-def _append(connection: Connection, user_id: str, context_id: str, exchange: Exchange, *, at: float) -> None:
+def _append(
+    connection: Connection, user_id: str, context_id: str, exchange: Exchange, *, dialect: Dialect, at: float
+) -> None:
     state = _locked_state(connection, user_id, context_id)
     if state is None:
         raise KeyError(context_id)
@@ -239,8 +238,8 @@ def _append(connection: Connection, user_id: str, context_id: str, exchange: Exc
             "conversation_id": context_id,
             "n": n,
             "role": each.role,
-            "content": _text(each.content),
-            "metadata": to_json(each.metadata).decode(),
+            "content": each.content,
+            "metadata": each.metadata,
             "run_id": exchange.run_id,
             "at": each.at,
         }
@@ -250,9 +249,9 @@ def _append(connection: Connection, user_id: str, context_id: str, exchange: Exc
     if exchange.classification is not None:
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
-    used: dict[str, Any] = {"state": to_json(state).decode(), "updated_at": at, "n": next_number(connection)}
+    used: dict[str, Any] = {"state": state, "updated_at": at, "n": dialect.next_number(connection)}
     if last == 0:  # the question of a conversation that no run began
-        used["title"] = func.coalesce(conversation.c.title, _text(title_of(exchange.question)))
+        used["title"] = func.coalesce(conversation.c.title, literal(title_of(exchange.question), Json))
     connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
 
 
@@ -271,12 +270,9 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
 
 def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
     """The state of the user's conversation, which no other worker changes until the end of this transaction."""
-    state = connection.scalar(
-        select(conversation.c.state)
-        .where(conversation.c.id == context_id, conversation.c.user_id == user_id)
-        .with_for_update()
-    )
-    return None if state is None else from_json(state)
+    theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
+    state: dict[str, Any] | None = connection.scalar(select(conversation.c.state).where(theirs).with_for_update())
+    return state
 
 
 def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:
@@ -287,15 +283,3 @@ def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | Non
         return _CLASSIFICATION.validate_python(kept)
     except ValidationError:
         return None
-
-
-def _message(kept: StoredMessage) -> ConversationMessage:
-    return ConversationMessage(kept.role, from_json(kept.content), kept.at, from_json(kept.metadata))
-
-
-def _text(value: str | None) -> str | None:
-    return None if value is None else to_json(value).decode()
-
-
-def _value(kept: str | None) -> str | None:
-    return None if kept is None else cast("str", from_json(kept))

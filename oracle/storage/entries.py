@@ -7,11 +7,9 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
+from oracle.storage.dialect import EventRow
 from oracle.storage.errors import StorageError
 from oracle.storage.records import StoredChunk
-
-Row = tuple[str, int, str, int | None, str | None, str, float]
-"""A row of `event`: run_id, seq, kind, chunk_n, step_key, data, at."""
 
 
 class Source(Protocol):
@@ -31,7 +29,7 @@ class Source(Protocol):
         ...
 
 
-EventEntry = tuple[Source, Row, StoredChunk | None]
+EventEntry = tuple[Source, EventRow, StoredChunk | None]
 """An event to be written. A tuple, as thousands of them are made every second."""
 
 

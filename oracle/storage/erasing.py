@@ -25,7 +25,7 @@ def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: floa
     connection.execute(
         update(run)
         .where(run.c.id.in_(run_ids))
-        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input="{}", answer=None, error=None)
+        .values(forgotten_at=func.coalesce(run.c.forgotten_at, at), input={}, answer=None, error=None)
     )
 
 

@@ -9,7 +9,9 @@ from sqlalchemy.engine import URL
 
 from oracle.storage.commands import COMMANDS_CHANNEL, Commands
 from oracle.storage.commit import CHUNKS_CHANNEL
-from oracle.storage.database import CONNECT_S, KEEPALIVE, in_words
+from oracle.storage.database import in_words
+from oracle.storage.dialect import CONNECT_S
+from oracle.storage.postgresql import KEEPALIVE
 from oracle.storage.tails import Tails
 
 log = structlog.get_logger(__name__)

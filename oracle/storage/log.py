@@ -9,32 +9,17 @@ from sqlalchemy import Connection, func, select
 
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
+from oracle.storage.dialect import PAGE
 from oracle.storage.errors import StoreUnavailableError
 from oracle.storage.records import Event, EventKind, RunRecord, StoredChunk
 from oracle.storage.run_log import RunLog
 from oracle.storage.tails import Tail, Tails
 from oracle.storage.writer import PATIENCE_S, Writer
 
-PAGE = 1000
-"""Chunks in one batch at most."""
-
-PAGE_BYTES = 1_000_000
-"""And text, but for the last chunk of it."""
-
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 2.0
 _LARGEST = 2**31 - 1  # of a number in the log
 
 _event = schema.event
-_LAST = (  # of a forgotten run nothing is shown any more, though its events may go one portion at a time
-    # `IS NOT NULL`: else the index of chunks is of no use to it
-    "SELECT status, (SELECT max(chunk_n) FROM event WHERE run_id = run.id AND chunk_n IS NOT NULL)"
-    " FROM run WHERE id = {0} AND forgotten_at IS NULL"
-)
-_BEHIND = (  # {0} is the mark of a parameter
-    "SELECT chunk_n, {1} FROM (SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before"  # noqa: S608
-    f" FROM event WHERE run_id = {{0}} AND chunk_n > {{0}} ORDER BY chunk_n LIMIT {PAGE}) AS page"
-    f" WHERE before < {PAGE_BYTES}"
-)
 
 
 class EventLog:
@@ -62,8 +47,6 @@ class EventLog:
         self._tails = tails
         self._now = now
         self._patience_s = patience_s
-        mark, as_bytes = ("?", "CAST(data AS BLOB)") if database.is_sqlite else ("%s", "data")
-        self._last, self._behind_sql = _LAST.format(mark), _BEHIND.format(mark, as_bytes)
 
     def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> RunLog:
         """The writing end of a run of this worker, behind the given numbers."""
@@ -148,8 +131,7 @@ class EventLog:
         query = select(*columns, _event.c.at, _event.c.chunk_n, _event.c.step_key).where(wanted)
 
         def work(connection: Connection) -> list[Event]:
-            found = connection.execute(query.order_by(_event.c.seq).limit(limit))
-            return [Event(run, seq, kind, data.encode(), at, n, key) for run, seq, kind, data, at, n, key in found]
+            return [Event(*row) for row in connection.execute(query.order_by(_event.c.seq).limit(limit))]
 
         return await self._database.read(work)
 
@@ -175,13 +157,10 @@ class EventLog:
 
     def _page(self, connection: Connection, *, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
         """In a reader's thread, in one snapshot: the next chunks, and whether they are the run's last."""
-        row = connection.exec_driver_sql(self._last, (run_id,)).one_or_none()
-        if row is None:
+        dialect = self._database.dialect
+        state = dialect.run_state(connection, run_id)
+        if state is None:
             return [], True
-        found = connection.exec_driver_sql(self._behind_sql, (run_id, after)).all()
-        if self._database.is_sqlite:
-            chunks = [StoredChunk(n, data) for n, data in found]
-        else:
-            chunks = [StoredChunk(n, data.encode()) for n, data in found]
-        is_running, last_n = row[0] == "running", row[1] or 0
-        return chunks, not is_running and (not chunks or chunks[-1].n >= last_n)
+        status, last_n = state
+        chunks = dialect.chunks_after(connection, run_id, after)
+        return chunks, status == "finished" and (not chunks or chunks[-1].n >= last_n)

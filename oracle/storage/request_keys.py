@@ -10,17 +10,16 @@ Rules:
 
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, select, text, update
+from sqlalchemy import Connection, delete, select, update
 
 from oracle.storage.database import Database
+from oracle.storage.dialect import Dialect
 from oracle.storage.errors import KeyReusedError
 from oracle.storage.records import RequestKey
 from oracle.storage.schema import request_key
 
 KEPT_S = 24 * 3600.0
 """How long a key names its run."""
-
-_CLAIM = text("INSERT INTO request_key (id, run_id, body, at) VALUES (:id, :run_id, :body, :at) ON CONFLICT DO NOTHING")
 
 
 class _Kept(NamedTuple):
@@ -52,7 +51,7 @@ class RequestKeys:
         return await self._database.read(lambda connection: _run_of(_find(connection, key), key, since=since))
 
 
-def claim(connection: Connection, key: RequestKey, *, run_id: str, at: float) -> str | None:
+def claim(connection: Connection, key: RequestKey, *, dialect: Dialect, run_id: str, at: float) -> str | None:
     """Have the key name this run, in the transaction that begins it.
 
     Returns:
@@ -62,7 +61,8 @@ def claim(connection: Connection, key: RequestKey, *, run_id: str, at: float) ->
         KeyReusedError: it was used for another request.
     """
     own = {"id": key.id, "run_id": run_id, "body": key.body, "at": at}
-    while not connection.execute(_CLAIM, own).rowcount:  # waits for another worker that is claiming it just now
+    insert = dialect.insert(request_key)  # waits for another worker that is inserting the same key
+    while not connection.execute(insert, own).rowcount:
         kept = _find(connection, key)
         if kept is None:  # its run was abandoned in this very moment
             continue

@@ -10,11 +10,11 @@ back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, LargeBinary, cast, delete, func, select, text
+from sqlalchemy import BigInteger, Connection, cast, delete, func, select
 
 from oracle.storage.database import Database
+from oracle.storage.dialect import EVENT_BYTES, Dialect
 from oracle.storage.erasing import delete_events, erase, forgotten_with_events
 from oracle.storage.request_keys import delete_expired
 from oracle.storage.schema import command, event, run
@@ -23,8 +23,6 @@ from oracle.storage.writer import Writer
 
 BATCH = 100
 """Runs that are marked in one write; their events go in portions of their own."""
-EVENT_BYTES = 200
-"""What an event takes beside its text, in the table and its indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +88,15 @@ class Retention:
         return pruned
 
     async def _prune_larger(self, most_bytes: int) -> Pruned:
-        over = await self._database.read(lambda connection: _used_bytes(connection, most_bytes)) - most_bytes
+        used = await self._database.read(lambda connection: self._database.dialect.used_bytes(connection, most_bytes))
+        over = used - most_bytes
         pruned = Pruned()
         while over > pruned.bytes and (batch := await self._oldest()):
             pruned = await self._erase(_as_many_as_needed(batch, over - pruned.bytes), pruned)
         return pruned
 
     async def _oldest(self, *, before: float | None = None) -> Sequence[_Old]:
-        return await self._database.read(lambda connection: _oldest(connection, before=before))
+        return await self._database.read(lambda connection: _oldest(connection, self._database.dialect, before=before))
 
     async def _erase(self, batch: Sequence[_Old], pruned: Pruned) -> Pruned:
         await erase(self._writer, [each.run_id for each in batch], at=self._database.now())
@@ -110,7 +109,7 @@ class Retention:
         delete_expired(connection, at=self._database.now())
 
 
-def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:
+def _oldest(connection: Connection, dialect: Dialect, *, before: float | None) -> Sequence[_Old]:
     oldest = (
         select(run.c.id)
         .where(run.c.status == "finished", run.c.forgotten_at.is_(None))
@@ -120,8 +119,9 @@ def _oldest(connection: Connection, *, before: float | None) -> Sequence[_Old]:
     if before is not None:
         oldest = oldest.where(run.c.finished_at < before)
     run_ids = list(connection.scalars(oldest))
-    sizes = select(event.c.run_id, _bytes_of_events(connection)).where(event.c.run_id.in_(run_ids))
-    found = {name: int(size) for name, size in connection.execute(sizes.group_by(event.c.run_id))}
+    size = cast(func.sum(dialect.text_bytes(event.c.data) + EVENT_BYTES), BigInteger)
+    sizes = select(event.c.run_id, size).where(event.c.run_id.in_(run_ids))
+    found = {name: int(bytes_) for name, bytes_ in connection.execute(sizes.group_by(event.c.run_id))}
     return [_Old(run_id, found.get(run_id, 0)) for run_id in run_ids]
 
 
@@ -133,24 +133,3 @@ def _as_many_as_needed(batch: Sequence[_Old], over: int) -> Sequence[_Old]:
         taken.append(each)
         over -= each.bytes
     return taken
-
-
-def _used_bytes(connection: Connection, most_bytes: int) -> int:
-    """What is in use; looks closely only where the file is larger than `most_bytes`."""
-    if connection.dialect.name == "sqlite":
-        pages, free, page_bytes = (
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-        return int((pages - free) * page_bytes)
-    # The size of the table does not fall when rows are deleted: taken alone, it would have everything deleted.
-    whole = connection.execute(text("SELECT pg_total_relation_size('event')")).scalar_one()
-    if whole <= most_bytes:
-        return int(whole)
-    return min(int(whole), connection.scalar(select(_bytes_of_events(connection))) or 0)
-
-
-def _bytes_of_events(connection: Connection) -> ColumnElement[Any]:
-    data: ColumnElement[Any] = event.c.data
-    size = func.length(cast(data, LargeBinary)) if connection.dialect.name == "sqlite" else func.pg_column_size(data)
-    return cast(func.coalesce(func.sum(size + EVENT_BYTES), 0), BigInteger)

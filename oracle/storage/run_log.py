@@ -202,8 +202,8 @@ class _Final:
             "status": "finished",
             "finished_at": self.at,
             "termination_reason": end.termination_reason,
-            "answer": to_json(end.answer).decode(),
-            "error": None if end.error is None else to_json(dict(end.error)).decode(),
+            "answer": end.answer,
+            "error": end.error,
             "turns": end.turns,
             "tokens_used": end.tokens_used,
             "tokens_estimated": end.tokens_estimated,
@@ -215,6 +215,6 @@ class _Final:
         figures = {"termination_reason": end.termination_reason, "turns": end.turns, "tokens_used": end.tokens_used}
         common = {"run_id": run_id, "step_key": None, "at": self.at}
         return [
-            common | {"seq": self.seq, "kind": "chunk", "chunk_n": self.chunk_n, "data": self.done.decode()},
-            common | {"seq": self.seq + 1, "kind": "final", "chunk_n": None, "data": to_json(figures).decode()},
+            common | {"seq": self.seq, "kind": "chunk", "chunk_n": self.chunk_n, "data": self.done},
+            common | {"seq": self.seq + 1, "kind": "final", "chunk_n": None, "data": to_json(figures)},
         ]

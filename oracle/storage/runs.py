@@ -5,24 +5,19 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from oracle.conversations import UnknownConversationError, title_of
-from oracle.encoding import from_json, to_json
 from oracle.storage import schema
-from oracle.storage.database import LOCK_KEY, Database, fence_name, may_be_id
+from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError
-from oracle.storage.numbers import next_number
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
-_JSON_COLUMNS = ("input", "limits", "answer", "error")
-_TRY_LOCK = text(f"SELECT pg_try_advisory_xact_lock({LOCK_KEY.format(':name')})")
-_LOCK = text(f"SELECT pg_advisory_xact_lock({LOCK_KEY.format(':name')})")
 
 
 class _BeingCountedError(Exception):
@@ -78,16 +73,19 @@ class RunTable:
     def _begin(
         self, connection: Connection, *, new: NewRun, most_per_user: int | None, at: float, waits: bool = False
     ) -> RunRecord:
-        if new.key is not None and (found := claim(connection, new.key, run_id=new.id, at=at)) is not None:
-            raise AlreadyBegunError(found)
+        dialect = self._database.dialect
+        if new.key is not None:
+            found = claim(connection, new.key, dialect=dialect, run_id=new.id, at=at)
+            if found is not None:
+                raise AlreadyBegunError(found)
         if most_per_user is not None:
             self._check_share(connection, new.user_id, most_per_user, waits=waits)
-        number = next_number(connection)
+        number = dialect.next_number(connection)
         _find_conversation(connection, new)
         # Asked first: SQLAlchemy's error for the constraint keeps its frames, and so the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(new.context_id)
-        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=self._database.clock(connection)) | {"n": number}
+        row = _row_of(new, worker=self._worker, at=at, heartbeat_at=dialect.clock(connection)) | {"n": number}
         try:
             with connection.begin_nested():
                 record = _record(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
@@ -99,12 +97,11 @@ class RunTable:
         return record
 
     def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
-        if not self._database.is_sqlite:  # so that two workers do not count at the same time
-            name = {"name": f"runs {user_id}"}
-            if waits:
-                connection.execute(_LOCK, name)
-            elif not connection.execute(_TRY_LOCK, name).scalar_one():
-                raise _BeingCountedError
+        dialect, lock = self._database.dialect, f"runs {user_id}"  # two workers must not count at the same time
+        if waits:
+            dialect.lock(connection, lock)
+        elif not dialect.try_lock(connection, lock):
+            raise _BeingCountedError
         query = select(func.count()).where((_run.c.user_id == user_id) & (_run.c.status == "running"))
         running = connection.execute(query).scalar_one()
         if running >= most:
@@ -181,7 +178,7 @@ class RunTable:
 
         def work(connection: Connection) -> None:
             mine = (_run.c.worker == self._worker) & (_run.c.status == "running")
-            connection.execute(update(_run).where(mine).values(heartbeat_at=self._database.clock(connection)))
+            connection.execute(update(_run).where(mine).values(heartbeat_at=self._database.dialect.clock(connection)))
 
         await self._writer.write(work)
 
@@ -214,7 +211,7 @@ class RunTable:
             values = {
                 "worker": self._worker,
                 "epoch": _run.c.epoch + 1,
-                "heartbeat_at": self._database.clock(connection),
+                "heartbeat_at": self._database.dialect.clock(connection),
             }
             taken = connection.execute(update(_run).where(wanted).values(values).returning(*_run.c)).all()
             return sorted((_record(row) for row in taken), key=lambda run: (run.created_at, run.id))
@@ -226,7 +223,7 @@ class RunTable:
 
     def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
         """Those that cannot commit any more, until we have, and have not since they were looked at."""
-        names = [name for name in silent if self._database.is_sqlite or _is_fenced(connection, name)]
+        names = [name for name in silent if self._database.dialect.close_fence(connection, name)]
         query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(
             _running_elsewhere(self._worker) & _run.c.worker.in_(names)
         )
@@ -252,11 +249,6 @@ def _running_of(context_id: str) -> Select[Any]:
     return select(_run).where((_run.c.context_id == context_id) & (_run.c.status == "running"))
 
 
-def _is_fenced(connection: Connection, worker: str) -> bool:
-    """Keep a worker from committing until we have; `False` if it is committing just now, so that it is not silent."""
-    return bool(connection.execute(_TRY_LOCK, {"name": fence_name(worker)}).scalar_one())
-
-
 def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict[str, Any]:
     return {
         "id": new.id,
@@ -267,8 +259,8 @@ def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict
         "epoch": 1,
         "tree": new.tree,
         "tree_sha": new.tree_sha,
-        "input": to_json(dict(new.input)).decode(),
-        "limits": to_json(dict(new.limits)).decode(),
+        "input": new.input,
+        "limits": new.limits,
         "status": "running",
         "created_at": at,
         "deadline_at": at + new.timeout_s,
@@ -287,12 +279,12 @@ def _find_conversation(connection: Connection, new: NewRun) -> None:
 def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:
     """Begin the conversation, or mark it as used: whoever is deleting it just now has done so before, or will wait."""
     if new.begins_conversation:
-        row = {
+        row: dict[str, Any] = {
             "id": new.context_id,
             "user_id": new.user_id,
-            "project_id": None if new.project_id is None else to_json(new.project_id).decode(),
-            "title": to_json(title_of(str(new.input.get("question", "")))).decode(),
-            "state": "{}",
+            "project_id": new.project_id,
+            "title": title_of(str(new.input.get("question", ""))),
+            "state": {},
             "created_at": at,
             "updated_at": at,
             "n": number,
@@ -309,8 +301,4 @@ def _maybe(row: Row[Any] | None) -> RunRecord | None:
 
 
 def _record(row: Row[Any]) -> RunRecord:
-    fields = row._asdict()
-    for name in _JSON_COLUMNS:
-        if fields[name] is not None:
-            fields[name] = from_json(fields[name])
-    return RunRecord(**fields)
+    return RunRecord(**row._asdict())

@@ -2,15 +2,18 @@
 
 Rules:
 
-- Texts of users, models and tools are kept as JSON text (`oracle.encoding`), so that no database is troubled by NUL.
+- Texts of users, models and tools are kept as JSON text (`Json`), as PostgreSQL takes no NUL in a text.
 - Times are seconds since the epoch, UTC.
 - A change here needs a migration in `migrations/versions`; a test compares the two.
 """
+
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Dialect,
     Double,
     Index,
     Integer,
@@ -18,10 +21,44 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     text,
 )
 
+from oracle.encoding import from_json, to_json
+
 metadata = MetaData()
+
+
+class Json(TypeDecorator[Any]):
+    """JSON data, kept as text; `None` is NULL. `type_coerce(column, Text)` has the text itself."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:  # noqa: ANN401  JSON data
+        """The text."""
+        return None if value is None else to_json(value).decode()
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> Any:  # noqa: ANN401
+        """The data behind the text."""
+        return None if value is None else from_json(value)
+
+
+class EncodedJson(TypeDecorator[bytes]):
+    """JSON that is text already when it comes, and stays text when it is read: UTF-8."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: bytes | None, _dialect: Dialect) -> str | None:
+        """The text."""
+        return None if value is None else value.decode()
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> bytes | None:
+        """The text as bytes."""
+        return None if value is None else value.encode()
+
 
 _RUNNING = text("status = 'running'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
@@ -37,12 +74,12 @@ run = Table(
     Column("epoch", Integer, nullable=False),  # +1 with each worker; writes of an older one are refused
     Column("tree", String(255), nullable=False),
     Column("tree_sha", String(64)),  # names a row of tree_version; none under the plain loop
-    Column("input", Text, nullable=False),  # JSON: the request as it was accepted
-    Column("limits", Text, nullable=False),  # JSON: AgentConfig in force
+    Column("input", Json, nullable=False),  # the request as it was accepted
+    Column("limits", Json, nullable=False),  # the AgentConfig in force
     Column("status", String(16), nullable=False),  # running | finished
     Column("termination_reason", String(32)),
-    Column("answer", Text),  # JSON string
-    Column("error", Text),  # JSON: {error, error_type, cause?, detail?} of the last error chunk
+    Column("answer", Json),  # a string
+    Column("error", Json),  # {error, error_type, cause?, detail?} of the last error chunk
     Column("turns", Integer),
     Column("tokens_used", BigInteger),
     Column("tokens_estimated", Boolean),
@@ -51,7 +88,7 @@ run = Table(
     Column("deadline_at", Double, nullable=False),
     Column("finished_at", Double),
     Column("forgotten_at", Double),  # its texts were deleted then, by the user or by age
-    Column("n", BigInteger, nullable=False),  # the order in which runs began, whatever the clocks say (`numbers`)
+    Column("n", BigInteger, nullable=False),  # the order in which runs began, whatever clocks say
     Index("run_of_user", "user_id", "n"),
     Index("run_of_conversation", "context_id"),
     Index(
@@ -75,7 +112,7 @@ event = Table(
     Column("kind", String(16), nullable=False),  # chunk | turn_end | tool_end | turn_restart | tick | signal | final
     Column("chunk_n", Integer),  # 1, 2, 3, … of the chunks: the id of the SSE event
     Column("step_key", String(512)),  # the request whose outcome this is
-    Column("data", Text, nullable=False),  # JSON
+    Column("data", EncodedJson, nullable=False),
     Column("at", Double, nullable=False),
     Index(
         "chunk_of_run",
@@ -93,7 +130,7 @@ command = Table(
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("run_id", String(64), nullable=False, index=True),
     Column("kind", String(32), nullable=False),  # cancel | reader_joined | reader_left | …
-    Column("data", Text, nullable=False),  # JSON
+    Column("data", Json, nullable=False),
     Column("at", Double, nullable=False),
 )
 
@@ -111,8 +148,8 @@ tree_version = Table(
     metadata,
     Column("sha", String(64), primary_key=True),
     Column("name", String(255), nullable=False),
-    Column("nodes", Text, nullable=False),  # JSON: paths of the nodes, by the index that tick records use
-    Column("source", Text, nullable=False),  # JSON: the text of the tree's files, by name
+    Column("nodes", Json, nullable=False),  # paths of the nodes, by the index that tick records use
+    Column("source", Json, nullable=False),  # the text of the tree's files, by name
     Column("at", Double, nullable=False),
 )
 
@@ -121,9 +158,9 @@ conversation = Table(
     metadata,
     Column("id", String(64), primary_key=True),
     Column("user_id", String(255), nullable=False),
-    Column("project_id", Text),  # JSON string
-    Column("title", Text),  # JSON string: from the first question, or as the user has it; none before that
-    Column("state", Text, nullable=False),  # JSON: what the next query inherits (classification, had_tool_errors)
+    Column("project_id", Json),  # a string
+    Column("title", Json),  # a string: from the first question, or as the user has it; none before that
+    Column("state", Json, nullable=False),  # what the next query inherits (classification, had_tool_errors)
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
     Column("n", BigInteger, nullable=False),  # the order in which conversations were used, by the same numbers
@@ -137,8 +174,8 @@ message = Table(
     Column("conversation_id", String(64), primary_key=True),
     Column("n", Integer, primary_key=True),  # 1, 2, 3, …
     Column("role", String(16), nullable=False),
-    Column("content", Text, nullable=False),  # JSON string
-    Column("metadata", Text, nullable=False),  # JSON
+    Column("content", Json, nullable=False),  # a string
+    Column("metadata", Json, nullable=False),
     Column("run_id", String(64), nullable=False),
     Column("at", String(40), nullable=False),  # ISO 8601, as clients get it
 )
@@ -147,7 +184,7 @@ user_settings = Table(
     "user_settings",
     metadata,
     Column("user_id", String(255), primary_key=True),
-    Column("data", Text, nullable=False),  # JSON: the fields that the user has set
+    Column("data", Json, nullable=False),  # the fields that the user has set
     Column("revision", Integer, nullable=False),
     Column("at", Double, nullable=False),
 )

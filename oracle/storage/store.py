@@ -60,7 +60,7 @@ class Store:
     @property
     def is_shared(self) -> bool:
         """Whether other workers may be there."""
-        return not self.database.is_sqlite
+        return self.database.dialect.is_shared
 
     @property
     def health(self) -> StoreHealth:
@@ -117,7 +117,7 @@ async def open_store(
         stack.push_async_callback(writer.aclose)
         commands = Commands(database, writer=writer, worker=worker, now=now)
         stack.push_async_callback(commands.aclose)
-        if not database.is_sqlite:
+        if database.dialect.is_shared:
             listener = Listener(database.url, tails=tails, commands=commands, worker=worker)
             stack.push_async_callback(listener.aclose)
         yield Store(

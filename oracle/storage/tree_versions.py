@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy import Connection, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, delete, select, update
 
-from oracle.encoding import from_json, to_json
 from oracle.storage.database import Database
+from oracle.storage.dialect import Dialect
 from oracle.storage.schema import run, tree_version
 from oracle.storage.writer import Writer
 
@@ -55,7 +55,7 @@ class TreeVersions:
         if marked_at is not None and 0 <= at - marked_at < _RENEW_S:
             return
         version = TreeVersion(sha, name, tuple(nodes), dict(source))
-        await self._writer.write(lambda connection: _keep(connection, version, at=at), is_alone=True)
+        await self._writer.write(partial(_keep, version=version, dialect=self._database.dialect, at=at), is_alone=True)
         self._marked_at[sha] = at
 
     async def find(self, sha: str) -> TreeVersion | None:
@@ -64,30 +64,14 @@ class TreeVersions:
         row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
         if row is None:
             return None
-        return TreeVersion(row.sha, row.name, tuple(from_json(row.nodes)), from_json(row.source))
+        return TreeVersion(row.sha, row.name, tuple(row.nodes), row.source)
 
 
-def _keep(connection: Connection, version: TreeVersion, *, at: float) -> None:
+def _keep(connection: Connection, version: TreeVersion, *, dialect: Dialect, at: float) -> None:
     own = tree_version.c.sha == version.sha
-    for attempt in (1, 2):
-        if connection.execute(update(tree_version).where(own).values(at=at)).rowcount:
-            return
-        try:
-            with connection.begin_nested():
-                connection.execute(
-                    insert(tree_version).values(
-                        sha=version.sha,
-                        name=version.name,
-                        nodes=to_json(list(version.nodes)).decode(),
-                        source=to_json(version.source).decode(),
-                        at=at,
-                    )
-                )
-        except IntegrityError:  # another worker was quicker
-            if attempt == 2:
-                raise
-        else:
-            return
+    if connection.execute(update(tree_version).where(own).values(at=at)).rowcount == 0:
+        row = {"sha": version.sha, "name": version.name, "nodes": version.nodes, "source": version.source, "at": at}
+        connection.execute(dialect.insert(tree_version), row)
 
 
 def delete_unused(connection: Connection, *, at: float) -> int:

@@ -2,16 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, select, update
 
-from oracle.encoding import from_json, to_json
 from oracle.storage.database import Database
 from oracle.storage.schema import user_settings
 from oracle.storage.writer import Writer
-
-_ENSURE = text(
-    "INSERT INTO user_settings (user_id, data, revision, at) VALUES (:user_id, '{}', 0, :at) ON CONFLICT DO NOTHING"
-)
 
 
 class UserSettings:
@@ -29,12 +24,7 @@ class UserSettings:
     async def load(self, user_id: str) -> Mapping[str, int]:
         """What the user has set; empty if nothing."""
         query = select(user_settings.c.data).where(user_settings.c.user_id == user_id)
-        kept = await self._database.read(lambda connection: connection.scalar(query))
-        return {} if kept is None else _fields(kept)
-
-    async def save(self, user_id: str, data: Mapping[str, int]) -> None:
-        """Set exactly these fields."""
-        await self.change(user_id, lambda _: data)
+        return await self._database.read(lambda connection: connection.scalar(query)) or {}
 
     async def reset(self, user_id: str) -> None:
         """Set no field at all."""
@@ -54,21 +44,14 @@ class UserSettings:
         at = self._database.now()
 
         def work(connection: Connection) -> Mapping[str, int]:
-            connection.execute(_ENSURE, {"user_id": user_id, "at": at})
+            row = {"user_id": user_id, "data": {}, "revision": 0, "at": at}
+            connection.execute(self._database.dialect.insert(user_settings), row)
             own = user_settings.c.user_id == user_id
             # One statement would not do: what is set must be read under the lock that the insert has made sure of.
             kept = connection.execute(select(user_settings.c.data).where(own).with_for_update()).scalar_one()
-            changed = dict(change(_fields(kept)))
-            connection.execute(
-                update(user_settings)
-                .where(own)
-                .values(data=to_json(changed).decode(), revision=user_settings.c.revision + 1, at=at)
-            )
+            changed = dict(change(kept))
+            values = {"data": changed, "revision": user_settings.c.revision + 1, "at": at}
+            connection.execute(update(user_settings).where(own).values(values))
             return changed
 
         return await self._writer.write(work, is_alone=True)
-
-
-def _fields(kept: str) -> dict[str, int]:
-    fields: dict[str, int] = from_json(kept)
-    return fields

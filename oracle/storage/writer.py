@@ -22,8 +22,9 @@ import structlog
 from sqlalchemy import Connection
 
 from oracle.storage.commit import Committer, Group
-from oracle.storage.database import Database, in_words, is_passing
-from oracle.storage.entries import Entry, Row, Source, WorkEntry
+from oracle.storage.database import Database, in_words
+from oracle.storage.dialect import EventRow
+from oracle.storage.entries import Entry, Source, WorkEntry
 from oracle.storage.errors import StoreUnavailableError
 from oracle.storage.health import StoreHealth
 from oracle.storage.records import StoredChunk
@@ -97,6 +98,7 @@ class Writer:
         patience_s: float = PATIENCE_S,
     ) -> None:
         self.health = StoreHealth(database.name)
+        self._database = database
         self._committer = Committer(database, worker=worker)
         self._observe = observe
         self._patience_s = patience_s
@@ -109,7 +111,7 @@ class Writer:
         self._hurry = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
-        database.check_file()
+        database.dialect.check()
         self._thread.start()
 
     @property
@@ -117,7 +119,7 @@ class Writer:
         """Whether what cannot be written now never will be by this process."""
         return self._closing.is_set()
 
-    def append(self, source: Source, row: Row, chunk: StoredChunk | None) -> None:
+    def append(self, source: Source, row: EventRow, chunk: StoredChunk | None) -> None:
         """Have an event written; never waits."""
         self._put((source, row, chunk))
 
@@ -222,7 +224,7 @@ class Writer:
                 group = self._committer.commit(taken.entries, one_by_one=one_by_one)
             except Exception as error:  # noqa: BLE001  every one is either waited out or told
                 self.health.commit_since_s = None
-                if not is_passing(error) and not one_by_one:
+                if not self._database.is_transient(error) and not one_by_one:
                     one_by_one = True
                     continue
                 self._tell(partial(self.health.have, in_words(error), since_s=began_s))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 from structlog.testing import capture_logs
 
 from bt_runtime import Outcome
@@ -30,7 +30,7 @@ from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, hangs, made_tool, says
 from tests.oracle.runs.running import PATIENCE_S, Gate, Managed, managed, settle
 
-_BROKEN_STATE = update(conversation).values(state="{")
+_BROKEN_STATE = update(conversation).values(state=text("'{'"))
 STOPPING = "Stopped: The service is stopping. Please ask again in a moment."
 
 

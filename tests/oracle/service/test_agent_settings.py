@@ -126,7 +126,8 @@ async def test_settings_hold_from_the_next_query_on_and_over_a_restart(tmp_path)
 
 
 async def test_a_saved_value_that_no_longer_fits_counts_as_missing(service):
-    await service.parts.store.settings.save("local", {"max_iterations": 5_000, "gone": 1, "token_budget": 9_000})
+    kept = {"max_iterations": 5_000, "gone": 1, "token_budget": 9_000}
+    await service.parts.store.settings.change("local", lambda _: kept)
     told = (await service.client.get(PATH)).json()
     assert (told["max_iterations"], told["token_budget"]) == (15, 9_000)
     assert (await service.ask()).done["termination_reason"] == "completed"

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import text, update
 
 from oracle.conversations import UnknownConversationError, history_for_model
-from oracle.encoding import to_json
 from oracle.storage import (
     ConversationBusyError,
     RunEnd,
@@ -67,7 +66,7 @@ async def test_a_conversation_that_a_run_began_can_be_continued(store: Store) ->
 async def test_a_classification_of_another_version_costs_nothing_but_itself(store: Store) -> None:
     made = await store.conversations.create("ann")
     await store.conversations.append("ann", made.context_id, exchange(had_tool_errors=True))
-    state = to_json({"classification": {"query_type": "psychic"}, "had_tool_errors": True}).decode()
+    state = {"classification": {"query_type": "psychic"}, "had_tool_errors": True}
     await store.write(lambda connection: connection.execute(update(schema.conversation).values(state=state)).close())
     found = await store.conversations.load("ann", made.context_id)
     assert found is not None

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, delete, update
 
 from oracle.storage import Store, StoreUnavailableError, open_store, schema
-from oracle.storage.log import PAGE
+from oracle.storage.dialect import PAGE
 from oracle.storage.tails import MOST_BYTES
 from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
 

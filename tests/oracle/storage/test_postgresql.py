@@ -195,7 +195,7 @@ async def test_a_commit_whose_answer_is_lost_is_done_once(postgresql_url: str) -
 
         def add(connection: object) -> int:
             runs.append(1)
-            row = {"user_id": f"user-{len(runs)}", "data": "{}", "revision": 1, "at": 0.0}
+            row = {"user_id": f"user-{len(runs)}", "data": {}, "revision": 1, "at": 0.0}
             connection.execute(insert(schema.user_settings), row)  # type: ignore[attr-defined]
             return len(runs)
 

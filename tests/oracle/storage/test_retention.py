@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete, func, insert, select, update
 
 from oracle.storage import Pruned, Store, open_store
-from oracle.storage.retention import EVENT_BYTES, _used_bytes
+from oracle.storage.dialect import EVENT_BYTES
 from oracle.storage.schema import command, event, run
 from tests.oracle.conversations.contract import exchange, texts_of
 from tests.oracle.storage.runs_made import begun, ended
@@ -48,7 +48,7 @@ async def texts_left(store: Store, run_ids: list[str]) -> list[bool]:
 
 
 async def used_bytes(store: Store) -> int:
-    return await store.database.read(lambda connection: _used_bytes(connection, 0))
+    return await store.database.read(lambda connection: store.database.dialect.used_bytes(connection, 0))
 
 
 async def test_runs_that_ended_too_long_ago_lose_their_texts(timed: Store, clock: Hands) -> None:
@@ -124,7 +124,7 @@ async def test_more_runs_than_a_batch_and_more_events_than_a_portion_go_as_well(
     one = await ended(timed, chunks=3_000)
     row = await timed.database.read(lambda connection: connection.execute(select(run)).one()._asdict())
     copies = [{**row, "id": f"copy-{at}", "context_id": f"copy-{at}"} for at in range(250)]
-    events = [{"run_id": each["id"], "seq": 1, "kind": "final", "data": "{}", "at": 1.0} for each in copies]
+    events = [{"run_id": each["id"], "seq": 1, "kind": "final", "data": b"{}", "at": 1.0} for each in copies]
 
     def work(connection) -> None:
         connection.execute(insert(run), copies)
@@ -156,7 +156,7 @@ async def test_live_runs_go_on_while_old_ones_are_deleted(timed: Store, clock: H
 
 async def test_what_a_dead_process_left_half_deleted_is_deleted(timed: Store) -> None:
     record = await ended(timed)
-    forgotten = update(run).where(run.c.id == record.id).values(forgotten_at=5.0, input="{}", answer=None)
+    forgotten = update(run).where(run.c.id == record.id).values(forgotten_at=5.0, input={}, answer=None)
     await timed.write(lambda connection: connection.execute(forgotten).close())
     await timed.retention.prune(older_than_s=None, most_bytes=None)
     assert await texts_left(timed, [record.id]) == [False]
@@ -168,7 +168,7 @@ async def test_what_a_dead_process_left_half_deleted_is_deleted(timed: Store) ->
 async def test_commands_to_ended_runs_go_and_those_to_running_ones_stay(timed: Store) -> None:
     over, (running, _) = await ended(timed), await begun(timed)
     await timed.write(lambda connection: connection.execute(delete(command)).close())
-    rows = [{"run_id": name, "kind": "cancel", "data": "{}", "at": 1.0} for name in (over.id, running.id, "never-was")]
+    rows = [{"run_id": name, "kind": "cancel", "data": {}, "at": 1.0} for name in (over.id, running.id, "never-was")]
     await timed.write(lambda connection: connection.execute(insert(command), rows).close())
     await timed.retention.prune(older_than_s=None, most_bytes=None)
     names = select(command.c.run_id)

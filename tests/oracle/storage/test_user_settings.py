@@ -19,15 +19,15 @@ async def test_a_user_who_has_set_nothing_has_nothing_set(store: Store) -> None:
     assert await revision_of(store, "ann") is None
 
 
-async def test_what_is_saved_replaces_what_was_set(store: Store) -> None:
-    await store.settings.save("ann", {"max_iterations": 7, "token_budget": 9_000})
-    await store.settings.save("ann", {"max_iterations": 8})
+async def test_what_a_change_gives_replaces_what_was_set(store: Store) -> None:
+    await store.settings.change("ann", lambda _: {"max_iterations": 7, "token_budget": 9_000})
+    await store.settings.change("ann", lambda _: {"max_iterations": 8})
     assert await store.settings.load("ann") == {"max_iterations": 8}
     assert await store.settings.load("bob") == {}
 
 
 async def test_each_change_is_a_revision(store: Store) -> None:
-    await store.settings.save("ann", {"max_iterations": 7})
+    await store.settings.change("ann", lambda _: {"max_iterations": 7})
     assert await revision_of(store, "ann") == 1
     assert await store.settings.change("ann", lambda data: {**data, "token_budget": 9_000}) == {
         "max_iterations": 7,
@@ -42,7 +42,7 @@ async def test_a_change_that_fails_changes_nothing(store: Store) -> None:
     def refuse(_):
         raise ValueError("max_iterations is 99; it must be 1-50")
 
-    await store.settings.save("ann", {"max_iterations": 7})
+    await store.settings.change("ann", lambda _: {"max_iterations": 7})
     for user_id in ("ann", "bob"):
         with pytest.raises(ValueError, match="must be 1-50"):
             await store.settings.change(user_id, refuse)
@@ -52,7 +52,7 @@ async def test_a_change_that_fails_changes_nothing(store: Store) -> None:
 
 async def test_settings_survive_a_restart(store_url: str) -> None:
     async with open_store(store_url, worker="worker-1") as store:
-        await store.settings.save("ann", {"max_iterations": 7})
+        await store.settings.change("ann", lambda _: {"max_iterations": 7})
     async with open_store(store_url, worker="worker-2") as store:
         assert await store.settings.load("ann") == {"max_iterations": 7}
 

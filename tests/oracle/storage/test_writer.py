@@ -29,7 +29,7 @@ def count_events(connection: Connection) -> int:
 
 
 def add_settings(user: str) -> Callable[[Connection], None]:
-    row = {"user_id": user, "data": "{}", "revision": 1, "at": 0.0}
+    row = {"user_id": user, "data": {}, "revision": 1, "at": 0.0}
     return lambda connection: connection.execute(insert(schema.user_settings), row).close()
 
 

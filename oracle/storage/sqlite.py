@@ -1,0 +1,252 @@
+"""SQLite: a file that one server has for itself, with one writer and any number of readers."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import structlog
+from filelock import FileLock, Timeout
+from sqlalchemy import ColumnElement, Connection, Engine, Insert, LargeBinary, Table, cast, create_engine, event, func
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import URL
+
+from oracle.encoding import to_json
+from oracle.storage.dialect import (
+    CHUNKS_AFTER,
+    CONNECT_S,
+    EVENT_COLUMNS,
+    RUN_STATE,
+    Advice,
+    EventRow,
+    StoreTroubleError,
+)
+from oracle.storage.errors import StoreSetupError
+from oracle.storage.records import StoredChunk
+
+log = structlog.get_logger(__name__)
+
+_BUSY_MS = 1000  # how long a connection waits for another one's lock
+_WAL_WAIT_S = 0.25  # for readers, while nothing can be written
+_WAL_BYTES = 64 * 1024 * 1024  # what is kept of the file beside the database once it was longer
+_TRANSIENT = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+_WRITER_PRAGMAS = (
+    f"busy_timeout={_BUSY_MS}",
+    "auto_vacuum=INCREMENTAL",  # takes effect only while the file is empty
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "secure_delete=ON",
+    f"journal_size_limit={_WAL_BYTES}",
+)
+_READER_PRAGMAS = (f"busy_timeout={_BUSY_MS}", "query_only=ON")  # nothing that needs the write lock
+
+_PRIVATE = 0o600
+"""The mode of the files: they hold conversations, and other users may be able to look into the folder."""
+_BESIDE = ("", "-wal", "-shm", "-journal", ".lock")
+
+_INSERT = f"INSERT INTO event ({EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
+_EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
+_NEXT_NUMBER = "SELECT max(coalesce((SELECT max(n) FROM run), 0), coalesce((SELECT max(n) FROM conversation), 0)) + 1"
+_RUN_STATE = RUN_STATE.format("?")
+_CHUNKS_AFTER = CHUNKS_AFTER.format("?", "CAST(data AS BLOB)")  # a blob is read without decoding it
+
+_ANOTHER_FILE = "or choose another folder with --data-dir"
+
+
+class SQLite:
+    """The dialect of SQLite. There is one writer, so locks, fences and notifications have nothing to do.
+
+    Args:
+        url: `sqlite:///` and the path.
+        now: seconds since the epoch: the database has no clock of its own.
+    """
+
+    is_shared = False
+    advice: Mapping[str, Advice] = {
+        "locked": ("is being written by another program", f"end that one, {_ANOTHER_FILE}"),
+        "not a database": ("cannot be opened", f"move the file away to begin a new one, {_ANOTHER_FILE}"),
+        "malformed": ("cannot be opened", f"restore it from a copy, move it away to begin a new one, {_ANOTHER_FILE}"),
+        "already exists": ("belongs to another program", f"move the file away, {_ANOTHER_FILE}"),
+    }
+    other_advice: Advice = ("cannot be opened", f"see that the file and its folder may be written, {_ANOTHER_FILE}")
+
+    def __init__(self, url: URL, *, now: Callable[[], float]) -> None:
+        self.name = str(url.database)
+        self.file: Path | None = Path(self.name)
+        self._file = Path(self.name)
+        self._url = url
+        self._now = now
+        self._identity: tuple[int, int] | None = None
+
+    def engine(self, *, pool_size: int, writes: bool) -> Engine:
+        """A pool of connections; a writing transaction takes the write lock when it begins."""
+        options = {"check_same_thread": False, "timeout": _BUSY_MS / 1000}
+        engine = create_engine(
+            self._url, connect_args=options, pool_size=pool_size, max_overflow=0, pool_timeout=CONNECT_S
+        )
+        begin, pragmas = ("BEGIN IMMEDIATE", _WRITER_PRAGMAS) if writes else ("BEGIN", _READER_PRAGMAS)
+
+        def connected(connection: sqlite3.Connection, _record: object) -> None:
+            connection.isolation_level = None  # transactions are begun by `begun`
+            for pragma in pragmas:
+                connection.execute(f"PRAGMA {pragma}")
+            connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows ASCII only
+
+        def begun(connection: Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+        event.listen(engine, "connect", connected)
+        event.listen(engine, "begin", begun)
+        return engine
+
+    def is_transient(self, error: BaseException) -> bool:
+        """Whether the error tells of the file's state (locked, full, gone)."""
+        return isinstance(error, sqlite3.Error) and (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _TRANSIENT
+
+    def discard(self, connection: Connection) -> None:
+        """A connection to a file stays as good as it was."""
+
+    def acquire(self) -> Callable[[], None]:
+        """Take the lock file beside the database, and make the folder and an empty database where there is none."""
+        file = self._file
+        real = Path(os.path.realpath(file))  # a link to the file must lead to the same lock
+        lock = FileLock(real.with_name(f"{real.name}.lock"), mode=_PRIVATE, thread_local=False)
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # conversations lie in it
+            lock.acquire(timeout=0)
+            with suppress(FileExistsError):  # made here, because SQLite would let every user read it
+                os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE))
+        except Timeout:
+            raise StoreSetupError(
+                f"the database {str(file)!r} is in use by another 'oracle serve'; stop that one, choose another folder "
+                "with --data-dir, or set ORACLE_DATABASE_URL to a PostgreSQL server, which several may share"
+            ) from None
+        except OSError as error:
+            lock.release()
+            raise StoreSetupError(
+                f"{str(file.parent)!r} cannot be used as a folder for the database ({error.strerror}); "
+                "choose another one with --data-dir or ORACLE_DATA_DIR"
+            ) from None
+        return lock.release
+
+    def begin_migration(self, connection: Connection) -> None:
+        """The lock file keeps everybody else out."""
+
+    def protect(self) -> None:
+        """Make the existing files private; SQLite gives later ones the mode of the database."""
+        real = Path(os.path.realpath(self._file))
+        for suffix in _BESIDE:
+            path = real.with_name(real.name + suffix)
+            try:
+                if stat.S_IMODE(path.stat().st_mode) & ~_PRIVATE:
+                    path.chmod(_PRIVATE)
+            except FileNotFoundError:
+                continue
+            except OSError as error:  # another user's file, or a file system without modes
+                log.warning("store.not_private", file=str(path), problem=error.strerror)
+
+    def check(self) -> None:
+        """See that the file is still where it was: what is written to one that was moved could not be found again."""
+        try:
+            found = self._file.stat()
+            identity = (found.st_dev, found.st_ino)
+        except OSError:
+            identity = None
+        self._identity = self._identity or identity
+        if identity is None or identity != self._identity:
+            raise StoreTroubleError(f"the database file {self.name!r} is gone, or is another one now; put it back")
+
+    def clock(self, _connection: Connection) -> float:
+        """The clock of the only worker."""
+        return self._now()
+
+    def next_number(self, connection: Connection) -> int:
+        """One more than the greatest: nobody else counts at the same time."""
+        return int(connection.exec_driver_sql(_NEXT_NUMBER).scalar_one())
+
+    def lock(self, connection: Connection, name: str) -> None:
+        """The transaction has the write lock."""
+
+    def try_lock(self, _connection: Connection, _name: str) -> bool:
+        """The transaction has the write lock."""
+        return True
+
+    def enter_fence(self, _connection: Connection, _worker: str) -> None:
+        """No other worker takes anything over, and a commit to a file always says what became of it."""
+
+    def close_fence(self, _connection: Connection, _worker: str) -> bool:
+        """No other worker commits."""
+        return True
+
+    def has_committed(self, _connection: Connection, _number: int) -> None:
+        """Never in doubt: `enter_fence` gives no number."""
+
+    def insert(self, table: Table) -> Insert:
+        """An insert that leaves an existing row alone."""
+        return sqlite.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+
+    def insert_events(self, connection: Connection, rows: Sequence[EventRow]) -> None:
+        """Append to the log by one prepared statement."""
+        driver: Any = connection.connection.driver_connection
+        driver.executemany(_INSERT, rows)
+
+    def epochs(self, connection: Connection, run_ids: Collection[str]) -> dict[str, int]:
+        """The current epoch of each of these runs."""
+        found = connection.exec_driver_sql(_EPOCHS, (to_json(list(run_ids)).decode(),))
+        return {row.id: row.epoch for row in found}
+
+    def notify(self, connection: Connection, channel: str, notes: Sequence[str]) -> None:
+        """There is no other worker."""
+
+    def run_state(self, connection: Connection, run_id: str) -> tuple[str, int] | None:
+        """Status and last chunk number of a run."""
+        row = connection.exec_driver_sql(_RUN_STATE, (run_id,)).one_or_none()
+        return None if row is None else (row[0], row[1])
+
+    def chunks_after(self, connection: Connection, run_id: str, after: int) -> list[StoredChunk]:
+        """The next page of chunks."""
+        return [StoredChunk(n, data) for n, data in connection.exec_driver_sql(_CHUNKS_AFTER, (run_id, after))]
+
+    def text_bytes(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """The length of the text as a blob; that of a text is counted in characters."""
+        return func.length(cast(column, LargeBinary))
+
+    def used_bytes(self, connection: Connection, _most_bytes: int) -> int:
+        """The pages of the file that are not free."""
+        pages, free, page_bytes = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * page_bytes)
+
+    def empty_wal(self) -> bool:
+        """Write the log back into the file, and truncate it."""
+        try:
+            address = f"{self._file.absolute().as_uri()}?mode=rw"
+            with closing(sqlite3.connect(address, uri=True, timeout=_WAL_WAIT_S)) as connection:
+                is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            log.warning("wal.not_emptied", problem=str(error))
+            return False
+        return not is_busy
+
+
+def _lower(value: str | None) -> str | None:
+    return None if value is None else value.lower()
