@@ -215,6 +215,14 @@ class Oracle:
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
         return Checked(question, config, self._controls.choose(ask.tree, config))
 
+    def default_control(self) -> TreeDefinition | DecisionTree:
+        """What controls queries that name no tree.
+
+        Raises:
+            TreeFileError: the tree has mistakes.
+        """
+        return self._controls.choose(DEFAULT_TREE, self._config)
+
     async def open(
         self,
         ask: Ask,

@@ -11,7 +11,6 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from bt_runtime import TreeDefinition, TreeFileError
-from oracle.answering import Ask
 from oracle.decision import AgentConfig, ConfigError, DecisionTreeError
 from oracle.service.access import CallerNow, Parts
 from oracle.service.answers import json_answer
@@ -77,7 +76,7 @@ def _told(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
 def _turns_of_tree(parts: ServiceParts) -> int | None:
     """The turns that the default tree allows (decision 1); `None` if none drives, or it cannot be read now."""
     try:
-        control = parts.oracle.check(Ask(question="How many turns are there?")).control
+        control = parts.oracle.default_control()
     except (TreeFileError, DecisionTreeError) as error:
         log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  told, and the settings are answered
         return None

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from bt_runtime import CauseKind
 from oracle.chunks import ErrorType, Severity, SystemType, TerminationReason
+from oracle.decision import AgentConfig
 from oracle.signals import SignalRecord
 from oracle.wire import Metadata, Source, SystemChunk
 
@@ -240,16 +241,10 @@ class Me(BaseModel):
     is_operator: bool = Field(description="May see all runs, and save trees.")
 
 
-class ConfigValues(BaseModel):
+class ConfigValues(AgentConfig):
     """All fields of `AgentConfig`."""
 
-    max_iterations: int
-    soft_warning_percent: int
-    token_budget: int
-    token_warning_percent: int
-    timeout_seconds: int
-    max_tool_calls_per_turn: int
-    max_parallel_tools: int
+    model_config = ConfigDict(extra="ignore")
 
 
 class Cap(BaseModel):

@@ -2,10 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from oracle.decision import AgentConfig, bounds
@@ -70,9 +79,20 @@ def variable_of(field: str) -> str:
     return PREFIX + field.upper()
 
 
-def _ceiling(field: str) -> Any:  # noqa: ANN401  pydantic's FieldInfo, which stands for a default of any type
+def _ceiling(field: str) -> tuple[type[int], Any]:
     least, greatest = bounds(field)
-    return Field(default=greatest, ge=least, le=greatest, description=f"The most that a user may set `{field}` to.")
+    meaning = f"The most that a user may set `{field}` to."
+    return int, Field(default=greatest, ge=least, le=greatest, description=meaning)
+
+
+if TYPE_CHECKING:  # a model that is made at run time is no base class for a type checker
+    _Ceilings = BaseSettings
+else:
+    _Ceilings = create_model(
+        "_Ceilings",
+        __base__=BaseSettings,
+        **{ceiling_name(field): _ceiling(field) for field in AgentConfig.model_fields},
+    )
 
 
 def _has_auth(data: Mapping[str, Any]) -> bool:
@@ -91,7 +111,7 @@ def _default_requests(data: dict[str, Any]) -> int | None:
     return REQUESTS_PER_MINUTE if _has_auth(data) else None
 
 
-class Settings(BaseSettings):
+class Settings(_Ceilings):
     """The operator's settings. Immutable; each field's meaning is its description."""
 
     model_config = SettingsConfigDict(
@@ -212,13 +232,6 @@ class Settings(BaseSettings):
     max_output_tokens: int = Field(
         default=8192, ge=1, le=128_000, description="The most tokens that one turn may say, thinking included."
     )
-    max_iterations: int = _ceiling("max_iterations")
-    max_soft_warning_percent: int = _ceiling("soft_warning_percent")
-    max_token_budget: int = _ceiling("token_budget")
-    max_token_warning_percent: int = _ceiling("token_warning_percent")
-    max_timeout_seconds: int = _ceiling("timeout_seconds")
-    max_tool_calls_per_turn: int = _ceiling("max_tool_calls_per_turn")
-    max_parallel_tools: int = _ceiling("max_parallel_tools")
     log: LogLevel = Field(
         default="warning",
         description="The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is "

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from oracle.settings.fields import Settings, variable_of
+from oracle.decision import AgentConfig
+from oracle.settings.fields import Settings, ceiling_name, variable_of
 
 
 class SettingRow(NamedTuple):
@@ -22,10 +23,11 @@ _SDK_ROWS = (
 
 
 def settings_table() -> tuple[SettingRow, ...]:
-    """Every setting: ours, then those that the provider's SDK reads."""
+    """Every setting: ours, the ceilings last, then those that the provider's SDK reads."""
+    ceilings = set(map(ceiling_name, AgentConfig.model_fields))
     ours = (
         SettingRow(variable_of(name), _shown_default(name, field.default), field.description or "")
-        for name, field in Settings.model_fields.items()
+        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in ceilings)
     )
     return (*ours, *_SDK_ROWS)
 

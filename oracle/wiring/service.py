@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from oracle.answering import Ask, Oracle
+from oracle.answering import Oracle
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
@@ -54,7 +54,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         oracle = build_oracle(
             settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
         )
-        oracle.check(Ask(question="Can every question be answered?"))  # mistakes in the tree are told before one comes
+        oracle.default_control()  # a mistake in the tree is reported now, not with the first question
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
         yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))

@@ -62,10 +62,10 @@ def test_all_wrong_values_are_told_at_once(monkeypatch):
     with pytest.raises(SettingsError) as caught:
         read_settings()
     assert str(caught.value).splitlines() == [
+        "ORACLE_MAX_ITERATIONS must be a whole number from 1 to 50, not '99'",
         "ORACLE_LLM must be 'auto', 'anthropic' or 'offline', not 'Claude'",
         "ORACLE_CONTROL must be 'tree' or 'loop' ('shadow' is not there yet), not 'shadow'",
         "ORACLE_THINKING_TOKENS must be a whole number from 0 to 128,000, not 'lots'",
-        "ORACLE_MAX_ITERATIONS must be a whole number from 1 to 50, not '99'",
         "ORACLE_LOG must be 'debug', 'info', 'warning', 'error' or 'critical', not 'loud'",
     ]
 
