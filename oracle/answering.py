@@ -118,7 +118,7 @@ class ActiveQuery:
 
     def abort(self, fault: ModelFault) -> None:
         """The query cannot go on, and the user did not cancel it: it ends as `error`, and what was said is kept."""
-        if self.agent.state.termination_reason is None:
+        if not self.agent.state.is_terminal:
             self.agent.stop("error")
             self.agent.fault = fault
         self.control.cancel()
@@ -134,7 +134,7 @@ class ActiveQuery:
             await self._drive()
             await self.closing.finish(self.agent, asked_at=self.asked_at)
         except asyncio.CancelledError:
-            self.agent.state = replace(self.agent.state, cancelled=True)
+            self.agent.state = self.agent.state.after_cancel()
             self.agent.stop("user_cancelled")
             await self.closing.finish(self.agent, asked_at=self.asked_at)
             raise

@@ -1,6 +1,6 @@
 """The end of a query: say why it stopped, keep what was said, send `Done`. The same for every kind of control."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import structlog
 
@@ -75,7 +75,7 @@ def settle_reason(run: AgentRun) -> TerminationReason:
     if reason == "error" and run.fault is None:
         run.fault = control_failed(run.query.tree, blame)
     run.stop(reason)
-    run.state = replace(run.state, termination_reason=reason)
+    run.state = run.state.settled(reason)
     return reason
 
 
@@ -132,7 +132,7 @@ class Closing:
         except Exception:
             log.exception("answer.not_saved", run_id=run.query.run_id, context_id=run.query.context_id)
             run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
-            run.state = replace(run.state, termination_reason="error")
+            run.state = run.state.settled("error")
             run.output.say_sentence("Stopped: the answer could not be saved in the conversation.")
         self._say_done(run)
 

@@ -50,29 +50,29 @@ def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:
 def iteration_warning(state: AgentState) -> Notice:
     """Near the limit of turns."""
     message = f"Approaching iteration limit ({state.turn}/{state.turn_limit}). Consider wrapping up your response."
-    return Notice("limit_warning", message, "warning", _numbers("iteration", state.turn, state.turn_limit))
+    return Notice("limit_warning", message, "warning", _turn_numbers(state))
 
 
 def token_warning(state: AgentState) -> Notice:
     """Near the token budget."""
     budget = state.config.token_budget
     message = f"Approaching token budget ({state.tokens_used:,}/{budget:,} tokens). Consider being more concise."
-    return Notice("limit_warning", message, "warning", _numbers("token", state.tokens_used, budget))
+    return Notice("limit_warning", message, "warning", _token_numbers(state))
 
 
 def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
     """What the user is told when a limit or the lack of progress ends the query; `None` for other reasons."""
     if reason == "max_iterations":
         message = f"Maximum iterations reached ({state.turn}/{state.turn_limit}). Saving partial response."
-        return Notice("limit_reached", message, "error", _numbers("iteration", state.turn, state.turn_limit))
+        return Notice("limit_reached", message, "error", _turn_numbers(state))
     if reason == "token_budget":
         budget = state.config.token_budget
         message = f"Token budget reached ({state.tokens_used:,}/{budget:,} tokens). Saving partial response."
-        return Notice("limit_reached", message, "error", _numbers("token", state.tokens_used, budget))
+        return Notice("limit_reached", message, "error", _token_numbers(state))
     if reason == "timeout":
         limit = state.time_limit_s
         message = f"Time limit reached ({limit:g}/{limit:g} s). Saving partial response."
-        return Notice("limit_reached", message, "error", _numbers("timeout", limit, limit))
+        return Notice("limit_reached", message, "error", _numbers("timeout", limit, limit, 100))
     if reason == "no_progress":
         repetition = find_repetition(state.recent_actions)
         message = f"No progress detected - {repetition.summary if repetition else _REPEATED}."
@@ -130,13 +130,16 @@ def silence(state: AgentState) -> str:
     return "the model's last response was empty" if state.empty_turns == 1 else "the model kept giving empty responses"
 
 
-def _numbers(limit_type: str, current: float, limit: float) -> dict[str, Any]:
-    return {
-        "current_value": current,
-        "limit_value": limit,
-        "percent": round(100 * current / limit),
-        "limit_type": limit_type,
-    }
+def _turn_numbers(state: AgentState) -> dict[str, Any]:
+    return _numbers("iteration", state.turn, state.turn_limit, state.iteration_percent)
+
+
+def _token_numbers(state: AgentState) -> dict[str, Any]:
+    return _numbers("token", state.tokens_used, state.config.token_budget, state.token_percent)
+
+
+def _numbers(limit_type: str, current: float, limit: float, percent: float) -> dict[str, Any]:
+    return {"current_value": current, "limit_value": limit, "percent": round(percent), "limit_type": limit_type}
 
 
 def _repeated_action(repetition: Repetition | None) -> str:

@@ -75,7 +75,14 @@ class InputEstimate:
     expected: int
 
 
-def plan_turn(state: AgentState, *, request: InputEstimate, max_output_tokens: int, thinking_tokens: int) -> TurnPlan:
+def plan_turn(
+    state: AgentState,
+    *,
+    request: InputEstimate,
+    max_output_tokens: int,
+    thinking_tokens: int,
+    reserved_tokens: int = 0,
+) -> TurnPlan:
     """Decide what the next turn may do.
 
     Args:
@@ -83,8 +90,9 @@ def plan_turn(state: AgentState, *, request: InputEstimate, max_output_tokens: i
         request: the estimated input of the request.
         max_output_tokens: the most that a turn may say, whatever the budget.
         thinking_tokens: how much of it may be thinking when there is room.
+        reserved_tokens: of the budget, for the turns that are in progress.
     """
-    left = state.tokens_left
+    left = max(0, state.tokens_left - reserved_tokens)
     max_tokens = max(1, min(max_output_tokens, left))
     is_last_paid = state.turn_limit > 1 and _budget_pays_for_one_turn_only(left, request)
     wrap_up = is_last_paid or (state.turn_limit > 1 and state.turn >= state.turn_limit - 1)

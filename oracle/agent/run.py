@@ -7,7 +7,7 @@ outcomes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bt_runtime import Clock
 from bt_runtime.text import estimate_tokens
@@ -164,8 +164,7 @@ class AgentRun:
 
     def stop(self, reason: TerminationReason) -> None:
         """Write the reason down; the first one counts."""
-        if self.state.termination_reason is None:
-            self.state = replace(self.state, termination_reason=reason)
+        self.state = self.state.stopped(reason)
         self._audit(reason)
 
     @property
@@ -203,8 +202,9 @@ class AgentRun:
     def plan(self) -> planning.TurnPlan:
         """Limits of the next turn."""
         return planning.plan_turn(
-            replace(self.state, tokens_used=self.state.tokens_used + self.reserved_tokens),
+            self.state,
             request=self.estimated_input(),
+            reserved_tokens=self.reserved_tokens,
             max_output_tokens=self.equipment.max_output_tokens,
             thinking_tokens=self.equipment.thinking_tokens,
         )
@@ -321,7 +321,7 @@ class AgentRun:
         """
         self._audit("another_turn")
         if self.last_turn is not None and self.last_turn.is_last_paid:
-            self.state = replace(self.state, budget_cut=True)
+            self.state = self.state.after_budget_cut()
         hint = hint or (EMPTY_TURN_NOTE if self.state.empty_turns else "")
         self.transcript.add_note(f"Continue. {hint}".strip())
 

@@ -121,7 +121,7 @@ class TreeFloor(Floor):
         role = _role(request)
         if role not in ("turn", "tools"):
             return False
-        if self._run.state.termination_reason is not None or self._run.output.is_done:
+        if self._run.state.is_terminal or self._run.output.is_done:
             return True
         reason = self.exceeded(now_s)
         if reason is None and role == "turn" and rules.keeps_breaking(self._run.state):

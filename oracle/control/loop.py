@@ -90,11 +90,11 @@ class LoopControl:
         """Ask the decision tree, and the floor."""
         run = self._run
         now_s = run.equipment.clock.now()
-        if run.state.termination_reason is None:
+        if not run.state.is_terminal:
             reason = self._reason_to_stop(self._floor.look(now_s)) or self._floor.exceeded(now_s)
             if reason is not None:
                 run.stop(reason)
-        return run.state.termination_reason is None
+        return not run.state.is_terminal
 
     def _reason_to_stop(self, state: AgentState) -> TerminationReason | None:
         answer = _answer_of(self._decisions.should_continue, state)

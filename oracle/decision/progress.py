@@ -29,7 +29,6 @@ WINDOW = TIMES * LONGEST_PERIOD
 """How many of the latest actions matter; what an agent's state has to keep."""
 MAX_SIGNATURE_CHARS = 500
 _MAX_EXACT_INTEGER = 2**53
-_MAX_FALLBACK_TOKENS = 200_000
 _SIGNATURE = re.compile(r"(?P<tool>[^(\s]+)\((?P<arguments>.*)\)", re.DOTALL)
 _MAYBE_FLOAT = re.compile(r"\d(?:\.\d|[eE])")
 
@@ -58,6 +57,10 @@ class Action:
     ) -> "Action":
         """Make an action of a call as it was sent: `arguments` is an object or its JSON text."""
         return cls(tool, canonical_arguments(arguments), is_error, result_digest)
+
+    def in_turn(self, turn: int) -> "Action":
+        """The same action as one of this turn."""
+        return Action(self.tool, self.arguments, self.is_error, self.result_digest, turn)
 
     @property
     def signature(self) -> str:
@@ -228,25 +231,29 @@ def action_signature(tool: str, arguments: object, *, max_chars: int = MAX_SIGNA
 
 
 def canonical_arguments(arguments: object) -> str:
-    """The one text for a JSON value.
+    """The canonical text of a JSON value.
 
-    Keys are sorted, white space between tokens is gone, escapes are resolved, whole floats are integers.
+    Keys are sorted, insignificant white space is removed, escapes are resolved, whole floats become integers.
 
     Args:
-        arguments: an object, or JSON text. Nothing, empty text and `null` are the empty object. Text that is no JSON
-            stands for itself, but for white space around it. What is neither object nor text is taken as a JSON value.
+        arguments: an object, or JSON text. `None`, empty text and `null` are the empty object. Text that is not JSON
+            stands for itself, less the white space around it. Another value is taken as a JSON value.
 
     Returns:
-        The text; equal texts mean equal values. Canonical text stays as it is.
+        The text; equal texts mean equal values, but for a value that contains itself or nests beyond Python's recursion
+        limit: that one is represented by its type. Canonical text is returned unchanged.
     """
     if isinstance(arguments, str):
         return _canonical_text(arguments)
     if arguments is None:
         return "{}"
     try:
-        text = json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        text = _dumped(arguments)
     except (TypeError, ValueError, RecursionError):
-        return _canonical_slowly(arguments)
+        try:
+            text = _dumped(_with_text_keys(arguments))
+        except (ValueError, RecursionError):
+            return f"<{type(arguments).__name__}>"
     return _canonical_text(text) if _MAYBE_FLOAT.search(text) else _encodable(text)
 
 
@@ -256,15 +263,17 @@ def _canonical_text(text: str) -> str:
         return "{}"
     try:
         value = json.loads(stripped, parse_float=_number)
-        if value is None:
-            return "{}"
-        return _encodable(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+        return "{}" if value is None else _encodable(_dumped(value))
     except (ValueError, RecursionError):
         return _encodable(stripped)
 
 
+def _dumped(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
 def _encodable(text: str) -> str:
-    """The text with lone surrogates as escapes, which mean the same in JSON: everything else may be stored and sent."""
+    """The text with lone surrogates as JSON escapes, so that it can be stored and sent."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -277,7 +286,7 @@ def _number(text: str) -> int | float:
 
 
 def _plain(value: object) -> object:
-    """What `json` does not know: mappings as objects, other collections as lists, the rest by its type and text."""
+    """What `json` does not know: mappings as objects, other collections as lists, the rest by type and text."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, set | frozenset):
@@ -287,39 +296,8 @@ def _plain(value: object) -> object:
     return f"{type(value).__name__} {value!s}"
 
 
-def _canonical_slowly(value: object) -> str:
-    """The same without recursion, for what `json` refuses: very deep values and keys of mixed types.
-
-    It stops after a fixed number of steps, which ends values that contain themselves.
-    """
-    parts: list[str] = []
-    stack: list[object] = [value]
-    while stack and len(parts) < _MAX_FALLBACK_TOKENS:
-        item = stack.pop()
-        if isinstance(item, _Token):
-            parts.append(item.text)
-        elif isinstance(item, Mapping):
-            members = sorted(((str(key), inner) for key, inner in item.items()), key=lambda pair: pair[0])
-            inside = [(_Token(f"{json.dumps(key, ensure_ascii=False)}:"), inner) for key, inner in members]
-            stack.extend(reversed(_enclosed("{", inside, "}")))
-        elif isinstance(item, list | tuple):
-            stack.extend(reversed(_enclosed("[", [(inner,) for inner in item], "]")))
-        else:
-            parts.append(canonical_arguments([item])[1:-1])
-    return _encodable("".join(parts))
-
-
-def _enclosed(opening: str, members: Sequence[tuple[object, ...]], closing: str) -> list[object]:
-    """Members with commas between them and brackets around them."""
-    row: list[object] = [_Token(opening)]
-    for at, member in enumerate(members):
-        row.extend((_Token(","), *member) if at else member)
-    row.append(_Token(closing))
-    return row
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """Punctuation that waits its turn."""
-
-    text: str
+def _with_text_keys(value: object) -> object:
+    """The value with every key as text: keys of mixed types cannot be sorted."""
+    if isinstance(value, Mapping):
+        return {str(key): _with_text_keys(inner) for key, inner in value.items()}
+    return [_with_text_keys(inner) for inner in value] if isinstance(value, list | tuple) else value

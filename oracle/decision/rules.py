@@ -5,7 +5,6 @@ The order of `RULES` is the order of priority (012 FR-004): when several hold, t
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import ceil
 
 from oracle.chunks import TerminationReason
@@ -115,12 +114,8 @@ def termination(state: AgentState) -> TerminationReason | None:
 
 
 def mark_warnings(state: AgentState) -> AgentState:
-    """The state with the warnings that are due marked as sent; the same object where none is."""
-    turn_warned = state.turn_warned or turn_warning_is_due(state)
-    token_warned = state.token_warned or token_warning_is_due(state)
-    if (turn_warned, token_warned) == (state.turn_warned, state.token_warned):
-        return state
-    return replace(state, turn_warned=turn_warned, token_warned=token_warned)
+    """The state with the due warnings marked as sent; the same object if none is due."""
+    return state.after_warnings(turn=turn_warning_is_due(state), token=token_warning_is_due(state))
 
 
 def turn_warning_is_due(state: AgentState) -> bool:

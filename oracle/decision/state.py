@@ -1,13 +1,18 @@
-"""`AgentState`: all that the control of a query knows, immutable; a transition makes a new one.
+"""`AgentState`: the state of a query as its control sees it, immutable.
 
-Fields: 012's data model and 020's key entities, as settled by decision 21. Times are passed in, never read from a
-clock.
+Rules:
+
+- Each transition is a method here, and returns the next state; nothing else makes one.
+- The constructor refuses values that no query can have. Transitions start from a valid state and skip that check.
+- Times are passed in, never read from a clock.
+
+Fields: 012's data model and 020's key entities, as settled by decision 21.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from oracle.chunks import TerminationReason
 from oracle.decision.config import AgentConfig
@@ -19,36 +24,41 @@ RECENT_ACTIONS = 9
 
 @dataclass(frozen=True, kw_only=True)
 class AgentState:
-    """Where a query stands.
+    """The state of one query.
 
     Args:
-        user_id: whose query it is.
+        user_id: the user whose query it is.
         project_id: a label of the conversation.
         config: the limits in force.
-        max_turns: the tree's own limit of LLM turns; `None` means it has none.
-        max_seconds: the tree's own limit of time; `None` means it has none.
+        max_turns: the control's own limit of LLM turns; `None` means it has none.
+        max_seconds: the control's own time limit; `None` means it has none.
         turn: finished LLM turns.
-        tokens_used: counted as the budget counts them.
-        tokens_estimated: at least one turn's tokens are an estimate.
-        broken_turns: turns in a row that failed or were interrupted, up to now.
+        tokens_used: tokens so far, as the budget counts them.
+        tokens_estimated: whether the tokens of at least one turn are an estimate.
+        broken_turns: consecutive turns, up to now, that failed or were interrupted.
         start_time: when the query began, in seconds of the run's clock.
-        elapsed_seconds: time since then, as passed in.
+        elapsed_seconds: the time since then.
         recent_actions: the last nine tool calls with their results, oldest first.
-        error_streak: tool errors in a row, up to now.
-        error_streak_since: the turn in which that row began.
+        error_streak: consecutive tool errors, up to now.
+        error_streak_since: the turn of the first error of that streak.
         error_streak_until: the turn of its latest error.
         last_error: text of the latest tool error.
-        cancelled: a cancel was requested.
-        budget_cut: the token budget cut the last response off, or pays for no turn after it.
-        answered: the last turn ended with text and without tool calls, and asks for no other turn.
-        empty_turns: turns in a row, up to now, that brought neither text nor tool calls.
-        termination_reason: why the query has ended; `None` while it goes on.
-        turn_warned: the iteration warning has been sent.
-        token_warned: the token warning has been sent.
-        signals: the types of the signals so far, in order.
+        cancelled: whether a cancel was requested.
+        budget_cut: whether the token budget truncated the last response, or does not pay for another turn.
+        answered: whether the last turn ended with text and without tool calls, and asks for no other turn.
+        empty_turns: consecutive turns, up to now, that brought neither text nor tool calls.
+        termination_reason: why the query has ended; `None` while it is running.
+        turn_warned: whether the iteration warning has been sent.
+        token_warned: whether the token warning has been sent.
+        signals: types of the signals so far, in order.
         tools_tried: names of the tools that were called.
-        sources_tried: groups of tools that were called (`code`, `vault`, …).
-        extensions: for workflow modules; the core does not look inside.
+        sources_tried: groups of the tools that were called (`code`, `vault`, …).
+        extensions: data of workflow modules, which the core does not read (012 FR-015).
+
+    Raises:
+        TypeError: `config` is no `AgentConfig`.
+        ValueError: a count or a time is negative, `user_id` is empty, there are more than nine recent actions, or the
+            termination reason is unknown.
     """
 
     user_id: str
@@ -79,21 +89,35 @@ class AgentState:
     sources_tried: frozenset[str] = frozenset()
     extensions: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.config, AgentConfig):
+            raise TypeError(f"config must be an AgentConfig, not {self.config!r}")
+        if not self.user_id:
+            raise ValueError("user_id must not be empty")
+        for name in _NEVER_NEGATIVE:
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+        if len(self.recent_actions) > RECENT_ACTIONS:
+            raise ValueError(f"recent_actions must hold at most {RECENT_ACTIONS}, not {len(self.recent_actions)}")
+        if self.termination_reason is not None and self.termination_reason not in _REASONS:
+            known = ", ".join(_REASONS)
+            raise ValueError(f"termination_reason must be one of {known}, not {self.termination_reason!r}")
+
     @property
     def turn_limit(self) -> int:
-        """The effective limit of turns: the user's or the tree's, whichever is lower; at least 1 (decision 1)."""
+        """The effective turn limit: the user's or the control's, whichever is lower; at least 1 (decision 1)."""
         own = self.config.max_iterations
         return own if self.max_turns is None else max(1, min(own, self.max_turns))
 
     @property
     def time_limit_s(self) -> float:
-        """The effective limit of time: the user's or the tree's, whichever is lower."""
+        """The effective time limit: the user's or the control's, whichever is lower."""
         own = self.config.timeout_seconds
         return own if self.max_seconds is None else min(own, self.max_seconds)
 
     @property
     def tokens_left(self) -> int:
-        """What the budget still pays for; never negative."""
+        """The tokens that remain of the budget; never negative."""
         return max(0, self.config.token_budget - self.tokens_used)
 
     @property
@@ -112,7 +136,7 @@ class AgentState:
         return 100 * self.tokens_used / self.config.token_budget
 
     def _with(self, **changes: Any) -> Self:  # noqa: ANN401  any of the fields
-        """The same state with some fields replaced: `dataclasses.replace` at a tenth of the cost."""
+        """The next state: `dataclasses.replace` without the constructor, at a tenth of the cost."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.__dict__.update(changes)
@@ -141,7 +165,7 @@ class AgentState:
         )
 
     def after_side_turn(self, *, tokens: int, estimated: bool, budget_cut: bool) -> Self:
-        """A turn beside the answer has finished: it is paid for, and says nothing of where the answer stands."""
+        """A turn that is not part of the answer has finished: it counts, and `answered` stays as it is."""
         return self._with(
             turn=self.turn + 1,
             broken_turns=0,
@@ -149,21 +173,6 @@ class AgentState:
             tokens_estimated=self.tokens_estimated or estimated,
             budget_cut=self.budget_cut or budget_cut,
         )
-
-    def at(self, elapsed_seconds: float, *, cancelled: bool) -> Self:
-        """The same state at a later time."""
-        return self._with(elapsed_seconds=elapsed_seconds, cancelled=self.cancelled or cancelled)
-
-    def changed_by_control(self, changed: "AgentState") -> Self:
-        """What a decision tree's hook may change: the history of actions, the marks of warnings, its own data.
-
-        The limits and what counts against them stay as they are, whatever the hook answers.
-        """
-        return self._with(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
-
-    def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
-        """The provider has run tools of its own within a turn; they are no actions, but they were tried."""
-        return self._with(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
 
     def after_broken_turn(self, *, tokens: int, estimated: bool) -> Self:
         """A turn was interrupted or failed: its tokens count, the turn does not."""
@@ -173,11 +182,21 @@ class AgentState:
             tokens_estimated=self.tokens_estimated or (estimated and tokens > 0),
         )
 
+    def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
+        """The provider has run tools of its own within a turn; they are not actions, but they were tried."""
+        return self._with(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
+
     def after_tool_result(self, action: Action, *, error: str = "", source: str | None = None) -> Self:
-        """A tool call that was run has ended; `error` is its text if it failed, `source` its group."""
+        """A tool call has been run.
+
+        Args:
+            action: the call with its result.
+            error: the result's text, if the call failed.
+            source: the tool's group.
+        """
         streak = self.error_streak + 1 if action.is_error else 0
         return self._with(
-            recent_actions=(*self.recent_actions, replace(action, turn=self.turn))[-RECENT_ACTIONS:],
+            recent_actions=(*self.recent_actions, action.in_turn(self.turn))[-RECENT_ACTIONS:],
             error_streak=streak,
             error_streak_since=self.turn if streak == 1 else self.error_streak_since,
             error_streak_until=self.turn if streak else self.error_streak_until,
@@ -186,11 +205,63 @@ class AgentState:
             sources_tried=self.sources_tried | {source} if source else self.sources_tried,
         )
 
+    def at(self, elapsed_seconds: float, *, cancelled: bool = False) -> Self:
+        """The same state at a later time."""
+        return self._with(elapsed_seconds=elapsed_seconds, cancelled=self.cancelled or cancelled)
+
+    def after_cancel(self) -> Self:
+        """A cancel was requested."""
+        return self._with(cancelled=True)
+
+    def after_budget_cut(self) -> Self:
+        """The token budget does not pay for the turn that the control wants next."""
+        return self._with(budget_cut=True)
+
+    def after_warnings(self, *, turn: bool, token: bool) -> Self:
+        """Warnings have been sent; the same object if there were none."""
+        if not (turn or token):
+            return self
+        return self._with(turn_warned=self.turn_warned or turn, token_warned=self.token_warned or token)
+
+    def with_turn_limit(self, limit: int) -> Self:
+        """The control allows this many turns at most; the same object if the effective limit is not above that."""
+        return self._with(max_turns=limit) if limit < self.turn_limit else self
+
+    def with_time_limit(self, seconds: float) -> Self:
+        """The control allows this much time."""
+        return self._with(max_seconds=seconds)
+
+    def stopped(self, reason: TerminationReason) -> Self:
+        """The query stops; the first reason counts."""
+        return self if self.is_terminal else self._with(termination_reason=reason)
+
+    def settled(self, reason: TerminationReason) -> Self:
+        """The query has ended for this reason, whichever was given before."""
+        return self._with(termination_reason=reason)
+
+    def changed_by_control(self, changed: "AgentState") -> Self:
+        """The state after a decision tree's hook: its changes to the action history, the warnings and its own data.
+
+        Limits, and what counts against them, stay as they are.
+        """
+        return self._with(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
+
     def extended(self, **extensions: Any) -> Self:  # noqa: ANN401  a module's own data
-        """With a workflow module's data; everything else is as before (012 FR-015)."""
+        """With a workflow module's data added to `extensions`."""
         return self._with(extensions=MappingProxyType({**self.extensions, **extensions}))
 
 
+_REASONS = get_args(TerminationReason)
+_NEVER_NEGATIVE = (
+    "turn",
+    "tokens_used",
+    "broken_turns",
+    "elapsed_seconds",
+    "error_streak",
+    "error_streak_since",
+    "error_streak_until",
+    "empty_turns",
+)
 _OF_THE_CONTROL = (
     "recent_actions",
     "error_streak",

@@ -1,7 +1,5 @@
 """The `cancelled` guard."""
 
-from dataclasses import replace
-
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
@@ -23,5 +21,5 @@ class Cancelled(AgentGuard[NoSettings]):
     def holds(self, state: AgentState) -> bool:
         """Whether a cancel was delivered."""
         if self.board["cancel_requested"] and not state.cancelled:
-            self.agent.state = state = replace(state, cancelled=True)
+            self.agent.state = state = state.after_cancel()
         return rules.is_cancelled(state)

@@ -1,7 +1,5 @@
 """The `deadline` guard."""
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from bt_runtime import NodeSettings, Status, node
@@ -45,7 +43,7 @@ class Deadline(AgentGuard[DeadlineSettings]):
         limit_s = self._limit_s()
         if not rules.deadline_has_passed(limit_s, self.run.now_s - state.start_time):
             return False
-        self.agent.state = replace(state, max_seconds=limit_s, elapsed_seconds=self.run.now_s - state.start_time)
+        self.agent.state = state.with_time_limit(limit_s).at(self.run.now_s - state.start_time)
         return True
 
     def _limit_s(self) -> float:

@@ -1,7 +1,5 @@
 """The `turn_budget` guard."""
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from bt_runtime import NodeSettings, node
@@ -40,6 +38,6 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
         """
         limit = self.settings.limit
         if limit is not None and limit < state.turn_limit:
-            self.agent.state = state = replace(state, max_turns=limit)
+            self.agent.state = state = state.with_turn_limit(limit)
             self.board.set("turn_limit", limit)
         return rules.turns_are_used_up(state)

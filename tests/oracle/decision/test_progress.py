@@ -141,6 +141,7 @@ def test_a_signature_is_bounded_and_can_be_encoded():
         ('{"a": 1} trailing', '{"a": 1} trailing'),
         (({"a": (1, 2)}), '{"a":[1,2]}'),
         ({1: "x", "a": 1.0}, '{"1":"x","a":1}'),
+        ([{"b": {2: None, "a": (1.5,)}}], '[{"b":{"2":null,"a":[1.5]}}]'),
     ],
 )
 def test_arguments_have_one_canonical_text(arguments, canonical):

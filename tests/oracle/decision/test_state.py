@@ -43,6 +43,39 @@ def test_the_derived_properties_are_those_of_the_data_model() -> None:
 
 
 @pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("turn", -1, "turn must be 0 or more, not -1"),
+        ("tokens_used", -5, "tokens_used must be 0 or more, not -5"),
+        ("elapsed_seconds", -0.5, "elapsed_seconds must be 0 or more, not -0.5"),
+        ("error_streak", -1, "error_streak must be 0 or more, not -1"),
+        ("user_id", "", "user_id must not be empty"),
+        ("recent_actions", tuple(range(10)), "recent_actions must hold at most 9, not 10"),
+        ("termination_reason", "bored", "termination_reason must be one of user_cancelled, "),
+    ],
+)
+def test_the_constructor_refuses_values_that_no_query_can_have(field: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(STATE, **{field: value})
+
+
+def test_the_constructor_refuses_a_missing_config() -> None:
+    with pytest.raises(TypeError, match="config must be an AgentConfig, not None"):
+        AgentState(user_id="u", config=None)  # type: ignore[arg-type]
+
+
+def test_the_first_reason_to_stop_counts_and_the_settled_one_replaces_it() -> None:
+    stopped = STATE.stopped("timeout")
+    assert stopped.stopped("completed") is stopped
+    assert stopped.settled("error").termination_reason == "error"
+
+
+def test_a_turn_limit_of_the_control_can_only_lower_the_effective_limit() -> None:
+    assert STATE.with_turn_limit(3).turn_limit == 3
+    assert STATE.with_turn_limit(15) is STATE
+
+
+@pytest.mark.parametrize(
     ("own", "trees", "effective"),
     [(15, None, 15), (15, 30, 15), (50, 30, 30), (15, 4, 4), (1, 1, 1), (5, 0, 1), (5, -3, 1)],
 )
