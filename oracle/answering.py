@@ -119,8 +119,7 @@ class ActiveQuery:
     def abort(self, fault: ModelFault) -> None:
         """The query cannot go on, and the user did not cancel it: it ends as `error`, and what was said is kept."""
         if not self.agent.state.is_terminal:
-            self.agent.stop("error")
-            self.agent.fault = fault
+            self.agent.fail(fault)
         self.control.cancel()
 
     async def run(self) -> None:
@@ -152,8 +151,7 @@ class ActiveQuery:
         # Formatted here: a renderer of the host's choice might print local variables, and with them prompts.
         where = "".join(traceback.format_exception(error))
         log.error("run.failed", run_id=self.agent.query.run_id, problem=fault.cause, traceback=where)
-        self.agent.fault = fault
-        self.agent.stop("error")
+        self.agent.fail(fault)
 
 
 class Oracle:

@@ -73,7 +73,7 @@ def settle_reason(run: AgentRun) -> TerminationReason:
     """
     reason, blame = _verdict(run)
     if reason == "error" and run.fault is None:
-        run.fault = control_failed(run.query.tree, blame)
+        run.own_fault = control_failed(run.query.tree, blame)
     run.stop(reason)
     run.state = run.state.settled(reason)
     return reason

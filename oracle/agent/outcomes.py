@@ -65,6 +65,12 @@ class TurnOutcome:
         return self.parsed.text if self.parsed else ""
 
     @property
+    def has_text(self) -> bool:
+        """Whether there is visible text other than white space."""
+        text = self.text
+        return bool(text) and not text.isspace()
+
+    @property
     def is_whole(self) -> bool:
         """The response came to its end, so what it says about itself counts."""
         return not (self.cut_off or self.interrupted or self.fault)
@@ -82,7 +88,7 @@ class TurnOutcome:
     @property
     def is_answer(self) -> bool:
         """The model stopped of itself, with no tool calls, and said something."""
-        return self.is_whole and not self.calls and bool(self.text.strip())
+        return self.is_whole and not self.calls and self.has_text
 
     @property
     def asks_user(self) -> bool:
@@ -97,7 +103,7 @@ class TurnOutcome:
     @property
     def is_empty(self) -> bool:
         """The model stopped of itself, and the turn brought nothing: no text, no calls, no signal to act on."""
-        if not self.is_whole or self.calls or self.text.strip():
+        if not self.is_whole or self.calls or self.has_text:
             return False
         return self.signal is None or self.signal.type not in _NEEDS_NO_TEXT
 

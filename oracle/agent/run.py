@@ -118,7 +118,8 @@ class AgentRun:
         offered: names of the tools that the model may call.
         prompt: the system prompt, once it is composed.
         notes: what the model is told with its next turn.
-        fault: what went wrong in the last turn; `None` if nothing did.
+        provider_fault: what went wrong at the provider in the last turn; `None` if nothing did.
+        own_fault: what else has ended the query as an error.
         last_turn: how the last turn ended.
         last_tools: how its tools ended.
         intent: what the fallback has made of the last turn; `None` if it was not consulted.
@@ -142,7 +143,8 @@ class AgentRun:
     offered: tuple[str, ...] = ()
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
-    fault: ModelFault | None = None
+    provider_fault: ModelFault | None = None
+    own_fault: ModelFault | None = None
     last_turn: TurnOutcome | None = None
     last_tools: ToolsOutcome | None = None
     intent: ResponseIntent | None = None
@@ -161,6 +163,16 @@ class AgentRun:
     def seconds_since_start(self) -> float:
         """Of this query, by the clock."""
         return self.equipment.clock.now() - self.state.start_time
+
+    @property
+    def fault(self) -> ModelFault | None:
+        """What the user is told where the query ends as an error."""
+        return self.own_fault or self.provider_fault
+
+    def fail(self, fault: ModelFault) -> None:
+        """The query cannot go on, and the provider is not to blame; a reason that is written already stays."""
+        self.own_fault = fault
+        self.stop("error")
 
     def stop(self, reason: TerminationReason) -> None:
         """Write the reason down; the first one counts."""
@@ -277,7 +289,7 @@ class AgentRun:
     def _take_fault(self, fault: ModelFault | None) -> None:
         """What the last turn says of the provider; the fault that has ended the query stays."""
         if self.state.termination_reason != "error":
-            self.fault = fault
+            self.provider_fault = fault
 
     def apply_side_turn(self, outcome: TurnOutcome) -> None:
         """A turn beside the answer has ended: it counts, and leaves no trace in transcript and signals."""

@@ -135,7 +135,7 @@ class TreeFloor(Floor):
         run = self._run
         if run.fault is None:
             problem = f"{run.state.broken_turns} turns in a row were interrupted"
-            run.fault = control_failed(run.query.tree, problem)
+            run.own_fault = control_failed(run.query.tree, problem)
 
     def _stop(self, reason: TerminationReason | None) -> None:
         if reason is not None:

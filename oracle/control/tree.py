@@ -8,7 +8,7 @@ from bt_runtime import LiveTree, Observer, RunLoop, RunResult, TickRecord, TreeD
 from oracle.agent.closing import Closing
 from oracle.agent.run import AgentRun
 from oracle.control.floor import TreeFloor
-from oracle.nodes import REGISTRY, AgentHost, first_values
+from oracle.nodes import REGISTRY, AgentHost, values_of
 
 HALT_GRACE_S = 0.08
 """How long halted work may take to end, in real seconds: the answer to a limit is due within 100 ms (decision 7), and
@@ -51,7 +51,7 @@ class TreeControl:
         observers: Iterable[Observer] = (),
     ) -> None:
         host = AgentHost(run, closing, asked_at, count(1))
-        self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=first_values(run))
+        self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=values_of(run))
         self._loop = RunLoop(
             self.tree,
             clock=run.equipment.clock,

@@ -1,7 +1,7 @@
 """The node kinds of the agent's trees; a new kind is a new file and a line in this list."""
 
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
-from oracle.nodes.board import AGENT_KEYS, first_values
+from oracle.nodes.board import AGENT_KEYS, values_of
 from oracle.nodes.classify_query import ClassifyQuery
 from oracle.nodes.classify_response import ClassifyResponse
 from oracle.nodes.compose_prompt import ComposePrompt
@@ -51,4 +51,4 @@ _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind f
 
 REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS), rules=RULES)
 
-__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "first_values"]
+__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "values_of"]

@@ -7,6 +7,7 @@ from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings
 from oracle.agent.run import AgentRun
 from oracle.chunks import TerminationReason
 from oracle.decision import AgentState
+from oracle.nodes.board import publish
 from oracle.nodes.host import AgentHost
 
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
@@ -31,6 +32,10 @@ class AgentNode(Node[SettingsT]):
     def board(self) -> Blackboard:
         """Of this run."""
         return self.run.blackboard
+
+    def publish(self) -> None:
+        """Bring the blackboard up to date after a change of the query."""
+        publish(self.agent, self.run.blackboard)
 
     def stop_run(self, reason: TerminationReason) -> None:
         """Write the reason down, for the state and for the tree; the first one counts."""

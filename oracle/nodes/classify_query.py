@@ -18,5 +18,6 @@ class ClassifyQuery(AgentNode[NoSettings]):
 
     def update(self) -> Status:
         """Classify and choose the tools."""
-        self.board.set("query_type", classify(self.agent).query_type)
+        classify(self.agent)
+        self.publish()
         return Status.SUCCESS

@@ -31,5 +31,5 @@ class ClassifyResponse(AgentNode[NoSettings]):
             log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
             intent = HeuristicIntentClassifier().classify(text)
         self.agent.intent = intent
-        self.board.set("intent", intent.signal_type)
+        self.publish()
         return Status.SUCCESS

@@ -12,7 +12,6 @@ from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import TurnOptions, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
-from oracle.nodes.board import publish_counts, publish_turn
 
 
 class LlmTurnSettings(NodeSettings):
@@ -92,10 +91,10 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         """Halt the turn; the node fails a tick later, when what was said so far is there."""
         self._is_late = True
         super().terminate(Status.INVALID)
-        self.agent.fault = ModelFault(
+        self.agent.provider_fault = ModelFault(
             "provider_failed", f"The language model took longer than {timeout_s:g} s. Please ask again."
         )
-        self.board.set("failed", value=True)
+        self.publish()
         self.run.tick_again(self.path)
 
     def terminate(self, new_status: Status) -> None:
@@ -110,24 +109,23 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self.settings.visible:
             refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
             agent.apply_turn(value)
-            publish_turn(agent, self.board)
         else:
             agent.apply_side_turn(value)
-            publish_counts(agent, self.board)
+        self.publish()
         if self.settings.into is not None:
             self.board.set(self.settings.into, value.text)
-        return Status.SUCCESS if agent.fault is None else Status.FAILURE
+        return Status.SUCCESS if agent.provider_fault is None else Status.FAILURE
 
     def interrupted(self, value: TurnOutcome | None) -> None:
         """Count what was said before the halt; what went wrong before stays."""
         if value is None:
             return
-        agent, fault = self.agent, self.agent.fault
+        agent, fault = self.agent, self.agent.provider_fault
         if self.settings.visible:
             agent.apply_turn(value)
             # One that had ended just before the halt may have called tools.
             refuse_open(agent, CANCELLED)
         else:
             agent.apply_side_turn(value)
-        agent.fault = fault
-        publish_counts(agent, self.board)
+        agent.provider_fault = fault
+        self.publish()

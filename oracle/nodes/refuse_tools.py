@@ -3,7 +3,6 @@
 from bt_runtime import NodeSettings, Status, node
 from oracle.agent.tool_calls import NO_TURN_LEFT, refuse_open
 from oracle.nodes.base import AgentNode
-from oracle.nodes.board import publish_tools
 
 
 class RefuseToolsSettings(NodeSettings):
@@ -30,5 +29,5 @@ class RefuseTools(AgentNode[RefuseToolsSettings]):
     def update(self) -> Status:
         """Refuse."""
         refuse_open(self.agent, self.settings.why)
-        publish_tools(self.agent, self.board)
+        self.publish()
         return Status.SUCCESS

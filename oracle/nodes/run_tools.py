@@ -7,7 +7,6 @@ from bt_runtime import NoSettings, Status, node
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
 from oracle.nodes.base import AgentAction
-from oracle.nodes.board import publish_tools
 
 
 @node("run_tools")
@@ -29,7 +28,7 @@ class RunTools(AgentAction[NoSettings]):
     def finish(self, value: ToolsOutcome) -> Status:
         """Apply the outcome."""
         self.agent.apply_tools(value)
-        publish_tools(self.agent, self.board)
+        self.publish()
         return Status.SUCCESS
 
     def interrupted(self, value: ToolsOutcome | None) -> None:
@@ -37,4 +36,4 @@ class RunTools(AgentAction[NoSettings]):
         if value is not None:
             self.agent.apply_tools(value)
         refuse_open(self.agent, CANCELLED)
-        publish_tools(self.agent, self.board)
+        self.publish()

@@ -36,8 +36,9 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
 
         So the warning comes in time, and the last turn that it allows is a turn that wraps up.
         """
-        limit = self.settings.limit
-        if limit is not None and limit < state.turn_limit:
-            self.agent.state = state = state.with_turn_limit(limit)
-            self.board.set("turn_limit", limit)
+        if self.settings.limit is not None:
+            self.agent.state = lowered = state.with_turn_limit(self.settings.limit)
+            if lowered is not state:
+                self.publish()
+                return rules.turns_are_used_up(lowered)
         return rules.turns_are_used_up(state)

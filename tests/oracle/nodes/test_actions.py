@@ -190,7 +190,7 @@ async def test_grant_turn_asks_in_words_that_are_not_kept() -> None:
 async def test_classify_response_before_any_turn_reads_an_empty_response() -> None:
     answered = await run_nodes("- classify_response\n- llm_turn\n- stop: completed")
     assert errors(answered) == []
-    assert len(written(answered, "intent")) == 1
+    assert written(answered, "intent") == ["stuck", ""]  # until there is a response that it is not about
 
 
 # --- say, notify, stop
