@@ -22,15 +22,9 @@ from oracle.agent.run import AgentRun, Equipment
 from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
-from oracle.control.choosing import DEFAULT_TREE, Controls
+from oracle.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
-from oracle.decision import (
-    AgentConfig,
-    AgentState,
-    DecisionTree,
-    DecisionTreeError,
-    stricter,
-)
+from oracle.decision import AgentConfig, AgentState, DecisionTreeError
 from oracle.models.protocol import ModelFault
 from oracle.tools import ToolRegistry
 
@@ -69,17 +63,28 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A question that may be asked.
+    """A question that has been checked, with everything that was loaded for it; `Oracle.open` loads nothing again.
 
     Args:
-        question: as it will be asked.
-        config: the limits that will hold.
+        ask: what the user asks for.
+        question: the text that is sent.
+        config: the limits in force.
         control: the tree, or the decision tree in Python.
     """
 
+    ask: Ask
     question: str
     config: AgentConfig
-    control: TreeDefinition | DecisionTree
+    control: Chosen
+
+    @property
+    def tree(self) -> TreeDefinition | None:
+        """The version of the tree; `None` for a decision tree in Python."""
+        return self.control if isinstance(self.control, TreeDefinition) else None
+
+    def for_run(self, run_id: str, *, context_id: str) -> "Checked":
+        """The same question as a run of this id in a conversation that exists."""
+        return replace(self, ask=replace(self.ask, run_id=run_id, context_id=context_id))
 
 
 class Control(Protocol):
@@ -200,50 +205,53 @@ class Oracle:
         found = self._equipment.tools.get(tool)
         return found is None or found.writes
 
+    def turn_limit(self, tree: str = DEFAULT_TREE) -> int | None:
+        """Load a control and return its own turn limit, `None` if it has none.
+
+        Raises:
+            UnknownTreeError: there is no such tree.
+            TreeFileError: the tree has mistakes.
+            DecisionTreeError: the decision tree cannot be made.
+        """
+        return turn_limit(self._controls.choose(tree, self._config))
+
     def check(self, ask: Ask) -> Checked:
-        """Check a question without opening it.
+        """Check a question and load its control.
 
         Raises:
             QuestionError: it is empty, too long, or not text.
             ConfigError: a limit is unknown or out of bounds.
             UnknownTreeError: there is no such tree.
             TreeFileError: the tree has mistakes.
+            DecisionTreeError: the decision tree cannot be made, or has no limits.
         """
         question = checked_question(ask.question)
         config = self._cap((ask.config or self._config).with_limits(ask.limits))
-        return Checked(question, config, self._controls.choose(ask.tree, config))
-
-    def default_control(self) -> TreeDefinition | DecisionTree:
-        """What controls queries that name no tree.
-
-        Raises:
-            TreeFileError: the tree has mistakes.
-        """
-        return self._controls.choose(DEFAULT_TREE, self._config)
+        control = self._controls.choose(ask.tree, config)
+        return Checked(ask, question, limits_of(control, config), control)
 
     async def open(
         self,
-        ask: Ask,
+        asked: Ask | Checked,
         *,
         emit: Callable[[Chunk], None],
         observers: Iterable[Observer] = (),
         journal: Journal | None = None,
     ) -> ActiveQuery:
-        """Check a question and prepare its run; nothing is said yet.
+        """Prepare the run of a question; no chunk is emitted yet.
 
         Args:
-            ask: the question.
-            emit: gets every chunk at once, in order; must not wait.
-            observers: get the tick records, where a tree drives.
+            asked: the question; one that `check` has returned is run as it was checked, another one is checked first.
+            emit: gets every chunk at once, in order; must not block.
+            observers: get the tick records, if the control is a tree.
             journal: keeps outcomes and signals.
 
         Raises:
-            QuestionError: it is empty, too long, or not text.
-            ConfigError: a limit is unknown or out of bounds.
-            UnknownTreeError, UnknownConversationError: there is no such tree or conversation.
-            TreeFileError: the tree has mistakes.
+            UnknownConversationError: there is no such conversation.
+            QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError: as `check`.
         """
-        checked = self.check(ask)
+        checked = asked if isinstance(asked, Checked) else self.check(asked)
+        ask = checked.ask
         conversation = await self._conversation(ask)
         room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
         history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
@@ -262,16 +270,15 @@ class Oracle:
             previous=conversation.classification,
             previous_errors=conversation.had_tool_errors,
         )
-        chosen = checked.control
-        agent = self._prepare(query, chosen, emit, journal or NoJournal())
+        agent = self._prepare(query, turn_limit(checked.control), emit, journal or NoJournal())
         closing = Closing(self._conversations)
         asked_at = self._equipment.timestamp()
         control: Control = (
-            TreeControl(agent, chosen, closing=closing, asked_at=asked_at, observers=observers)
-            if isinstance(chosen, TreeDefinition)
-            else LoopControl(agent, chosen)
+            TreeControl(agent, checked.control, closing=closing, asked_at=asked_at, observers=observers)
+            if isinstance(checked.control, TreeDefinition)
+            else LoopControl(agent, checked.control)
         )
-        return ActiveQuery(agent, control, closing, asked_at, chosen if isinstance(chosen, TreeDefinition) else None)
+        return ActiveQuery(agent, control, closing, asked_at, checked.tree)
 
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:
@@ -282,7 +289,7 @@ class Oracle:
         return found
 
     def _prepare(
-        self, query: Query, chosen: TreeDefinition | DecisionTree, emit: Callable[[Chunk], None], journal: Journal
+        self, query: Query, max_turns: int | None, emit: Callable[[Chunk], None], journal: Journal
     ) -> AgentRun:
         equipment = self._equipment
         if self._tools_of is not None:
@@ -290,8 +297,8 @@ class Oracle:
         state = AgentState(
             user_id=query.user_id,
             project_id=query.project_id,
-            config=query.config if isinstance(chosen, TreeDefinition) else _config_of(chosen, query.config),
-            max_turns=_own_limit(chosen) if isinstance(chosen, TreeDefinition) else None,
+            config=query.config,
+            max_turns=max_turns,
             start_time=equipment.clock.now(),
         )
         return AgentRun(
@@ -302,21 +309,3 @@ class Oracle:
             journal=journal,
             transcript=Transcript.of(query.history, query.question),
         )
-
-
-def _config_of(chosen: DecisionTree, allowed: AgentConfig) -> AgentConfig:
-    """The configuration of a decision tree; it can lower the query's limits, and not raise them.
-
-    Raises:
-        DecisionTreeError: it has none.
-    """
-    wanted: object = chosen.get_config()
-    if not isinstance(wanted, AgentConfig):
-        raise DecisionTreeError(f"get_config answered {wanted!r}; it must be an AgentConfig")
-    return stricter(wanted, allowed)
-
-
-def _own_limit(tree: TreeDefinition) -> int | None:
-    """The tree's own limit of turns; one turn is the least, because the first one always runs."""
-    limit = tree.keys["max_turns"].default
-    return None if limit is None else max(1, limit)

@@ -1,18 +1,27 @@
-"""Which control answers a question: by its name, of those that a question may name."""
+"""Finds the control of a query by name: a YAML tree, or a decision tree in Python."""
 
 from collections.abc import Collection
 from typing import Literal
 
 from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
 from bt_runtime.text import did_you_mean
-from oracle.decision import AgentConfig, DecisionTree, decision_trees, make_decision_tree
+from oracle.decision import (
+    AgentConfig,
+    DecisionTree,
+    DecisionTreeError,
+    decision_trees,
+    make_decision_tree,
+    stricter,
+)
 from oracle.errors import UserError
 
 DEFAULT_TREE = "oracle"
 
+Chosen = TreeDefinition | DecisionTree
+
 
 class UnknownTreeError(UserError, ValueError):
-    """There is no such tree, or none that a question may name; the message says which there are.
+    """No tree of that name exists, or a question may not name it; the message lists the names.
 
     Args:
         message: what would be right.
@@ -30,7 +39,7 @@ class Controls:
     Args:
         library: where YAML trees are found by name.
         named: what a question may name besides the default tree; empty: all that are not internal.
-        default: `loop` has the default decision tree answer in the place of the default tree.
+        default: `loop` replaces the default tree by the default decision tree.
     """
 
     def __init__(
@@ -40,11 +49,11 @@ class Controls:
         self._named = frozenset({*named, DEFAULT_TREE} if named else ())
         self._default = default
 
-    def choose(self, name: str, config: AgentConfig) -> TreeDefinition | DecisionTree:
-        """The control of that name; a registered decision tree goes before a YAML tree of the same name.
+    def choose(self, name: str, config: AgentConfig) -> Chosen:
+        """Load the control of that name; a registered decision tree has precedence over a YAML tree.
 
         Raises:
-            UnknownTreeError: there is none; parts of trees, and what the operator has not listed, are refused alike.
+            UnknownTreeError: it does not exist, is internal, or is not among those that the operator has listed.
             TreeFileError: the tree has mistakes.
         """
         if not self.may_be_named(name):
@@ -58,10 +67,30 @@ class Controls:
         return self._trees.load(name)
 
     def may_be_named(self, name: str) -> bool:
-        """Whether a question may name it."""
+        """Whether a question may name this control."""
         if self._named and name not in self._named:
             return False
         try:
             return name in decision_trees() or not self._trees.is_internal(name)
         except TreeNotFoundError:
             return False
+
+
+def turn_limit(chosen: Chosen) -> int | None:
+    """The control's own turn limit, at least 1 because the first turn always runs; `None`: it has none."""
+    limit = chosen.keys["max_turns"].default if isinstance(chosen, TreeDefinition) else None
+    return max(1, limit) if isinstance(limit, int) else None
+
+
+def limits_of(chosen: Chosen, allowed: AgentConfig) -> AgentConfig:
+    """The limits in force: a decision tree can lower those of the query, and cannot raise them.
+
+    Raises:
+        DecisionTreeError: `get_config` of the decision tree returned something else.
+    """
+    if isinstance(chosen, TreeDefinition):
+        return allowed
+    wanted: object = chosen.get_config()
+    if not isinstance(wanted, AgentConfig):
+        raise DecisionTreeError(f"get_config answered {wanted!r}; it must be an AgentConfig")
+    return stricter(wanted, allowed)

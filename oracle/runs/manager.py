@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import replace
 from typing import Any, Self
 
 import structlog
@@ -134,9 +133,9 @@ class RunManager:
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
-        new = self._new_run(ask, checked, key)
+        new = self._new_run(checked, key)
         # Shielded: whoever asked may go away in the middle, and the row must not stay behind then.
-        opening = asyncio.ensure_future(self._open(ask, new, started_s=started_s))
+        opening = asyncio.ensure_future(self._open(checked, new, started_s=started_s))
         self._openings[new.id] = opening
         opening.add_done_callback(lambda _: self._openings.pop(new.id))
         try:
@@ -250,8 +249,8 @@ class RunManager:
         if self.is_draining:
             raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
 
-    def _new_run(self, ask: Ask, checked: Checked, key: RequestKey | None) -> NewRun:
-        tree = checked.control if isinstance(checked.control, TreeDefinition) else None
+    def _new_run(self, checked: Checked, key: RequestKey | None) -> NewRun:
+        ask, tree = checked.ask, checked.tree
         return NewRun(
             id=ask.run_id or self._new_id(),
             user_id=ask.user_id,
@@ -272,7 +271,7 @@ class RunManager:
             key=key,
         )
 
-    async def _open(self, ask: Ask, new: NewRun, *, started_s: float) -> LiveRun:
+    async def _open(self, checked: Checked, new: NewRun, *, started_s: float) -> LiveRun:
         record = await self._begin(new)
         live = LiveRun(record, store=self._store, clock=self._clock)
         recorder = self._recorder(live, started_s=started_s)
@@ -280,7 +279,7 @@ class RunManager:
             self._refuse_if_draining()
             self._live[record.id] = live
             query = await self._oracle.open(
-                replace(ask, run_id=record.id, context_id=record.context_id),
+                checked.for_run(record.id, context_id=record.context_id),
                 emit=recorder.emit,
                 observers=[recorder],
                 journal=recorder,

@@ -10,7 +10,7 @@ import structlog
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from bt_runtime import TreeDefinition, TreeFileError
+from bt_runtime import TreeFileError
 from oracle.decision import AgentConfig, ConfigError, DecisionTreeError
 from oracle.service.access import CallerNow, Parts
 from oracle.service.answers import json_answer
@@ -76,11 +76,7 @@ def _told(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
 def _turns_of_tree(parts: ServiceParts) -> int | None:
     """The turns that the default tree allows (decision 1); `None` if none drives, or it cannot be read now."""
     try:
-        control = parts.oracle.default_control()
+        return parts.oracle.turn_limit()
     except (TreeFileError, DecisionTreeError) as error:
         log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  told, and the settings are answered
         return None
-    if not isinstance(control, TreeDefinition):
-        return None
-    turns = control.keys["max_turns"].default
-    return max(1, turns) if isinstance(turns, int) else None

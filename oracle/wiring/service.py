@@ -54,7 +54,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         oracle = build_oracle(
             settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
         )
-        oracle.default_control()  # a mistake in the tree is reported now, not with the first question
+        oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
         yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))

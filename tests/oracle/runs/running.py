@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +126,7 @@ async def managed(
     *,
     options: RunOptions | None = None,
     clock: FakeClock | None = None,
+    new_id: Callable[[], str] = lambda: uuid4().hex,
     **oracle: Any,
 ) -> AsyncIterator[Managed]:
     """A manager over the store; time stands still unless the clock is moved."""
@@ -134,7 +135,7 @@ async def managed(
     async with harness(turns, clock=clock, conversations=store.conversations, **oracle) as it:  # type: ignore[arg-type]
         metrics = Metrics()
         manager = RunManager(
-            it.oracle, store, options=options or RunOptions(), metrics=metrics, new_id=lambda: uuid4().hex, clock=clock
+            it.oracle, store, options=options or RunOptions(), metrics=metrics, new_id=new_id, clock=clock
         )
         async with manager:
             yield Managed(manager, store, it, clock, metrics)

@@ -5,6 +5,7 @@ import gc
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text, update
@@ -13,6 +14,7 @@ from structlog.testing import capture_logs
 from bt_runtime import Outcome
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.answering import Ask
 from oracle.control.choosing import UnknownTreeError
 from oracle.conversations import UnknownConversationError
 from oracle.runs import DrainingError, LiveRun, RunOptions, decode_tick
@@ -85,6 +87,28 @@ async def test_the_log_holds_ticks_signals_and_outcomes_beside_the_chunks(store:
     assert version.name == "oracle"
     assert set(version.source) >= {"oracle", "follow_signal"}
     assert max(index for tick in ticks for index in tick.visited) < len(version.nodes)
+
+
+async def test_a_tree_that_is_edited_after_the_check_does_not_change_the_run(store: Store) -> None:
+    """The version that was checked runs, and is the one that the row names: ids are made between check and open."""
+    original = "tree: mine\nroot: {sequence: [say: Checked., stop: stuck]}\n"
+
+    def edit_and_name() -> str:
+        it.harness.write_tree("mine", original.replace("Checked.", "This was edited."))
+        return uuid4().hex
+
+    async with managed(store, new_id=edit_and_name) as it:
+        it.harness.write_tree("mine", original)
+        version = it.harness.oracle.check(Ask("Why?", tree="mine")).tree
+        told, later = await it.ask(tree="mine"), await it.ask(tree="mine")
+    assert told.text.startswith("Checked.")
+    assert version is not None
+    assert told.record.tree_sha == version.sha
+    assert later.text.startswith("This was edited.")
+    assert later.record.tree_sha != version.sha
+    kept = await store.trees.find(version.sha)
+    assert kept is not None
+    assert kept.source["mine"] == original
 
 
 async def test_what_a_turn_brought_is_in_the_log_before_its_tools_run(store: Store) -> None:
