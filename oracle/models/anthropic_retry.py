@@ -13,6 +13,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from oracle.retry import Retry
+
 LEAST_FOR_ANSWER_S = 1.0
 """A wait that leaves less than this of the query's time is not begun: nothing could be answered after it."""
 
@@ -53,14 +55,11 @@ class RetryPolicy:
         is_bounded_by_time = is_load and left_s is not None and self.max_retries > 0
         if attempt >= self.max_retries and not is_bounded_by_time:
             return None
-        wait_s = self._backoff_s(attempt) if retry_after_s is None else retry_after_s
+        backoff = Retry(self.base_s, self.max_s, self.chance)
+        wait_s = backoff.wait_s(attempt + 1) if retry_after_s is None else retry_after_s
         if left_s is not None:
             return wait_s if wait_s + LEAST_FOR_ANSWER_S <= left_s else None
         return wait_s if retry_after_s is None or retry_after_s <= self.max_retry_after_s else None
-
-    def _backoff_s(self, attempt: int) -> float:
-        longest = min(self.max_s, self.base_s * 2.0 ** min(attempt, 30))
-        return longest * (1 - 0.25 * self.chance())
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 
@@ -13,13 +14,12 @@ from oracle.models.protocol import ModelFault
 from oracle.runs.errors import UnendedError
 from oracle.runs.failures import error_record
 from oracle.runs.recorder import RunRecorder
-from oracle.runs.waiting import pause
-from oracle.storage import RunEnd, RunLostError, RunRecord, Store, StoreUnavailableError
+from oracle.runs.waiting import until_written
+from oracle.storage import RunEnd, RunLostError, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 
 _REST_S = 0.05  # for the last tick after `Done`; a tree that goes on for longer goes on without being recorded
-_AGAIN_S = 1.0  # before the end of a run that could not be written is tried again
 
 
 class LiveRun:
@@ -137,13 +137,7 @@ class LiveRun:
             model_used=done.model_used,
             error=error_record(failed, query.agent.fault),
         )
-        while not self.is_lost:
-            try:
-                await recorder.log.finish(to_json(done.to_wire()), end)
-            except RunLostError:
-                self.is_lost = True
-            except StoreUnavailableError as error:  # it waits in memory, small, until it can be written
-                log.warning("run.not_written", problem=str(error))
-                await pause(_AGAIN_S, clock=self._clock)
-            else:
-                return
+        try:
+            await until_written(partial(recorder.log.finish, to_json(done.to_wire()), end), clock=self._clock)
+        except RunLostError:
+            self.is_lost = True

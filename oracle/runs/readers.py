@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bt_runtime import Clock
-from oracle.runs.waiting import pause
+from oracle.retry import pause
 
 
 @dataclass(slots=True)

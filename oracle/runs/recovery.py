@@ -10,7 +10,7 @@ Rules:
 - What a recovery has written that was itself interrupted is not written again.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -28,8 +28,8 @@ from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault
 from oracle.runs.failures import error_record
 from oracle.runs.story import BREAK, Story
-from oracle.runs.waiting import pause
-from oracle.storage import RunEnd, RunLog, RunRecord, Store, StoreUnavailableError
+from oracle.runs.waiting import until_written
+from oracle.storage import RunEnd, RunLog, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,6 @@ WRITE_INTERRUPTED = (
 )
 
 _PAGE = 1000  # events read at a time
-_AGAIN_S = 1.0  # before a write is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class Recovery:
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
         finish = partial(writer.finish, to_json(done.to_wire()), _end_of(done, ending))
-        await self._insist(finish, record.id)
+        await until_written(finish, clock=self._clock)
 
     async def _read(self, run_id: str) -> Story:
         story = Story()
@@ -178,15 +177,6 @@ class Recovery:
             for event in page:
                 story.add(event)
         return story
-
-    async def _insist(self, write: Callable[[], Awaitable[None]], run_id: str) -> None:
-        """Write, again and again while the store cannot be written; what is written twice counts once."""
-        while True:
-            try:
-                return await write()
-            except StoreUnavailableError as error:
-                log.warning("run.not_written", run_id=run_id, problem=str(error))
-                await pause(_AGAIN_S, clock=self._clock)
 
     def _exchange(self, record: RunRecord, story: Story, ending: Ending, conversation: Conversation) -> Exchange:
         question, now = str(record.input["question"]), iso(self._now())

@@ -10,6 +10,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Self
 
 import structlog
@@ -17,16 +18,16 @@ import structlog
 from bt_runtime import Clock
 from oracle.chunks import Done
 from oracle.metrics import Metrics
+from oracle.retry import Retry
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence
-from oracle.runs.waiting import pause, repeat
+from oracle.runs.waiting import repeat
 from oracle.storage import RunLostError, RunRecord, Store, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
-_AGAIN_S = 1.0  # before a run that could not be ended is tried again; then twice as long each time
-_RARELY_S = 60.0
+_ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
 class Upkeep:
@@ -133,26 +134,22 @@ class Upkeep:
 
     async def _end(self, record: RunRecord) -> None:
         structlog.contextvars.bind_contextvars(run_id=record.id, user_id=record.user_id)
-        wait_s = _AGAIN_S
-        while True:
-            try:
-                async with self._places:
-                    done = await self._recovery.end(record)
-                self._tell_end(record, done)
-            except RunLostError:
-                return
-            except StoreUnavailableError as error:
-                log.warning("run.not_read", problem=str(error))
-            except Exception:
-                log.exception("run.not_recovered")
-            else:
-                return
-            finally:
-                self._recovering.discard(record.id)  # one that cannot be ended must not keep the service from readiness
-            await pause(wait_s, clock=self._clock)
-            wait_s = min(2 * wait_s, _RARELY_S)
+        done = await _ENDING.call(
+            partial(self._try_to_end, record), clock=self._clock, when=Exception, on_failure=_log_failure
+        )
+        if done is not None:
+            self._log_end(record, done)
 
-    def _tell_end(self, record: RunRecord, done: Done) -> None:
+    async def _try_to_end(self, record: RunRecord) -> Done | None:
+        try:
+            async with self._places:
+                return await self._recovery.end(record)
+        except RunLostError:
+            return None
+        finally:
+            self._recovering.discard(record.id)  # one that cannot be ended must not keep the service from readiness
+
+    def _log_end(self, record: RunRecord, done: Done) -> None:
         self._metrics.run_recovered()
         log.info(
             "run.finished",
@@ -174,3 +171,10 @@ class Upkeep:
     def _start(self, name: str, work: Callable[[], Awaitable[object]], *, every_s: float) -> None:
         timer = asyncio.create_task(repeat(work, every_s=every_s, clock=self._clock, name=name), name=name)
         self._timers.append(timer)
+
+
+def _log_failure(error: Exception) -> None:
+    if isinstance(error, StoreUnavailableError):
+        log.warning("run.not_read", problem=str(error))
+    else:
+        log.error("run.not_recovered", exc_info=error)

@@ -1,4 +1,4 @@
-"""Waiting by an injected clock, so that tests do not sleep."""
+"""Waiting on an injected clock, so that tests do not sleep."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -7,19 +7,29 @@ from typing import Any
 import structlog
 
 from bt_runtime import Clock
+from oracle.retry import Retry, pause
+from oracle.storage import StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
+_UNWRITTEN = Retry(first_s=1.0, longest_s=1.0)
 
-async def pause(seconds: float, *, clock: Clock) -> None:
-    """Return when the time has passed."""
-    until_s = clock.now() + seconds
-    while clock.now() < until_s:
-        await clock.wait(asyncio.Event(), until_s=until_s)
+
+async def until_written(write: Callable[[], Awaitable[None]], *, clock: Clock) -> None:
+    """Write the end of a run, again and again while the store cannot be written: until then it waits in memory, small.
+
+    Raises:
+        StorageError: another try would not help.
+    """
+
+    def note(error: Exception) -> None:
+        log.warning("run.not_written", problem=str(error))
+
+    await _UNWRITTEN.call(write, clock=clock, when=StoreUnavailableError, on_failure=note)
 
 
 async def ended_within(tasks: Collection["asyncio.Future[Any]"], seconds: float, *, clock: Clock) -> bool:
-    """Wait until all have ended, or the time has passed; whether they have."""
+    """Wait until all tasks have ended or the time has passed; returns whether they have ended."""
     until_s, change = clock.now() + seconds, asyncio.Event()
 
     def wake(_: object) -> None:
@@ -39,10 +49,10 @@ async def ended_within(tasks: Collection["asyncio.Future[Any]"], seconds: float,
 
 
 async def repeat(work: Callable[[], Awaitable[object]], *, every_s: float, clock: Clock, name: str) -> None:
-    """Do the work again and again, until cancelled; what it raises is logged, and it is done again."""
+    """Run the work at intervals until cancelled; what it raises is logged."""
     while True:
         await pause(every_s, clock=clock)
         try:
             await work()
-        except Exception as error:  # noqa: BLE001  upkeep goes on, whatever one round of it brought
+        except Exception as error:  # noqa: BLE001  upkeep goes on after any failure of one round
             log.warning("upkeep.failed", work=name, problem=f"{type(error).__name__}: {error}")

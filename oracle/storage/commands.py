@@ -3,10 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 from sqlalchemy import Connection, delete, insert, select
 
+from bt_runtime import Clock
+from oracle.retry import Retry
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import StorageError
@@ -17,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 COMMANDS_CHANNEL = "oracle_commands"
 
-_AGAIN_S = 1.0  # before commands that could not be read are looked for again
+_RETRY = Retry(first_s=1.0, longest_s=1.0)
 
 _command, _run = schema.command, schema.run
 
@@ -29,15 +32,23 @@ class Commands:
         database: where they are.
         writer: of the store.
         worker: the name of this one.
+        clock: monotonic time.
         now: seconds since the epoch.
     """
 
     def __init__(
-        self, database: Database, *, writer: Writer, worker: str, now: Callable[[], float] = time.time
+        self,
+        database: Database,
+        *,
+        writer: Writer,
+        worker: str,
+        clock: Clock,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._writer = writer
         self._worker = worker
+        self._clock = clock
         self._now = now
         self._on_command: Callable[[Command], None] | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -88,12 +99,9 @@ class Commands:
     async def _look(self) -> None:
         while True:
             self._look_again = False
-            try:
-                commands = await self._writer.write(self._take)
-            except StorageError as error:  # they wait, and nobody might ever tell of them again
-                log.warning("commands.not_read", problem=str(error))
-                await asyncio.sleep(_AGAIN_S)
-                continue
+            # They wait, and no further notification may ever come.
+            take = partial(self._writer.write, self._take)
+            commands = await _RETRY.call(take, clock=self._clock, when=StorageError, on_failure=_log_failure)
             for command in commands:
                 if self._on_command is not None:
                     self._on_command(command)
@@ -107,3 +115,7 @@ class Commands:
         if rows:
             connection.execute(delete(_command).where(_command.c.id.in_([row.id for row in rows])))
         return [Command(row.run_id, row.kind, row.data) for row in rows]
+
+
+def _log_failure(error: Exception) -> None:
+    log.warning("commands.not_read", problem=str(error))

@@ -1,7 +1,7 @@
 """Conversations in the database."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -9,8 +9,10 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
+from bt_runtime import Clock, SystemClock
 from oracle.classify import QueryClassification
 from oracle.conversations import Conversation, ConversationMessage, Exchange, title_of
+from oracle.retry import Retry
 from oracle.storage.conversation_pages import (
     ConversationPage,
     ConversationSummary,
@@ -29,7 +31,7 @@ from oracle.storage.writer import Writer
 log = structlog.get_logger(__name__)
 
 _MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and text: more than any history has room for
-_AGAIN_S = 1.0  # before an answer that could not be written is tried again
+_RETRY = Retry(first_s=1.0, longest_s=1.0)
 _CLASSIFICATION = TypeAdapter(QueryClassification)
 
 
@@ -39,6 +41,7 @@ class StoredConversations:
     Args:
         database: where they are read.
         writer: what writes them.
+        clock: monotonic time.
         worker: the name of this one: answers of runs that another has taken over are refused; `None` refuses none.
         new_id: makes a name for a new conversation.
     """
@@ -48,11 +51,13 @@ class StoredConversations:
         database: Database,
         *,
         writer: Writer,
+        clock: Clock | None = None,
         worker: str | None = None,
         new_id: Callable[[], str] = lambda: uuid4().hex,
     ) -> None:
         self._database = database
         self._writer = writer
+        self._clock = clock or SystemClock()
         self._worker = worker
         self._new_id = new_id
 
@@ -95,14 +100,17 @@ class StoredConversations:
             _refuse_lost(connection, exchange.run_id, worker=self._worker)
             _append(connection, user_id, context_id, exchange, dialect=self._database.dialect, at=at)
 
-        while True:
-            try:
-                return await self._writer.write(work)
-            except StoreUnavailableError as error:
-                if self._writer.is_closing:
-                    raise
-                log.warning("answer.not_written", run_id=exchange.run_id, problem=str(error))
-            await asyncio.sleep(_AGAIN_S)
+        def note(error: Exception) -> None:
+            log.warning("answer.not_written", run_id=exchange.run_id, problem=str(error))
+
+        write = partial(self._writer.write, work)
+        await _RETRY.call(
+            write,
+            clock=self._clock,
+            when=StoreUnavailableError,
+            on_failure=note,
+            unless=lambda: self._writer.is_closing,
+        )
 
     async def forget(self, user_id: str, context_id: str) -> bool:
         """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.

@@ -7,6 +7,8 @@ import psycopg
 import structlog
 from sqlalchemy.engine import URL
 
+from bt_runtime import Clock
+from oracle.retry import Retry, pause
 from oracle.storage.commands import COMMANDS_CHANNEL, Commands
 from oracle.storage.commit import CHUNKS_CHANNEL
 from oracle.storage.database import in_words
@@ -16,7 +18,7 @@ from oracle.storage.tails import Tails
 
 log = structlog.get_logger(__name__)
 
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
+_RETRY = Retry(first_s=0.1, longest_s=5.0)
 _CANCEL_AGAIN_S = 0.1
 
 
@@ -30,13 +32,15 @@ class Listener:
         tails: whose followers are woken.
         commands: looked at when there are some.
         worker: the name of this one.
+        clock: monotonic time.
     """
 
-    def __init__(self, url: URL, *, tails: Tails, commands: Commands, worker: str) -> None:
+    def __init__(self, url: URL, *, tails: Tails, commands: Commands, worker: str, clock: Clock) -> None:
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._tails = tails
         self._commands = commands
         self._worker = worker
+        self._clock = clock
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store-listener")
 
     async def aclose(self) -> None:
@@ -50,24 +54,23 @@ class Listener:
             await asyncio.wait({self._task}, timeout=_CANCEL_AGAIN_S)
 
     async def _run(self) -> None:
-        wait_s, is_lost = _FIRST_WAIT_S, False
+        failures = 0
         while True:
             try:
                 async with await self._connect() as connection:
                     for channel in (CHUNKS_CHANNEL, COMMANDS_CHANNEL):
                         await connection.execute(f"LISTEN {channel}".encode())
-                    if is_lost:
+                    if failures:
                         log.info("store.listens_again")
-                    wait_s, is_lost = _FIRST_WAIT_S, False
+                    failures = 0
                     self._look_everywhere()
                     async for notice in connection.notifies():
                         self._hear(notice.channel, notice.payload)
             except (psycopg.Error, OSError) as error:
-                if not is_lost:
+                if not failures:
                     log.warning("store.listener_lost", problem=in_words(error))
-                is_lost = True
-            await asyncio.sleep(wait_s)
-            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+            failures += 1
+            await pause(_RETRY.wait_s(failures), clock=self._clock)
 
     async def _connect(self) -> psycopg.AsyncConnection[Any]:
         return await psycopg.AsyncConnection.connect(

@@ -7,6 +7,8 @@ from functools import partial
 
 from sqlalchemy import Connection, func, select
 
+from bt_runtime import Clock
+from oracle.retry import Retry
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.dialect import PAGE
@@ -16,7 +18,7 @@ from oracle.storage.run_log import RunLog
 from oracle.storage.tails import Tail, Tails
 from oracle.storage.writer import PATIENCE_S, Writer
 
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 2.0
+_RETRY = Retry(first_s=0.1, longest_s=2.0)
 _LARGEST = 2**31 - 1  # of a number in the log
 
 _event = schema.event
@@ -29,6 +31,7 @@ class EventLog:
         database: where it is read.
         writer: what writes it.
         tails: of the runs under way.
+        clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a follower waits for a database that cannot be read.
     """
@@ -39,12 +42,14 @@ class EventLog:
         *,
         writer: Writer,
         tails: Tails,
+        clock: Clock,
         now: Callable[[], float] = time.time,
         patience_s: float = PATIENCE_S,
     ) -> None:
         self._database = database
         self._writer = writer
         self._tails = tails
+        self._clock = clock
         self._now = now
         self._patience_s = patience_s
 
@@ -145,15 +150,14 @@ class EventLog:
 
     async def _read(self, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
         """From the database; a failure is waited out for a time, as followers are many and reads cost little."""
-        until_s, wait_s = time.monotonic() + self._patience_s, _FIRST_WAIT_S
-        while True:
-            try:
-                return await self._database.read(partial(self._page, run_id=run_id, after=after))
-            except StoreUnavailableError:
-                if time.monotonic() > until_s or self._tails.is_closed:
-                    raise
-            await asyncio.sleep(wait_s)
-            wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+        read = partial(self._database.read, partial(self._page, run_id=run_id, after=after))
+        return await _RETRY.call(
+            read,
+            clock=self._clock,
+            when=StoreUnavailableError,
+            unless=lambda: self._tails.is_closed,
+            for_s=self._patience_s,
+        )
 
     def _page(self, connection: Connection, *, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
         """In a reader's thread, in one snapshot: the next chunks, and whether they are the run's last."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, text
 
+from bt_runtime import Clock, SystemClock
 from oracle.storage.commands import Commands
 from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database, read_url
@@ -91,6 +92,7 @@ async def open_store(
     *,
     worker: str,
     observe: Callable[[CommitFigures], None] | None = None,
+    clock: Clock | None = None,
     now: Callable[[], float] = time.time,
     patience_s: float = PATIENCE_S,
 ) -> AsyncIterator[Store]:
@@ -100,12 +102,14 @@ async def open_store(
         url: `sqlite:////path/oracle.db` or `postgresql://…`.
         worker: names this process among the others.
         observe: told of every commit.
+        clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long somebody who waits for a write is kept waiting while nothing can be written.
 
     Raises:
         StoreSetupError: it cannot be opened as configured; the message says what to do.
     """
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         database = Database(read_url(url), now=now)
         stack.callback(database.close)
@@ -115,18 +119,18 @@ async def open_store(
         stack.callback(tails.close)
         writer = Writer(database, worker=worker, observe=observe, patience_s=patience_s)
         stack.push_async_callback(writer.aclose)
-        commands = Commands(database, writer=writer, worker=worker, now=now)
+        commands = Commands(database, writer=writer, worker=worker, clock=clock, now=now)
         stack.push_async_callback(commands.aclose)
         if database.dialect.is_shared:
-            listener = Listener(database.url, tails=tails, commands=commands, worker=worker)
+            listener = Listener(database.url, tails=tails, commands=commands, worker=worker, clock=clock)
             stack.push_async_callback(listener.aclose)
         yield Store(
             worker=worker,
             database=database,
             writer=writer,
-            log=EventLog(database, writer=writer, tails=tails, now=now, patience_s=patience_s),
+            log=EventLog(database, writer=writer, tails=tails, clock=clock, now=now, patience_s=patience_s),
             runs=RunTable(database, writer=writer, worker=worker, tails=tails, on_taken=commands.look, now=now),
-            conversations=StoredConversations(database, writer=writer, worker=worker),
+            conversations=StoredConversations(database, writer=writer, clock=clock, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
             request_keys=RequestKeys(database),

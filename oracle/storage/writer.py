@@ -21,6 +21,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import Connection
 
+from oracle.retry import Retry
 from oracle.storage.commit import Committer, Group
 from oracle.storage.database import Database, in_words
 from oracle.storage.dialect import EventRow
@@ -40,7 +41,7 @@ HURRY_S = 0.002
 PATIENCE_S = 30.0
 """How long somebody who waits for a write is kept waiting while nothing can be written."""
 
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 2.0
+_RETRY = Retry(first_s=0.05, longest_s=2.0)
 _LAST_TRIES = 2  # once the store is being closed
 _LAST_WAIT_S = 10.0  # for the thread to end
 _LOOK_S = 1.0  # how often somebody who waits looks whether there is still hope
@@ -217,7 +218,7 @@ class Writer:
 
     def _write_all(self, taken: _Taken) -> None:
         """Commit the entries, whatever it takes."""
-        wait_s, tries, one_by_one = _FIRST_WAIT_S, 0, False
+        tries, one_by_one = 0, False
         while True:
             began_s = self.health.commit_since_s = time.monotonic()
             try:
@@ -232,8 +233,7 @@ class Writer:
                 if self._closing.is_set() and tries >= _LAST_TRIES:
                     self._tell(partial(self._give_up, taken.entries))
                     return
-                self._closing.wait(wait_s)
-                wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+                self._closing.wait(_RETRY.wait_s(tries))
             else:
                 self.health.commit_since_s = None
                 figures = CommitFigures(group.events, began_s - taken.since_s, time.monotonic() - began_s)

@@ -1,17 +1,11 @@
 import asyncio
 
 from bt_runtime.testing import FakeClock
-from oracle.runs.waiting import ended_within, pause, repeat
+from oracle.runs.waiting import ended_within, repeat
 
 
 async def never() -> None:
     await asyncio.Event().wait()
-
-
-async def test_a_pause_lasts_as_long_as_it_says():
-    clock = FakeClock()
-    await pause(5.0, clock=clock)
-    assert clock.now() == 5.0
 
 
 async def test_tasks_that_end_are_not_waited_for_any_longer():
