@@ -16,7 +16,6 @@ from pathlib import Path
 
 from oracle.tools.code import CodeTools
 from oracle.tools.code_files import list_project
-from oracle.tools.code_scan import find_ripgrep
 from oracle.tools.paths import Root
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -54,7 +53,7 @@ def copy_without_questions(folder):
 
 
 def search(rows, *, project):
-    code = CodeTools(Root(project, label="the project"), ripgrep=find_ripgrep(project))
+    code = CodeTools(Root(project, label="the project"))
     found = []
     for row in rows:
         started = time.perf_counter()

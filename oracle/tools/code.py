@@ -5,18 +5,29 @@ lines, and notes in square brackets stand at the end.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.chunks import Source
+from oracle.search import FileIndex, Reading, Stamp
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
-from oracle.tools.code_query import parse_query
-from oracle.tools.code_scan import MAX_FILE_BYTES, Scan, find_ripgrep, scan
-from oracle.tools.code_search import Hit, best_lines, rank_files, rarities
+from oracle.tools.code_query import Query, parse_query
+from oracle.tools.code_search import (
+    FIELD_WEIGHTS,
+    READ_FILES,
+    Hit,
+    RankedFile,
+    best_lines,
+    code_reading,
+    has_phrase,
+    rank_files,
+)
 from oracle.tools.errors import ToolError
+from oracle.tools.git_folder import read_regular
 from oracle.tools.glob import matcher
 from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
@@ -25,21 +36,22 @@ from oracle.tools.reading import Range, read_range
 from oracle.tools.schema import tool
 from oracle.tools.secret_files import is_secret
 from oracle.tools.suggest import did_you_mean, near_paths
-from oracle.tools.text import READ_CHARS, cut_line, decode, numbered, shorten
+from oracle.tools.text import READ_CHARS, Decoded, cut_line, decode, numbered, shorten
 from oracle.tools.workers import Workers, check_cancelled
 
 MAX_HITS = 50
 MAX_ENTRIES = 500
+MAX_FILE_BYTES = 1_000_000
+"""Larger files are not searched."""
 _SEARCH_TIMEOUT_S = 10.0
 _CONTEXT_CHARS = 240
 
 
-def project_tools(root: Path, *, use_ripgrep: bool = True, private: Sequence[Path] = ()) -> tuple[Tool, ...]:
+def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ...]:
     """The tools over a project.
 
     Args:
         root: its folder.
-        use_ripgrep: where it is installed; the results are the same without, only later.
         private: files and folders that are not shown if they lie in the project: the service's own data.
 
     Raises:
@@ -47,9 +59,7 @@ def project_tools(root: Path, *, use_ripgrep: bool = True, private: Sequence[Pat
     """
     folder = Root(root, label="the project")
     folder.require(setting="--project or ORACLE_PROJECT_DIR")
-    code = CodeTools(
-        folder, ripgrep=find_ripgrep(folder.path) if use_ripgrep else None, private=private_below(folder.path, private)
-    )
+    code = CodeTools(folder, private=private_below(folder.path, private))
     workers = Workers()
     return (
         tool(
@@ -75,7 +85,6 @@ class CodeTools:
 
     Args:
         root: the project.
-        ripgrep: the program that makes searching faster, if there is one.
         search_timeout_s: after that long a search answers with what it has found.
         clock: seconds, monotonic.
         private: paths below the project that are not shown (`is_private`).
@@ -85,7 +94,6 @@ class CodeTools:
         self,
         root: Root,
         *,
-        ripgrep: str | None,
         search_timeout_s: float = _SEARCH_TIMEOUT_S,
         clock: Callable[[], float] = time.monotonic,
         private: Sequence[str] = (),
@@ -93,8 +101,8 @@ class CodeTools:
         self._root = root
         self._private = private
         self._clock = clock
-        self._ripgrep = ripgrep
         self._search_timeout_s = search_timeout_s
+        self._index = FileIndex(FIELD_WEIGHTS, read=self._reading)
 
     def search_code(
         self,
@@ -108,22 +116,23 @@ class CodeTools:
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
         deadline = self._clock() + self._search_timeout_s
         listing = self._listing()
-        files: tuple[ProjectFile, ...] = listing.files
-        if language is not None and language.strip():
-            extensions = extensions_of(language)
-            files = tuple(file for file in files if extension(file.path) in extensions)
+        files = [file for file in listing.files if file.size <= MAX_FILE_BYTES]
+        paths = _of_language(files, language)
         parsed = parse_query(query)
-        found = scan(self._root.path, files, parsed, deadline=deadline, ripgrep=self._ripgrep, clock=self._clock)
-        rarity = rarities(found.matches, parsed, files=len(files))
-        mean_bytes = sum(min(file.size, MAX_FILE_BYTES) for file in files) / max(len(files), 1)
+        with self._index.locked():
+            current = self._index.update(_unless_cancelled(files), has_time=lambda: self._clock() <= deadline)
+            found = self._index.rank(parsed.terms, only=paths.__contains__ if len(paths) < len(files) else None)
+        ranked = rank_files(found, parsed, paths=paths) or islice(
+            self._with_phrase(parsed, paths, deadline), READ_FILES
+        )
         hits: list[tuple[Hit, list[str]]] = []
-        for ranked in rank_files(found.matches, parsed, rarity=rarity, mean_bytes=mean_bytes):
+        for file in ranked:
             check_cancelled()
-            lines = self._lines(ranked.file.path) if not hits or self._clock() < deadline else None
-            if lines:
-                hits += [(hit, lines) for hit in best_lines(ranked, lines, parsed, rarity=rarity)]
+            decoded = self._decoded(file.path) if not hits or self._clock() < deadline else None
+            if decoded is not None:
+                hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found)]
         hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))
-        return _search_result(query, hits[:limit], notes=_search_notes(listing, found, len(files)))
+        return _search_result(query, hits[:limit], notes=_search_notes(listing, current, len(files)))
 
     def read_file(
         self,
@@ -185,12 +194,28 @@ class CodeTools:
     def _listing(self) -> Listing:
         return list_project(self._root.path, private=self._private, clock=self._clock)
 
-    def _lines(self, path: str) -> list[str] | None:
+    def _reading(self, path: str) -> Reading | None:
+        """A file for the index; what is shown of it is read through the root."""
+        data = read_regular(self._root.path / path, max_bytes=MAX_FILE_BYTES, follow_link=False)
+        try:
+            return None if data is None else code_reading(path, decode(data, path=path).text)
+        except ToolError:  # a binary file
+            return None
+
+    def _decoded(self, path: str) -> Decoded | None:
         try:
             data, _ = self._root.read(path, max_bytes=MAX_FILE_BYTES)
-            return decode(data, path=path).lines
+            return decode(data, path=path)
         except (OSError, ToolError):  # gone or changed since it was listed
             return None
+
+    def _with_phrase(self, query: Query, paths: Iterable[str], deadline: float) -> Iterator[RankedFile]:
+        """Files that have the query as it stands, where the index has none of its words: `=>`, or a part of a word."""
+        for path in paths if query.phrases else ():
+            check_cancelled()
+            decoded = self._decoded(path) if self._clock() <= deadline else None
+            if decoded is not None and has_phrase(decoded.text, query):
+                yield RankedFile(path, 0.0)
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -231,10 +256,21 @@ def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list
     return ToolResult("\n\n".join([*blocks, *notes]), sources=tuple(sources))
 
 
-def _search_notes(listing: Listing, found: Scan, files: int) -> list[str]:
+def _unless_cancelled(files: Iterable[ProjectFile]) -> Iterator[tuple[str, Stamp]]:
+    for file in files:
+        check_cancelled()
+        yield file.path, file.stamp
+
+
+def _of_language(files: Iterable[ProjectFile], language: str | None) -> dict[str, None]:
+    extensions = extensions_of(language) if language is not None and language.strip() else None
+    return dict.fromkeys(file.path for file in files if extensions is None or extension(file.path) in extensions)
+
+
+def _search_notes(listing: Listing, searched: int, files: int) -> list[str]:
     notes = _listing_notes(listing)
-    if not found.is_complete:
-        notes.append(f"[The time was up after {found.searched:,} of {files:,} files; narrow by language.]")
+    if searched < files:
+        notes.append(f"[The time was up after {searched:,} of {files:,} files; narrow by language.]")
     return notes
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from oracle.search import Stamp, stamp_of
 from oracle.tools.git_folder import Repository, read_ignore_file, repository_of, user_excludes
 from oracle.tools.ignore_rules import IgnoreRules
 from oracle.tools.secret_files import is_secret
@@ -32,10 +33,15 @@ _SHOWN_HIDDEN_FOLDERS = frozenset({".github", ".gitlab", ".circleci"})
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A regular file: its path below the root, in `/`, and its size in bytes."""
+    """A regular file: its path below the root, in `/`, and what tells whether it has changed."""
 
     path: str
-    size: int
+    stamp: Stamp
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.stamp[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,8 @@ def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[],
             if is_folder:
                 within = _within(scope, base, path, entry.name)
                 inner += [] if within is None else [(f"{path}/", within)]
-            elif _shows_file(scope, path, entry.name) and (size := _regular_size(entry)) is not None:
-                files.append(ProjectFile(path[len(prefix) :], size))
+            elif _shows_file(scope, path, entry.name) and (stamp := _regular_stamp(entry)) is not None:
+                files.append(ProjectFile(path[len(prefix) :], stamp))
         folders += reversed(inner)
     is_complete = not folders and len(files) <= MAX_FILES
     return Listing(tuple(sorted(files[:MAX_FILES], key=lambda file: file.path)), is_complete)
@@ -95,7 +101,7 @@ def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
         folder, scope = f"{folder}{name}/", within
     entries = {entry.name: entry for entry in _entries(base, folder)}
     scope = _entered(scope, base, folder, entries.keys())
-    return last in entries and _shows_file(scope, folder + last, last) and _regular_size(entries[last]) is not None
+    return last in entries and _shows_file(scope, folder + last, last) and _regular_stamp(entries[last]) is not None
 
 
 def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
@@ -236,11 +242,11 @@ def _entries(base: Path, folder: str) -> list["os.DirEntry[str]"]:
         return []
 
 
-def _regular_size(entry: "os.DirEntry[str]") -> int | None:
-    """The size, or `None` for what is no regular file, is gone, or has a name that JSON cannot carry."""
+def _regular_stamp(entry: "os.DirEntry[str]") -> Stamp | None:
+    """The stamp, or `None` for what is no regular file, is gone, or has a name that JSON cannot carry."""
     try:
         entry.name.encode()
         status = entry.stat(follow_symlinks=False)
     except (OSError, ValueError):
         return None
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
+    return stamp_of(status) if stat.S_ISREG(status.st_mode) else None

@@ -8,12 +8,13 @@ its readme. A kind is never left out: it counts less.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from oracle.tools.languages import extension
 
 FileKind = Literal["implementation", "guide", "prose", "settings", "history", "test", "example", "data"]
-Wish = Literal["overview", "start", "place", "explanation", "usage", "tests", "any"]
+Intent = Literal["overview", "start", "place", "explanation", "usage", "tests", "any"]
 
 _PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 _SETTINGS = {"toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "gradle"}
@@ -65,7 +66,7 @@ _OUTSIDE_IN: dict[FileKind, float] = {
 }
 """For questions about the project as a whole, from outside."""
 
-_FACTORS: dict[Wish, dict[FileKind, float]] = {
+_FACTORS: dict[Intent, dict[FileKind, float]] = {
     "overview": _OUTSIDE_IN,
     "start": _OUTSIDE_IN,
     "usage": _OUTSIDE_IN,
@@ -108,6 +109,7 @@ _WHOLE = _GOING | frozenset(
 _NAME_ALONE = re.compile(r"[\w.:()/-]+$")
 
 
+@lru_cache(maxsize=32_768)
 def kind_of(path: str) -> FileKind:
     """The kind that the path's folders, name and extension tell."""
     suffix = extension(path)
@@ -124,7 +126,7 @@ def kind_of(path: str) -> FileKind:
     return "settings" if suffix in _SETTINGS or _BUILD.search(path) else "implementation"
 
 
-def wish_of(text: str, *, words: Sequence[str] = ()) -> Wish:
+def intent_of(text: str, *, words: Sequence[str] = ()) -> Intent:
     """What the words around the subject of a query ask for.
 
     Args:
@@ -145,7 +147,7 @@ def wish_of(text: str, *, words: Sequence[str] = ()) -> Wish:
     return "explanation" if _ABOUT_EXPLANATION.search(text) else "any"
 
 
-def kind_factor(path: str, *, wish: Wish) -> float:
+def kind_factor(path: str, *, intent: Intent) -> float:
     """What a file's score is multiplied by."""
-    factors, kind = _FACTORS[wish], kind_of(path)
+    factors, kind = _FACTORS[intent], kind_of(path)
     return factors.get(kind, factors.get("prose", 1.0) if kind == "guide" else 1.0)

@@ -1,29 +1,30 @@
 """Ranking: which files of a project answer a query best, and which of their lines to show.
 
-A file's score is BM25 over the query's words (rare words count more, long files less), with the words in its path
-counted too, times the share of the query that it covers. The best files are then read line by line: a line scores by
-the words in it and around it, more if it defines something of that name, most if the query stands in it as it is.
+A file's score is that of its words (`oracle.search.Ranking`) times the weight of its kind, and more if the query names
+it. The best files are then read line by line: a line scores by the words in it and around it, more if it defines
+something of that name, most if the query stands in it as it is.
 """
 
-import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import nsmallest
 
+from oracle.search import ARTICLES, Document, Ranked, Reading, fold
 from oracle.tools.code_extract import DEFINITION, passing_mentions
-from oracle.tools.code_files import ProjectFile
 from oracle.tools.code_kinds import kind_factor, kind_of
-from oracle.tools.code_query import ARTICLES, Query, Term, lower, occurrences
-from oracle.tools.code_scan import FileCounts, phrase_at
+from oracle.tools.code_query import Mention, Query
+from oracle.tools.text import Decoded
 
 READ_FILES = 40
-"""Files that are looked at line by line."""
-_SATURATION = 1.2
-_LENGTH_SHARE = 0.5
-_PATH_WEIGHT = 1.8
-_HEAD_WEIGHT = 0.8
+"""Files that are read line by line."""
+FIELD_WEIGHTS = (1.8, 0.72, 0.8)
+"""Of a file's name, its folders, and its beginning, where it says what it is about."""
+_HEAD_CHARS = 600
 _MENTION_WEIGHT = 4.0
+_LEAST_MENTION = 0.5
+"""Of a path's parts, from its end; with only the name in common it is likelier another file of that name."""
 _PAIR_BONUS = 0.5
 _PASSING_SHARE = 0.3
 _PRIVATE_SHARE = 0.7
@@ -33,6 +34,7 @@ _NEAR_LINES = 6
 _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
 _LINE_CHARS = 500
+_IMPORT = re.compile(r"^[ \t]*(?:import|from|#include|using|use|require|package)\b[^\n]*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
 _ONE_LINE_SUMMARY = re.compile(r'r?"""[^"]{1,200}"""\s*$')
 _WORDS_FIRST = re.compile(r"\s{0,3}(?:[*_`>]{0,3}\s?)?\w[^|]*\s\w")
@@ -41,9 +43,9 @@ _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score so far, greater is better; and the line that the query names, if it does."""
+    """A file with its score so far, greater is better; and the line that the query names, if it names one."""
 
-    file: ProjectFile
+    path: str
     score: float
     line: int | None = None
 
@@ -58,62 +60,69 @@ class Hit:
     text: str
 
 
-def rarities(matches: Sequence[FileCounts], query: Query, *, files: int) -> tuple[float, ...]:
-    """How much each term tells, by the share of all files that have it; 0 for one that stands nowhere."""
-    found = []
-    for index, term in enumerate(query.terms):
-        having = sum(1 for match in matches if match.by_term[index] or match.in_path[index])
-        rarity = math.log(1 + (files - having + 0.5) / (having + 0.5)) if having else 0.0
-        found.append(term.weight * rarity)
-    return tuple(found)
+def code_reading(path: str, text: str) -> Reading:
+    """A source file as the index takes it: one document, with the fields of `FIELD_WEIGHTS`."""
+    folders, _, last = path.rpartition("/")
+    head = _IMPORT.sub("", text[:_HEAD_CHARS])  # imports tell of other files
+    return Reading("", (Document(text, (last.partition(".")[0] or last, folders, head)),))
 
 
-def rank_files(
-    matches: Sequence[FileCounts], query: Query, *, rarity: Sequence[float], mean_bytes: float
-) -> list[RankedFile]:
-    """The files by their words and paths, best first; at most `READ_FILES`."""
-    total = sum(rarity) or 1.0
-    ranked = []
-    for match in matches:
-        length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * match.file.size / max(mean_bytes, 1.0)
-        score = covered = 0.0
-        for weight, count, fit, head in zip(rarity, match.by_term, match.in_path, match.in_head, strict=True):
-            in_text = count * (_SATURATION + 1) / (count + _SATURATION * length)
-            score += weight * (in_text + _PATH_WEIGHT * fit + _HEAD_WEIGHT * head)
-            covered += weight * min(count + fit, 1.0)
-        score *= 0.25 + 0.75 * covered / total
-        if match.has_phrase:
-            score += total + 1.0
-        score *= kind_factor(match.file.path, wish=query.wish)
-        score += match.mentioned * (total * _MENTION_WEIGHT + 10.0)
-        ranked.append(RankedFile(match.file, score, match.mentioned_line))
-    ranked.sort(key=lambda ranked_file: (-ranked_file.score, ranked_file.file.path))
-    return ranked[:READ_FILES]
+def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[RankedFile]:
+    """The files by their words, kinds and mentions, best first; at most `READ_FILES`.
+
+    Args:
+        found: what the index has.
+        query: the search.
+        paths: all files that may be returned, for those that the query names.
+    """
+    scores = {place.path: score * kind_factor(place.path, intent=query.intent) for place, score in found.places}
+    lines: dict[str, int | None] = {}
+    for path in paths if query.mentions else ():
+        share, lines[path] = _mentioned(path, query.mentions)
+        if share:
+            scores[path] = scores.get(path, 0.0) + share * (sum(found.weights) * _MENTION_WEIGHT + 10.0)
+    best = nsmallest(READ_FILES, scores, key=lambda path: (-scores[path], path))
+    return [RankedFile(path, scores[path], lines.get(path)) for path in best]
 
 
-def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity: Sequence[float]) -> list[Hit]:
+def has_phrase(text: str, query: Query) -> bool:
+    """Whether the query as it stands, or all pieces of one of its alternatives, are in a text."""
+    lowered = text.lower()
+    return any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
+
+
+def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
+    """Where the pieces of a phrase stand in this order in one line, -1 if nowhere."""
+    at = lowered.find(phrase[0])
+    while at >= 0:
+        line_end = lowered.find("\n", at)
+        line_end = len(lowered) if line_end < 0 else line_end
+        position = at + len(phrase[0])
+        for piece in phrase[1:]:
+            position = lowered.find(piece, position, line_end)
+            if position < 0:
+                break
+            position += len(piece)
+        else:
+            return at
+        at = lowered.find(phrase[0], line_end)
+    return -1
+
+
+def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked) -> list[Hit]:
     """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
+    lines = decoded.lines
+    factor = kind_factor(ranked.path, intent=query.intent)
+    if has_phrase(decoded.text, query):
+        ranked = replace(ranked, score=ranked.score + factor * (sum(found.weights) + 1.0))
     if ranked.line is not None and ranked.line <= len(lines):
-        return [Hit(ranked.file.path, ranked.line, ranked.score, lines[ranked.line - 1])]
-    if query.wish == "overview" and kind_of(ranked.file.path) in ("guide", "prose"):
+        return [Hit(ranked.path, ranked.line, ranked.score, lines[ranked.line - 1])]
+    if query.intent == "overview" and kind_of(ranked.path) in ("guide", "prose"):
         return [_introduction(ranked, lines)]
-    rarity = _without_mentions(ranked, query, rarity)
-    own: dict[int, tuple[float, frozenset[int]]] = {}
-    needle = re.compile("|".join(re.escape(text) for text in query.needles))  # one look at each of very many lines
-    passing = passing_mentions(lines)
-    for number, line in enumerate(lines):
-        lowered = line[:_LINE_CHARS].lower()
-        if not needle.search(lowered) or _repeats(query, lowered):
-            continue
-        scored = _line_score(line[:_LINE_CHARS], query, rarity)
-        if scored is not None and scored[0] > 0:
-            share = _PASSING_SHARE if number in passing else _SUMMARY_SHARE if _ONE_LINE_SUMMARY.match(line) else 1.0
-            own[number] = (share * scored[0], scored[1])
-    if not own:
+    scores = _LineScores(ranked, lines, query, found).all()
+    if not scores:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-        return [Hit(ranked.file.path, first + 1, ranked.score, lines[first] if lines else "")]
-    scores = {number: _with_surroundings(number, own, rarity) for number in own}
-    factor = kind_factor(ranked.file.path, wish=query.wish)
+        return [Hit(ranked.path, first + 1, ranked.score, lines[first] if lines else "")]
     hits: list[Hit] = []
     for number in sorted(scores, key=lambda number: (-scores[number], number)):
         if len(hits) == _HITS_PER_FILE:
@@ -121,14 +130,96 @@ def best_lines(ranked: RankedFile, lines: Sequence[str], query: Query, *, rarity
         if all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
             share = 1.0 if not hits else _SECOND_HIT
             score = share * (ranked.score + factor * scores[number])
-            hits.append(Hit(ranked.file.path, number + 1, score, lines[number]))
+            hits.append(Hit(ranked.path, number + 1, score, lines[number]))
     return hits
+
+
+class _LineScores:
+    """The scores of the lines of a file.
+
+    Args:
+        ranked: the file.
+        lines: of the file.
+        query: the search.
+        found: what the index has.
+    """
+
+    def __init__(self, ranked: RankedFile, lines: Sequence[str], query: Query, found: Ranked) -> None:
+        self._lines = lines
+        self._query = query
+        self._fits = found.matcher.fits
+        self._weights = _without_mentions(ranked.path, query, found.weights)
+
+    def all(self) -> dict[int, float]:
+        """By index, the scores of the lines in which something of the query stands."""
+        own = self._own_scores()
+        return {number: self._with_surroundings(number, own) for number in own}
+
+    def _own_scores(self) -> dict[int, tuple[float, frozenset[int]]]:
+        """Each line's own score, and the terms in it."""
+        own: dict[int, tuple[float, frozenset[int]]] = {}
+        passing = passing_mentions(self._lines)
+        for number, whole in enumerate(self._lines):
+            line = whole[:_LINE_CHARS]
+            fits = self._fits(line)
+            is_phrase = bool(self._query.phrases) and has_phrase(line, self._query)
+            if (fits or is_phrase) and not _repeats(self._query, line.lower()):
+                score = self._score(line, fits, is_phrase=is_phrase)
+                share = _PASSING_SHARE if number in passing else _SUMMARY_SHARE if _ONE_LINE_SUMMARY.match(whole) else 1
+                if score > 0:
+                    own[number] = share * score, frozenset(fits)
+        return own
+
+    def _score(self, line: str, fits: Mapping[int, float], *, is_phrase: bool) -> float:
+        weights = self._weights
+        score = sum(weights[index] * fit for index, fit in fits.items()) + self._definition_bonus(line)
+        for (one, two), pattern in zip(self._query.pairs, _pair_patterns(self._query), strict=True):
+            if one in fits and two in fits and pattern.search(fold(line)):
+                score += _PAIR_BONUS * (weights[one] + weights[two])
+        return score + (sum(weights) + 1.0 if is_phrase else 0.0)
+
+    def _definition_bonus(self, line: str) -> float:
+        """More for a line that defines a name with the query's words in it, most if it is just that name."""
+        found, factor = DEFINITION.match(line), 1.5
+        if found is None:
+            found, factor = _ASSIGNMENT.match(line) or _HEADING.match(line), 0.7
+        if found is None:
+            return 0.0
+        name = found["name"]
+        factor *= _PRIVATE_SHARE if name.startswith("_") else 1.0
+        total = sum(self._weights) or 1.0
+        bonus = 0.0
+        for index, fit in self._fits(name).items():
+            weight = factor * self._weights[index]
+            # `def write` is what "write" asks for, and a small part of "how do I write a tool".
+            is_all = fold(name) == self._query.terms[index].word
+            bonus += weight * fit + (2 * weight * self._weights[index] / total if is_all else 0.0)
+        return bonus
+
+    def _with_surroundings(self, number: int, own: dict[int, tuple[float, frozenset[int]]]) -> float:
+        """A line's score, and half of what the lines around it add in terms that it has not itself."""
+        score, terms = own[number]
+        around: set[int] = set()
+        for other in range(number - _NEAR_LINES, number + _NEAR_LINES + 1):
+            if other in own:
+                around |= own[other][1]
+        return score + 0.5 * sum(self._weights[index] for index in around - terms)
+
+
+def _mentioned(path: str, mentions: Sequence[Mention]) -> tuple[float, int | None]:
+    """How surely a file is meant, a little less for each mention that stands before its own; and the line."""
+    best, line = 0.0, None
+    for index, mention in enumerate(mentions):
+        fit = mention.fit(path)
+        if fit > _LEAST_MENTION and (fit := fit * (1 - 0.02 * index)) > best:
+            best, line = fit, mention.line
+    return best, line
 
 
 def _introduction(ranked: RankedFile, lines: Sequence[str]) -> Hit:
     """The first paragraph of a page, past its title, pictures and badges."""
     number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
-    return Hit(ranked.file.path, number + 1, ranked.score, lines[number] if lines else "")
+    return Hit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
 
 
 def _repeats(query: Query, lowered: str) -> bool:
@@ -136,34 +227,12 @@ def _repeats(query: Query, lowered: str) -> bool:
     return bool(query.question) and query.question in lowered and not _HEADING.match(lowered)
 
 
-def _without_mentions(ranked: RankedFile, query: Query, rarity: Sequence[float]) -> Sequence[float]:
+def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequence[float]:
     """In a file that the query names, the words of that name tell no line from another."""
-    named = " ".join(mention.path for mention in query.mentions if mention.fit(ranked.file.path) > 0)
+    named = " ".join(mention.path for mention in query.mentions if mention.fit(path) > 0)
     if not named:
-        return rarity
-    return [0.0 if term.word in named else weight for term, weight in zip(query.terms, rarity, strict=True)]
-
-
-def _line_score(line: str, query: Query, rarity: Sequence[float]) -> tuple[float, frozenset[int]] | None:
-    """A line's own score and the terms in it; `None` if nothing of the query stands there."""
-    original, lowered = lower(line)
-    fits: dict[int, float] = {}
-    for index, term in enumerate(query.terms):
-        if term.stem in lowered:
-            fit = max((fit for _, fit in occurrences(original, lowered, term)), default=0.0)
-            if fit:
-                fits[index] = fit
-    has_phrase = any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
-    if not fits and not has_phrase:
-        return None
-    score = sum(rarity[index] * fit for index, fit in fits.items())
-    score += _definition_bonus(original, query.terms, rarity)
-    for (one, two), pattern in zip(query.pairs, _pair_patterns(query), strict=True):
-        if one in fits and two in fits and pattern.search(lowered):
-            score += _PAIR_BONUS * (rarity[one] + rarity[two])
-    if has_phrase:
-        score += sum(rarity) + 1.0
-    return score, frozenset(fits)
+        return weights
+    return [0.0 if term.word in named else weight for term, weight in zip(query.terms, weights, strict=True)]
 
 
 @lru_cache(maxsize=64)
@@ -172,36 +241,3 @@ def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
     between = rf"[^\W_]{{0,12}}[\W_]{{0,3}}(?:(?:{'|'.join(sorted(ARTICLES))})\s)?"
     stems = [(query.terms[one].stem, query.terms[two].stem) for one, two in query.pairs]
     return tuple(re.compile(re.escape(one) + between + re.escape(two)) for one, two in stems)
-
-
-def _definition_bonus(line: str, terms: Sequence[Term], rarity: Sequence[float]) -> float:
-    """More for a line that defines a name with the query's words in it, most if it is just that name."""
-    found = DEFINITION.match(line)
-    factor = 1.5
-    if found is None:
-        found, factor = _ASSIGNMENT.match(line) or _HEADING.match(line), 0.7
-    if found is None:
-        return 0.0
-    name = found["name"]
-    if name.startswith("_"):
-        factor *= _PRIVATE_SHARE
-    original, lowered = lower(name)
-    bonus = 0.0
-    total = sum(rarity) or 1.0
-    for term, weight in zip(terms, rarity, strict=True):
-        fit = max((fit for _, fit in occurrences(original, lowered, term)), default=0.0)
-        bonus += factor * weight * fit
-        if lowered == term.word:
-            # `def write` is what "write" asks for, and a small part of "how do I write a tool".
-            bonus += 2 * factor * weight * weight / total
-    return bonus
-
-
-def _with_surroundings(number: int, own: dict[int, tuple[float, frozenset[int]]], rarity: Sequence[float]) -> float:
-    """A line's score, and half of what the lines around it add in terms that it has not itself."""
-    score, terms = own[number]
-    around: set[int] = set()
-    for other in range(number - _NEAR_LINES, number + _NEAR_LINES + 1):
-        if other in own:
-            around |= own[other][1]
-    return score + 0.5 * sum(rarity[index] for index in around - terms)

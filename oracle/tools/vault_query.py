@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.tools.code_query import STOP_WORDS, stem
+from oracle.search import STOP_WORDS, stem
 
 _MAX_TERMS = 16
 _MAX_QUERY_CHARS = 1_000

@@ -426,7 +426,7 @@ def _furnish(folder: Path) -> None:
 
 
 def _tools(folder: Path, further: Iterable[Tool], *, has_web_search: bool) -> Iterable[Tool]:
-    yield from project_tools(folder / "project", use_ripgrep=False)
+    yield from project_tools(folder / "project")
     yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, tzinfo=UTC))
     yield from web_tools(has_web_search=has_web_search)
     yield from further

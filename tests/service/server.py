@@ -5,7 +5,6 @@ import contextlib
 import os
 import re
 import signal
-import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,10 +24,16 @@ STARTUP_S = 60.0
 _ADDRESS = re.compile(rb"http://[^\s]+:[0-9]+")
 _FOREIGN = ("ORACLE_", "ANTHROPIC_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "COV_", "PYTEST_")
 
-HOLDING_RG = """#!/bin/sh
-# A search for `zzhold` waits until somebody opens the gate; the rest has no ripgrep.
-case "$*" in *zzhold*) cat "{gate}" > /dev/null ;; esac
-exit 2
+HELD_FILE = "zzhold.txt"
+HOLD = """
+import sys
+
+def hold(event, arguments):
+    # A file that is shown is opened relative to its folder: whoever shows this one waits until the gate is opened.
+    if event == "open" and arguments[0] == {held!r}:
+        open({gate!r}).close()
+
+sys.addaudithook(hold)
 """
 
 
@@ -52,16 +57,15 @@ class Server:
             path = self.project / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        tools = self.folder / "bin"
-        tools.mkdir()
+        (self.project / HELD_FILE).write_text("zzhold\n", encoding="utf-8")
         os.mkfifo(self.gate)
-        rg = tools / "rg"
-        rg.write_text(HOLDING_RG.format(gate=self.gate))
-        rg.chmod(rg.stat().st_mode | stat.S_IXUSR)
+        hook = self.folder / "hook" / "sitecustomize.py"
+        hook.parent.mkdir()
+        hook.write_text(HOLD.format(held=HELD_FILE, gate=str(self.gate)), encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(_FOREIGN)}
-        kept["PATH"] = f"{self.folder / 'bin'}:{kept['PATH']}"
+        kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(self.folder / "hook"), kept.get("PYTHONPATH")]))
         if self.desk is not None:
             kept |= {"ANTHROPIC_BASE_URL": self.desk.provider.url, "ANTHROPIC_API_KEY": "test"}
         if kept.pop("PYTHONDONTWRITEBYTECODE", ""):  # else each start would compile a thousand modules anew

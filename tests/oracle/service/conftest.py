@@ -196,7 +196,7 @@ async def _empty_database() -> Path:
 
 
 def _tools(folder: Path) -> Iterable[Tool]:
-    yield from project_tools(folder, use_ripgrep=False)
+    yield from project_tools(folder)
     yield from vault_tools(folder / "vault", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
 
 

@@ -39,7 +39,7 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
 @pytest.fixture
 def project(tmp_path: Path) -> ToolRegistry:
     (tmp_path / "project").mkdir()
-    return ToolRegistry(project_tools(tmp_path / "project", use_ripgrep=False))
+    return ToolRegistry(project_tools(tmp_path / "project"))
 
 
 @pytest.fixture

@@ -1,5 +1,4 @@
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from oracle.chunks import Source
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools
 from oracle.tools.code import CodeTools
-from oracle.tools.code_query import lower, occurrences, parse_query, stem
 from oracle.tools.paths import Root
 
 REPORT = """'''Report mistakes of a tree file like a compiler.'''
@@ -61,7 +59,7 @@ def root(tmp_path: Path, write: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def project(root: Path) -> ToolRegistry:
-    return ToolRegistry(project_tools(root, use_ripgrep=False))
+    return ToolRegistry(project_tools(root))
 
 
 async def best(project: ToolRegistry, query: str, **arguments: object) -> list[str]:
@@ -145,27 +143,29 @@ async def test_any_query_gives_a_result(project: ToolRegistry, query: str) -> No
     result.text.encode()
 
 
-@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed here")
-async def test_ripgrep_and_walking_give_the_same(root: Path, write: Callable[..., Path]) -> None:
-    write("project/-odd name.py", "token = 'Ärger'\n")
-    write("project/latin.py", b"token = 'caf\xe9'\n")
-    walking, with_ripgrep = (ToolRegistry(project_tools(root, use_ripgrep=use)) for use in (False, True))
-    queries = [str(search.values[0]) for search in SEARCHES]
-    for query in [*queries, "token", "ÄRGER", "caf", "quaternion", "-odd", "=", "'"]:
-        arguments = {"query": query, "limit": 50}
-        assert await with_ripgrep.call("search_code", arguments) == await walking.call("search_code", arguments), query
+async def test_text_without_words_and_parts_of_words_are_found_as_they_stand(
+    root: Path, project: ToolRegistry, write: Callable[..., Path]
+) -> None:
+    write("project/-odd name.ts", "const sum = (a) => a ?? 0\n")
+    write("project/latin.py", b"name = 'caf\xe9'\n")
+    for query, expected in (("??", "-odd name.ts:1"), ("ackoff_del", "service/http/retry.py:1"), ("caf", "latin.py:1")):
+        assert (await best(project, query))[0] == expected
 
 
-async def test_a_ripgrep_that_fails_is_done_without(root: Path, write: Callable[..., Path], tmp_path: Path) -> None:
-    broken = write("rg", "#!/bin/sh\nexit 2\n")
-    broken.chmod(0o755)
-    for program in (str(broken), str(tmp_path / "gone")):
-        code = CodeTools(Root(root, label="the project"), ripgrep=program)
-        assert code.search_code(query="AuthMiddleware").sources[0].path == "service/auth/middleware.py"
+async def test_a_search_follows_every_change(root: Path, project: ToolRegistry, write: Callable[..., Path]) -> None:
+    assert await best(project, "zebra") == []
+    write("project/new.py", "zebra = 1\n")
+    assert await best(project, "zebra") == ["new.py:1"]
+    write("project/new.py", "tiger = 1\n")  # the same size, within the same moment
+    assert (await best(project, "zebra"), await best(project, "tiger")) == ([], ["new.py:1"])
+    (root / "new.py").rename(root / "moved.py")
+    assert await best(project, "tiger") == ["moved.py:1"]
+    (root / "moved.py").unlink()
+    assert await best(project, "tiger") == []
 
 
 def test_a_search_that_runs_out_of_time_says_so(root: Path) -> None:
-    code = CodeTools(Root(root, label="the project"), ripgrep=None, search_timeout_s=-1)
+    code = CodeTools(Root(root, label="the project"), search_timeout_s=-1)
     assert "[The time was up after 0 of 11 files" in code.search_code(query="token").text
 
 
@@ -215,7 +215,7 @@ async def test_ignored_hidden_secret_binary_and_huge_files_are_not_searched(
     if is_git:
         write("project/.gitignore", "node_modules/\nbuild/\n.hidden/\n.venv/\n__pycache__/\n")
         make_repository(tmp_path / "project")
-    project = ToolRegistry(project_tools(tmp_path / "project", use_ripgrep=False))
+    project = ToolRegistry(project_tools(tmp_path / "project"))
     found = await best(project, "needle", limit=50)
     assert sorted(found) == ["good.py:1", "wrong.py:1"]
 
@@ -410,42 +410,6 @@ def test_a_project_that_cannot_be_read_is_told_to_the_operator(tmp_path: Path) -
 def test_a_project_that_does_not_exist_is_told_to_the_operator(tmp_path: Path) -> None:
     with pytest.raises(ToolSetupError, match="does not exist; set --project or ORACLE_PROJECT_DIR"):
         project_tools(tmp_path / "none")
-
-
-@pytest.mark.parametrize(
-    "forms",
-    [
-        ["mistake", "mistakes"],
-        ["report", "reports", "reported", "reporting", "reporter"],
-        ["cache", "caches", "caching", "cached"],
-        ["query", "queries"],
-        ["class", "classes"],
-        ["classify", "classification"],
-        ["run", "running"],
-        ["process", "processes", "processing"],
-        ["response", "responses"],
-        ["match", "matches", "matching"],
-    ],
-    ids=lambda forms: forms[0],
-)
-def test_forms_of_a_word_have_one_stem_that_begins_them_all(forms: list[str]) -> None:
-    stems = {stem(form) for form in forms}
-    assert len(stems) == 1
-    assert all(form.startswith(stems.copy().pop()) for form in forms)
-
-
-@given(st.text(max_size=30))
-def test_a_stem_begins_its_word(word: str) -> None:
-    assert word.startswith(stem(word))
-
-
-@given(st.text(max_size=80), st.text(max_size=20))
-def test_occurrences_lie_in_the_text(text: str, query: str) -> None:
-    original, lowered = lower(text)
-    for term in parse_query(query).terms:
-        for at, fit in occurrences(original, lowered, term):
-            assert lowered.startswith(term.stem, at)
-            assert 0 < fit <= 1
 
 
 async def test_sources_of_a_search_are_of_type_code(project: ToolRegistry) -> None:

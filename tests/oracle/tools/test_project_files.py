@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from oracle.tools import ToolRegistry, project_tools
 from oracle.tools.code_files import is_listed, list_project
-from oracle.tools.code_scan import find_ripgrep
 
 Write = Callable[..., Path]
 
@@ -131,36 +130,6 @@ async def test_git_itself_is_never_started(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     await ToolRegistry(project_tools(project)).call("search_code", {"query": "needle"})
     assert not marker.exists()
-
-
-def test_the_ripgrep_of_a_project_or_of_the_working_folder_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = tmp_path / "project"
-    (project / "bin").mkdir(parents=True)
-    (project / "bin/rg").write_text("#!/bin/sh\n")
-    (project / "bin/rg").chmod(0o755)
-    monkeypatch.chdir(project)
-    for path in (str(project / "bin"), "bin", ""):
-        monkeypatch.setenv("PATH", path)
-        assert find_ripgrep(project) is None
-    monkeypatch.setenv("PATH", str(project / "bin"))
-    assert find_ripgrep(tmp_path / "another") == str(project / "bin/rg")
-
-
-async def test_ripgrep_gets_nothing_of_our_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository(tmp_path / "project", {"a.py": "needle\n"})
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin/rg"
-    program.write_text(f"#!/bin/sh\n/usr/bin/env > '{tmp_path / 'environment'}'\nprintf 'a.py\\0'\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("RIPGREP_CONFIG_PATH", "rc")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
-    found = await ToolRegistry(project_tools(tmp_path / "project")).call("search_code", {"query": "needle"})
-    assert [source.path for source in found.sources] == ["a.py"]
-    names = {line.partition("=")[0] for line in (tmp_path / "environment").read_text().splitlines()}
-    assert names <= {"PWD", "SHLVL", "_", "OLDPWD"}  # the shell's own
 
 
 # --- as git has it ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,168 @@
+"""The index over the files of a folder, brought up to date whenever it is asked.
+
+A file whose times, size and inode are unchanged is not read again; one that was changed within the last moments is,
+because a second change may leave no trace in them. Of a file that is read again only the documents that are new are
+indexed: a thread grows by single entries.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from oracle.search.query import Matcher, Term
+from oracle.search.ranking import Document, Ranking
+
+Stamp = tuple[int, int, int, int]
+"""What tells whether a file has changed: modification and status times in nanoseconds, size in bytes, inode."""
+_LOCK_TIMEOUT_S = 20.0
+_FRESH_NS = 50_000_000
+"""The kernel's clock for files stands still for up to 10 ms."""
+_FRESH_COARSE_NS = 2_000_000_000
+"""On file systems that keep whole seconds (FAT: every other one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document stands: its file, its lines (from 1, without `end`), and its title."""
+
+    path: str
+    line: int
+    end: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The documents that match, best first, with their scores; the rest is as in `Scores`."""
+
+    places: Sequence[tuple[Place, float]]
+    weights: tuple[float, ...]
+    matcher: Matcher
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of a file: its title, and its documents."""
+
+    title: str
+    documents: Sequence[Document]
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that was read under a stamp (`None`: it must be read again), and its documents' numbers by digest."""
+
+    title: str | None
+    stamp: Stamp | None
+    documents: dict[int, int]
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The stamp of a file."""
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+class FileIndex:
+    """An index over files; safe to use from several threads.
+
+    Args:
+        field_weights: of the documents' short fields.
+        read: reads a file by its path; `None` for one that cannot be read.
+        wall_clock_ns: the time as files are stamped with it.
+    """
+
+    def __init__(
+        self,
+        field_weights: Sequence[float],
+        *,
+        read: Callable[[str], Reading | None],
+        wall_clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._read = read
+        self._wall_clock_ns = wall_clock_ns
+        self._lock = threading.Lock()
+        self._ranking = Ranking(field_weights)
+        self._files: dict[str, _File] = {}
+        self._places: dict[int, Place] = {}
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other threads out; all other methods are called within.
+
+        Raises:
+            TimeoutError: another thread has been using the index for a long time.
+        """
+        if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
+            raise TimeoutError("the index is busy; try again")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def update(self, files: Iterable[tuple[str, Stamp]], *, has_time: Callable[[], bool] = lambda: True) -> int:
+        """Read the files that have changed, and forget those that are gone.
+
+        Args:
+            files: all files by path. What raises in it ends the update; what was read until then is kept.
+            has_time: once it is false, files are left as they are.
+
+        Returns:
+            How many of the files the index has as they are now.
+        """
+        now_ns = self._wall_clock_ns()
+        gone = dict.fromkeys(self._files)
+        current = 0
+        for path, stamp in files:
+            gone.pop(path, None)
+            known = self._files.get(path)
+            if known is None or known.stamp != stamp:
+                if not has_time() or (self._ranking.is_full and known is None):
+                    continue
+                self._replace(path, self._read(path), None if _is_fresh(stamp, now_ns) else stamp)
+            current += 1
+        for path in gone:
+            self._replace(path, None, None)
+            del self._files[path]
+        return current
+
+    def rank(self, terms: Sequence[Term], *, only: Callable[[str], bool] | None = None) -> Ranked:
+        """The documents that have one of the terms, best first; of equal ones in the order of their paths.
+
+        Args:
+            terms: of the question.
+            only: the paths to look at; all by default.
+        """
+        among = None if only is None else {number for number, place in self._places.items() if only(place.path)}
+        scores = self._ranking.rank(terms, among=among)
+        places = [(self._places[number], score) for number, score in scores.by_document.items()]
+        places.sort(key=lambda item: (-item[1], item[0].path, item[0].line))
+        return Ranked(places, scores.weights, scores.matcher)
+
+    def titles(self) -> list[tuple[str, str]]:
+        """The paths of all files that can be read, in order, with their titles."""
+        return sorted((path, file.title) for path, file in self._files.items() if file.title is not None)
+
+    def _replace(self, path: str, reading: Reading | None, stamp: Stamp | None) -> None:
+        """Have these documents of a file and no others; those that are there already are left alone."""
+        known = dict(self._files[path].documents) if path in self._files else {}
+        kept: dict[int, int] = {}
+        for document in reading.documents if reading else ():
+            digest = hash((document.title, document.fields, document.body))
+            while digest in kept:  # another one of the same text
+                digest += 1
+            number = known.pop(digest, None)
+            number = self._ranking.add(document) if number is None else number
+            kept[digest] = number
+            self._places[number] = Place(path, document.line, document.end, document.title)
+        for number in known.values():
+            self._ranking.remove(number)
+            del self._places[number]
+        self._files[path] = _File(reading.title if reading else None, stamp, kept)
+
+
+def _is_fresh(stamp: Stamp, now_ns: int) -> bool:
+    changed_ns = max(stamp[:2])
+    return changed_ns >= now_ns - (_FRESH_NS if changed_ns % 1_000_000_000 else _FRESH_COARSE_NS)

@@ -1,0 +1,226 @@
+"""Ranking of documents by BM25 over a body and some short fields, from an inverted index in memory.
+
+Rules:
+
+- The score of a term is its rarity times the sum of two parts: how often it stands in the body, saturating, relative to
+  the body's length; and the weights of the short fields (a title, a path) that have it.
+- The score of a document is the sum over the terms, times a share that grows with the terms it has.
+- A posting is one integer: the document, the fields, and the occurrences in the body. Postings are kept by tokens as
+  written; the keys of a token (`words.keys`) lead to it. The index keeps no text.
+"""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from oracle.search.query import Matcher, Term
+from oracle.search.words import IDENTIFIER, keys, tokens
+
+MAX_SIZE = 32_000_000
+"""In units of some eight bytes: 250 MB. A project of a thousand files takes about 3 MB."""
+_TOKEN_SIZE = 50
+_COUNT_BITS = 20
+_COUNT_MASK = (1 << _COUNT_BITS) - 1
+_MAX_FIELDS = 4
+_FIELD_MASK = (1 << _MAX_FIELDS) - 1
+_SHIFT = _COUNT_BITS + _MAX_FIELDS
+_MAX_COUNTED = 50.0
+"""Occurrences of one term that count in one document; the score saturates long before."""
+_SATURATION = 1.2
+_LENGTH_SHARE = 0.5
+_LEAST_COVERAGE = 0.25
+_MIN_DEAD = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is found as one.
+
+    Args:
+        body: its text.
+        fields: its short fields, in the order of the ranking's weights.
+        line: where it begins in its file, from 1.
+        end: the line behind its last one.
+        title: for display.
+    """
+
+    body: str
+    fields: tuple[str, ...] = ()
+    line: int = 1
+    end: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a question finds.
+
+    Args:
+        by_document: the scores of documents by number, greater is better.
+        weights: of each term, its rarity times its own weight; 0 for one that stands nowhere.
+        matcher: finds the terms in the documents' texts.
+    """
+
+    by_document: Mapping[int, float]
+    weights: tuple[float, ...]
+    matcher: Matcher
+
+
+class Ranking:
+    """An inverted index; not safe for use from several threads.
+
+    Args:
+        field_weights: of the short fields, at most four.
+    """
+
+    def __init__(self, field_weights: Sequence[float]) -> None:
+        self._weights = [
+            sum(weight for bit, weight in enumerate(field_weights) if mask >> bit & 1)
+            for mask in range(1 << _MAX_FIELDS)
+        ]
+        self._postings: dict[str, array[int]] = {}
+        self._tokens: dict[str, list[str]] = {}
+        self._lengths: dict[int, int] = {}
+        self._total_length = 0
+        self._next_number = self._dead = 0
+        self._size = 0
+        self._vocabulary: str | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more documents should be added."""
+        return self._size >= MAX_SIZE
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, document: Document) -> int:
+        """Index a document; gives its number."""
+        number, self._next_number = self._next_number, self._next_number + 1
+        evidence = Counter(tokens(document.body[:_COUNT_MASK]))
+        for bit, field in enumerate(document.fields):
+            for token in set(tokens(field)):
+                evidence[token] += 1 << bit + _COUNT_BITS
+        first, of_token = number << _SHIFT, self._postings.get
+        for token, bits in evidence.items():
+            if (postings := of_token(token) or self._new(token)) is not None:
+                postings.append(first | bits)
+        self._size += len(evidence)
+        self._lengths[number] = len(document.body)
+        self._total_length += len(document.body)
+        return number
+
+    def _new(self, token: str) -> "array[int] | None":
+        """The postings of a token that is seen for the first time; `None` for one that cannot be searched."""
+        found = keys(token)
+        if not found:
+            return None
+        for key in found:
+            self._tokens.setdefault(key, []).append(token)
+        self._size += _TOKEN_SIZE
+        self._vocabulary = None
+        self._postings[token] = array("Q")
+        return self._postings[token]
+
+    def remove(self, number: int) -> None:
+        """Take a document out. Its postings stay until they are many."""
+        self._total_length -= self._lengths.pop(number)
+        self._dead += 1
+        if self._dead > max(_MIN_DEAD, len(self._lengths)):
+            self._compact()
+
+    def rank(self, terms: Sequence[Term], *, among: Collection[int] | None = None) -> Scores:
+        """The scores of the documents that have a term.
+
+        Args:
+            terms: of the question.
+            among: the documents to look at; all by default.
+        """
+        allowed: Collection[int] = self._lengths.keys() if among is None else self._lengths.keys() & among
+        matching = [self._matching(term) for term in terms]
+        evidence = [self._evidence(fits, allowed) for fits in matching]
+        weights = tuple(
+            term.weight * _rarity(len(counts), len(allowed)) for term, (counts, _) in zip(terms, evidence, strict=True)
+        )
+        scores: dict[int, float] = {}
+        covered: dict[int, float] = {}
+        for weight, (counts, fields) in zip(weights, evidence, strict=True):
+            for number, count in counts.items():
+                field = fields.get(number, 0.0)
+                in_body = count * (_SATURATION + 1) / (count + _SATURATION * self._relative_length(number))
+                scores[number] = scores.get(number, 0.0) + weight * (in_body + field)
+                covered[number] = covered.get(number, 0.0) + weight * min(count + field, 1.0)
+        total = sum(weights) or 1.0
+        for number, share in covered.items():
+            scores[number] *= _LEAST_COVERAGE + (1 - _LEAST_COVERAGE) * share / total
+        return Scores(scores, weights, _matcher(terms, matching))
+
+    def _evidence(
+        self, fits: Mapping[str, float], allowed: Collection[int]
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """For each document that has a term: its occurrences in the body, and the weight of the fields with it."""
+        counts: dict[int, float] = {}
+        fields: dict[int, float] = {}
+        seen: dict[int, int] = {}
+        for token, fit in sorted(fits.items(), key=lambda item: -item[1]):
+            for posting in self._postings[token]:
+                number = posting >> _SHIFT
+                if number in allowed:
+                    counts[number] = min(counts.get(number, 0.0) + fit * (posting & _COUNT_MASK), _MAX_COUNTED)
+                    if mask := posting >> _COUNT_BITS & _FIELD_MASK:
+                        before = seen.get(number, 0)  # each field counts once, with what matches best in it
+                        fields[number] = fields.get(number, 0.0) + fit * self._weights[mask & ~before]
+                        seen[number] = before | mask
+        return counts, fields
+
+    def _matching(self, term: Term) -> dict[str, float]:
+        """The tokens that match a term, with how well they do."""
+        if term.is_identifier:
+            found = {term.word, *self._keys_with(f"\n{IDENTIFIER}{term.word}"), *self._keys_with(f"{term.word}\n")}
+        else:
+            found = {IDENTIFIER + term.word, *self._keys_with(f"\n{term.stem}")}
+        fits: dict[str, float] = {}
+        for key in found:
+            fit = term.fit(key)
+            for token in self._tokens.get(key, ()) if fit else ():
+                fits[token] = max(fits.get(token, 0.0), fit)
+        return fits
+
+    def _keys_with(self, piece: str) -> Iterator[str]:
+        """The keys that contain a text, in which a line break stands for the beginning or the end of a key."""
+        if self._vocabulary is None:
+            self._vocabulary = "\n".join(["", *self._tokens, ""])
+        at = self._vocabulary.find(piece)
+        while at >= 0:
+            start = self._vocabulary.rfind("\n", 0, at + 1) + 1
+            end = self._vocabulary.find("\n", start)
+            yield self._vocabulary[start:end]
+            at = self._vocabulary.find(piece, end)
+
+    def _relative_length(self, number: int) -> float:
+        mean = max(self._total_length / len(self._lengths), 1.0)
+        return 1 - _LENGTH_SHARE + _LENGTH_SHARE * self._lengths[number] / mean
+
+    def _compact(self) -> None:
+        """Drop the postings of documents that were removed, and the tokens that have none left."""
+        alive, before = self._lengths.keys(), self._postings
+        self._postings, self._tokens, self._size, self._dead, self._vocabulary = {}, {}, 0, 0, None
+        for token, postings in before.items():
+            kept = array("Q", (posting for posting in postings if posting >> _SHIFT in alive))
+            if kept and (new := self._new(token)) is not None:
+                new.extend(kept)
+                self._size += len(kept)
+
+
+def _rarity(having: int, documents: int) -> float:
+    return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if having else 0.0
+
+
+def _matcher(terms: Sequence[Term], matching: Sequence[Mapping[str, float]]) -> Matcher:
+    known: dict[str, list[tuple[int, float]]] = {}
+    for index, fits in enumerate(matching):
+        for token, fit in fits.items():
+            known.setdefault(token, []).append((index, fit))
+    return Matcher(terms, known)

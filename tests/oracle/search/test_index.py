@@ -1,0 +1,149 @@
+"""The index: what it ranks first, and how it follows the files."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.search import Document, FileIndex, Ranking, Reading, Stamp, ranking, terms_of
+
+LONG_AFTER_NS = 2**62
+
+
+class Files:
+    """Files in memory, as an index reads them; each change gives a new stamp."""
+
+    def __init__(self, **texts: str) -> None:
+        self.stamps: dict[str, Stamp] = {}
+        self.texts: dict[str, str] = {}
+        self.reads: list[str] = []
+        for path, text in texts.items():
+            self.write(path, text)
+
+    def write(self, path: str, text: str) -> None:
+        self.texts[path] = text
+        self.stamps[path] = (len(self.stamps) + self.stamps.get(path, (0,))[0] + 1, 0, len(text), 0)
+
+    def read(self, path: str) -> Reading | None:
+        self.reads.append(path)
+        text = self.texts[path]
+        return None if text == "unreadable" else Reading(path, [Document(part) for part in text.split("|")])
+
+    def __iter__(self) -> Iterator[tuple[str, Stamp]]:
+        return iter([(path, self.stamps[path]) for path in self.texts])
+
+
+def found(index: FileIndex, question: str) -> list[str]:
+    return [place.path for place, _ in index.rank(terms_of(question)).places]
+
+
+def index_over(files: Files) -> FileIndex:
+    index = FileIndex((), read=files.read, wall_clock_ns=lambda: LONG_AFTER_NS)
+    index.update(files)
+    return index
+
+
+def best(ranking: Ranking, question: str) -> list[int]:
+    scores = ranking.rank(terms_of(question)).by_document
+    return sorted(scores, key=lambda number: -scores[number])
+
+
+def test_rare_words_fields_and_short_texts_count_more() -> None:
+    ranking = Ranking((2.0,))
+    texts = ["common " * 3, "common rare", "common rare " + "filler " * 500, "common filler"]
+    numbers = [ranking.add(Document(text)) for text in texts]
+    titled = ranking.add(Document("other", ("rare",)))
+    assert best(ranking, "common rare")[:2] == [numbers[1], titled]
+    assert set(best(ranking, "rare")) == {numbers[1], numbers[2], titled}
+
+
+def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
+    ranking = Ranking((2.0,))
+    one, other = (ranking.add(Document("", (title,))) for title in ("report", "report reported reports"))
+    scores = ranking.rank(terms_of("report")).by_document
+    assert scores[one] == scores[other]
+
+
+def test_documents_that_were_removed_are_not_found_and_their_postings_go() -> None:
+    ranking = Ranking(())
+    words = {5: "gone", 2_950: "kept"}
+    numbers = [ranking.add(Document(f"{words.get(number, 'other')} common")) for number in range(3_000)]
+    for number in numbers[:2_900]:
+        ranking.remove(number)
+    assert set(best(ranking, "common")) == set(numbers[2_900:])
+    assert best(ranking, "gone") == []
+    assert best(ranking, "kept") == [numbers[2_950]]
+    assert len(ranking._postings["common"]) < 1_500
+
+
+def test_of_a_file_that_changed_only_new_documents_are_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = Files(log="one|two|three", note="four")
+    index = index_over(files)
+    added: list[str] = []
+    add = Ranking.add
+    monkeypatch.setattr(Ranking, "add", lambda self, document: added.append(document.body) or add(self, document))
+    files.reads.clear()
+    files.write("log", "zero|one|two|two|five")
+    index.update(files)
+    assert files.reads == ["log"]
+    assert sorted(added) == ["five", "two", "zero"]
+    assert found(index, "three") == []
+    assert found(index, "two") == ["log", "log"]
+
+
+def test_a_file_that_is_gone_or_cannot_be_read_is_not_found() -> None:
+    files = Files(a="word", b="word", c="unreadable")
+    index = index_over(files)
+    assert (found(index, "word"), index.titles()) == (["a", "b"], [("a", "a"), ("b", "b")])
+    del files.texts["a"]
+    files.write("b", "unreadable")
+    index.update(files)
+    assert (found(index, "word"), index.titles()) == ([], [])
+
+
+def test_without_time_changed_files_are_left_as_they_are_and_counted() -> None:
+    files = Files(a="word")
+    index = index_over(files)
+    files.write("b", "word")
+    assert index.update(files, has_time=lambda: False) == 1
+    assert found(index, "word") == ["a"]
+    assert index.update(files) == 2
+
+
+def test_a_full_index_takes_no_more_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "MAX_SIZE", 1)
+    files = Files(a="word", b="word")
+    index = FileIndex((), read=files.read)
+    assert index.update(files) == 1
+    assert found(index, "word") == ["a"]
+
+
+def test_an_index_that_is_in_use_for_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oracle.search.index._LOCK_TIMEOUT_S", 0)
+    index = FileIndex((), read=Files().read)
+    with index.locked(), pytest.raises(TimeoutError, match="the index is busy"), index.locked():
+        pass
+
+
+_TEXTS = st.lists(st.sampled_from(["one", "two", "twoTwo", "Two_three", "été", "缓存策略"]), max_size=4).map(" ".join)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.lists(_TEXTS, min_size=1).map("|".join)), min_size=1))
+def test_however_files_change_the_index_finds_what_a_new_one_does(versions: list[dict[str, str]]) -> None:
+    files = Files()
+    index = index_over(files)
+    for version in versions:
+        for path in files.texts.keys() - version.keys():
+            del files.texts[path]
+        for path, text in version.items():
+            if files.texts.get(path) != text:
+                files.write(path, text)
+        index.update(files)
+    anew = index_over(files)
+    for question in ("one", "two", "two_three", "ete", "缓存"):
+        ours, new = (each.rank(terms_of(question)) for each in (index, anew))
+        assert [(place.path, round(score, 9)) for place, score in ours.places] == [
+            (place.path, round(score, 9)) for place, score in new.places
+        ]
