@@ -30,9 +30,9 @@ check: lint ## what CI runs: the linters and all tests; some six minutes on two 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear .venv/lowest
 	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --requirement .ci/lowest.lock
-	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --constraint requirements.lock hypothesis pytest pytest-asyncio
+	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --constraint requirements.lock hypothesis pytest pytest-asyncio pytest-xdist
 	$(BIN)/uv pip install --quiet --python .venv/lowest/bin/python --no-deps --editable .
-	.venv/lowest/bin/python -m pytest --quiet -m "not soak and not long" $(SMOKE)
+	.venv/lowest/bin/python -m pytest --numprocesses auto --quiet -m "not soak and not long" $(SMOKE)
 
 bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 	$(BIN)/python -m benchmarks
