@@ -132,7 +132,7 @@ def tick_costs() -> None:
 
     def step() -> None:
         ours.root.step()
-        ours.context.visited.clear()
+        ours.context.end_tick()
 
     def record() -> TickRecord:
         return ticker.tick(told)

@@ -82,6 +82,7 @@ def build(
     root = building.make(definition.root)
     if building.substitutes:
         raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
+    context.set_root(root)
     return LiveTree(definition, root, tuple(building.nodes), context)
 
 

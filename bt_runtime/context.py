@@ -1,44 +1,46 @@
-"""The desk between the nodes of a run and its loop: nodes ask for work and wake-ups here, and the loop serves them.
+"""What the nodes of a run share with the loop that runs them: nodes ask for work and wake-ups, the loop serves them.
 
-Rules that make a run a function of what it was told:
+Rules that make a run a function of its inputs:
 
 - Nodes never await and never read a clock; `now_s` is the time of the tick, the same for the whole tick.
-- A node that needs something slow posts a request and answers RUNNING. The loop starts the requests of a tick in the
-  order in which they were posted, and hands the outcomes back at the start of a later tick.
-- A halted node's request is cancelled, and its end is awaited before anything else starts. One that is withdrawn in the
-  tick that posted it never starts.
+- A node that needs something slow posts a request and returns RUNNING. The loop starts the requests of a tick in the
+  order in which they were posted, and sets their outcomes before a later tick.
+- A halted node's request is cancelled, and its end is awaited before anything else starts. A request that is withdrawn
+  in the tick that posted it never starts.
+- Only the methods of the context change it.
 """
 
-from collections.abc import Coroutine, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.recording import NodeError, Outcome
 
 
 class Requester(Protocol):
-    """A node that can have a request under way."""
+    """A node that can have a pending request."""
 
     @property
     def path(self) -> str:
-        """Which node."""
+        """The path of the node."""
         ...
 
     def start(self) -> Coroutine[Any, Any, Any]:
-        """Begin; called by the loop after the tick."""
+        """The work; called by the loop after the tick."""
         ...
 
     def give_back(self, value: Any) -> None:  # noqa: ANN401
-        """Take what a cancelled request kept; never raises."""
+        """Take the partial result of a cancelled request; never raises."""
         ...
 
 
 class Host(Protocol):
-    """What the embedding program offers to the nodes that every tree has."""
+    """What the embedding program offers to the built-in nodes."""
 
     def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
-        """Tell the user something beside the answer."""
+        """Send the user a message that is not part of the answer."""
         ...
 
     async def call(self, action: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -48,14 +50,14 @@ class Host(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """Something slow that a node asked for.
+    """Slow work that a node has asked for.
 
     Args:
         key: `path@n` for the n-th of the node in this run.
-        node: who asked.
-        outcome: how it ended, from the tick on that is told so.
-        started: it has left the desk.
-        halted: the node no longer wants it.
+        node: the node that posted it.
+        outcome: how it ended; `None` until the tick that gets it.
+        started: its task has been started.
+        halted: the node has withdrawn it.
     """
 
     key: str
@@ -65,27 +67,55 @@ class Request:
     halted: bool = False
 
 
+class TickTrace(NamedTuple):
+    """What the nodes did in one tick.
+
+    Args:
+        tick: its number, from 1.
+        visited: indices of the nodes that were ticked, in order of entry.
+        halted: indices of the nodes that were halted.
+        writes: (key, value) of each blackboard write, in order.
+        errors: exceptions in nodes.
+    """
+
+    tick: int
+    visited: tuple[int, ...]
+    halted: tuple[int, ...]
+    writes: tuple[tuple[str, Any], ...]
+    errors: tuple[NodeError, ...]
+
+
 class RunContext:
     """What the nodes of one run share with its loop.
 
     Args:
         blackboard: of this run.
         host: the embedding program; the host's own nodes know its real type.
+
+    Attributes:
+        now_s: the time of the tick, in seconds of the run's clock.
+        tick: the number of finished ticks.
+        posted: requests to be started after the tick, in order.
+        halting: requests of halted nodes whose end has not been awaited.
+        again: the path of a node that asked to be ticked again at once; `None` if none did.
+        errors: exceptions in nodes during this tick.
+        visit: called with the index of each node that is ticked.
     """
 
     __slots__ = (
+        "_deadlines",
+        "_halted",
+        "_root",
+        "_visited",
         "again",
         "blackboard",
-        "deadlines",
         "errors",
         "halting",
         "host",
         "now_s",
         "posted",
-        "stopped",
         "tick",
         "visit",
-        "visited",
     )
 
     def __init__(self, blackboard: Blackboard, host: Any = None) -> None:  # noqa: ANN401  the host's own type
@@ -93,68 +123,141 @@ class RunContext:
         self.host = host
         self.now_s = 0.0
         self.tick = 0
-        self.visited: list[int] = []
-        self.visit = self.visited.append  # bound once: every node calls it in every tick
-        self.stopped: list[int] = []
-        self.posted: list[Request] = []
-        self.halting: list[Request] = []
-        self.deadlines: dict[int, float] = {}
+        self.posted: tuple[Request, ...] = ()
+        self.halting: tuple[Request, ...] = ()
         self.again: str | None = None
-        self.errors: list[NodeError] = []
+        self.errors: tuple[NodeError, ...] = ()
+        self._visited: list[int] = []
+        self._halted: list[int] = []
+        self._deadlines: dict[int, float] = {}
+        self._root: weakref.ref[Any] | None = None
+        self.visit = self._visited.append  # bound once: every node calls it in every tick
+
+    # For nodes
 
     def post(self, node: Requester, *, nth: int) -> Request:
         """Ask for `node.start()` to be run after this tick."""
         request = Request(f"{node.path}@{nth}", node)
-        self.posted.append(request)
+        self.posted += (request,)
         return request
 
     def withdraw(self, request: Request) -> None:
-        """The node was halted: cancel what is under way; what has not been started never will be.
+        """Cancel the request of a halted node; one that has not been started never will be.
 
-        An outcome that is there already, but that the node has not looked at, is given back at once.
+        An outcome that the node has not taken yet is given back at once.
         """
         if request.halted:
             return
         request.halted = True
         if not request.started:
-            self.posted.remove(request)
+            self.posted = _without(self.posted, [request])
         elif request.outcome is None:
-            self.halting.append(request)
+            self.halting += (request,)
         else:
             self.give_back(request, request.outcome)
 
-    def give_back(self, request: Request, outcome: Outcome) -> None:
-        """Hand a halted node what its request kept."""
-        if outcome.error is not None:
-            self.record_error(request.node.path, outcome.error)
-        request.node.give_back(outcome.value)
-
-    def take_posted(self, chosen: Sequence[Request] | None = None) -> Sequence[Request]:
-        """The requests to start now, in the order in which they were posted.
-
-        Args:
-            chosen: some of the posted ones; the others stay posted. `None` means all.
-        """
-        if chosen is None or len(chosen) == len(self.posted):
-            chosen, self.posted = self.posted, []
-        else:
-            self.posted = [request for request in self.posted if request not in chosen]
-        for request in chosen:
-            request.started = True
-        return chosen
-
     def wake_at(self, node_index: int, at_s: float) -> None:
-        """Tick the tree when the run's clock shows `at_s`; replaces the node's earlier wish."""
-        self.deadlines[node_index] = at_s
+        """Tick the tree when the run's clock shows `at_s`; replaces the node's earlier deadline."""
+        self._deadlines[node_index] = at_s
 
     def forget_deadline(self, node_index: int) -> None:
-        """The node no longer cares."""
-        self.deadlines.pop(node_index, None)
+        """Remove the node's deadline, if it has one."""
+        self._deadlines.pop(node_index, None)
 
     def tick_again(self, path: str) -> None:
         """Tick the tree again at once: the node at `path` can make progress without waiting."""
         self.again = path
 
+    def record_halt(self, node_index: int) -> None:
+        """The node was halted, so its status may have changed without a visit."""
+        self._halted.append(node_index)
+
     def record_error(self, path: str, error: str) -> None:
         """An exception in a node, as `Type: message`, for the tick record."""
-        self.errors.append(NodeError(path, error))
+        self.errors += (NodeError(path, error),)
+
+    def root(self) -> Any:  # noqa: ANN401  a `Node`, which stands above this module
+        """The topmost node; `None` when nothing holds the tree any more."""
+        return self._root and self._root()
+
+    # For what drives the run: the builder, the run loop, a replay, py_trees
+
+    def set_root(self, root: object) -> None:
+        """Remember the topmost node, weakly: the nodes hold the context, so that a tree never is a cycle."""
+        self._root = weakref.ref(root)
+
+    def begin_tick(self, at_s: float) -> None:
+        """Set the time of the tick; deadlines that it has reached are over."""
+        self.now_s = at_s
+        if self._deadlines:
+            self._deadlines = {index: until_s for index, until_s in self._deadlines.items() if until_s > at_s}
+
+    def end_tick(self) -> TickTrace:
+        """Finish the tick: what happened since the last one, which is forgotten here."""
+        self.tick += 1
+        trace = TickTrace(
+            self.tick, tuple(self._visited), tuple(self._halted), self.blackboard.take_writes(), self.errors
+        )
+        self._visited.clear()
+        self._halted.clear()
+        self.errors = ()
+        return trace
+
+    def has_changed(self) -> bool:
+        """Whether something has happened since the last tick ended."""
+        return bool(self._halted or self.errors or self.blackboard.writes)
+
+    def visited_by(self, step: Callable[[], object]) -> frozenset[int]:
+        """Call a step outside of a recorded tick; the indices of the nodes that it ticked."""
+        before = len(self._visited)
+        step()
+        visited = frozenset(self._visited[before:])
+        del self._visited[before:]
+        return visited
+
+    def answer(self, request: Request, outcome: Outcome) -> None:
+        """Set the outcome of a request, for its node to take in the next tick."""
+        request.outcome = outcome
+
+    def give_back(self, request: Request, outcome: Outcome) -> None:
+        """Give a halted node the partial result of its request."""
+        if outcome.error is not None:
+            self.record_error(request.node.path, outcome.error)
+        request.node.give_back(outcome.value)
+
+    def take_posted(self, chosen: Collection[Request] | None = None) -> tuple[Request, ...]:
+        """The requests to start now, in the order in which they were posted.
+
+        Args:
+            chosen: some of the posted ones; the others stay posted. `None` means all.
+        """
+        taken = self.posted if chosen is None else tuple(chosen)
+        self.posted = _without(self.posted, taken)
+        for request in taken:
+            request.started = True
+        return taken
+
+    def drop_posted(self) -> None:
+        """Forget the requests that have not been started: the run is over."""
+        self.posted = ()
+
+    def settled(self, requests: Collection[Request]) -> None:
+        """The ends of these requests of halted nodes have been awaited."""
+        self.halting = _without(self.halting, requests)
+
+    def take_again(self) -> str | None:
+        """The path of the node that asked for another tick, if one did."""
+        taken, self.again = self.again, None
+        return taken
+
+    def next_deadline_s(self) -> float | None:
+        """The earliest deadline of a node; `None` if there is none."""
+        return min(self._deadlines.values(), default=None)
+
+    def due(self, until_s: float) -> tuple[int, ...]:
+        """The indices of the nodes whose deadline has come."""
+        return tuple(index for index, at_s in self._deadlines.items() if at_s <= until_s)
+
+
+def _without(requests: tuple[Request, ...], removed: Collection[Request]) -> tuple[Request, ...]:
+    return tuple(request for request in requests if request not in removed)

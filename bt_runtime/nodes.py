@@ -5,24 +5,23 @@ Every node is a `py_trees.behaviour.Behaviour` with py_trees' life cycle (`initi
 
 - `step` ticks a node by direct calls instead of through nested generators: half the cost, and one place that catches
   what a node raises. An exception in `update` breaks a stock py_trees tick: statuses go stale, a memory sequence starts
-  over. Here the node answers FAILURE, and the error is in the tick record under the node's path.
-- The constructor makes no logger, UUID and generator per node, which is most of a stock node's memory; a node knows its
-  parent weakly, so a tree that nobody holds is gone at once, without the cyclic collector.
+  over. Here the node returns FAILURE, and the error is in the tick record under the node's path.
+- A node keeps what changes and what a tick reads. What only py_trees' tools ask for (name, identifier, parent, …) is
+  derived from the definition when they ask; it would be most of a stock node's memory.
 
 What always holds: a node that has ended has no RUNNING children; a halted action's request is withdrawn; `terminate` is
 called once for each `initialise`, whatever was raised in between.
 """
 
 import uuid
-import weakref
 from abc import abstractmethod
 from asyncio import CancelledError
 from collections.abc import Coroutine, Iterator, Mapping
-from logging import getLogger
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import BlackBoxLevel
+from py_trees.logging import Logger
 
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
@@ -34,43 +33,74 @@ Children = Mapping[str, tuple["Node[Any]", ...]]
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
 _RAISED = (Exception, CancelledError)
-"""What is caught around a node. Nodes are plain calls, so a `CancelledError` there comes from a result that they looked
-at; it is no cancel of the run."""
+"""What is caught around a node. Nodes are plain calls, so a `CancelledError` there comes from a result that they read;
+it is not a cancel of the run."""
 
 _PATHS = uuid.UUID("5a3c1f0e-7c1b-4a51-9a53-0b7d6a3d9d11")
 
 
-class Node(Behaviour, Generic[SettingsT]):
+class _PyTreesView(Behaviour):
+    """The attributes that py_trees' tools read, derived when they are read; type checkers see py_trees' own."""
+
+    logger = Logger("bt_runtime")
+    blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
+    feedback_message = ""
+
+    if not TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """The last part of the path."""
+            return self.definition.label
+
+        @property
+        def id(self) -> uuid.UUID:
+            """An identifier made from the path."""
+            return uuid.uuid5(_PATHS, self.path)
+
+        @property
+        def qualified_name(self) -> str:
+            """The class and the name."""
+            return f"{type(self).__qualname__}/{self.name}"
+
+        @property
+        def blackboards(self) -> list[Any]:
+            """None: the blackboard is the run's."""
+            return []
+
+        @property
+        def children(self) -> list["Node[Any]"]:
+            """The child nodes."""
+            return list(self.child_nodes)
+
+        @property
+        def parent(self) -> "Node[Any] | None":
+            """The node above; `None` for the root, and for a node whose tree nobody holds any more."""
+            root = self.run.root()
+            return root and next((node for node in root.iterate() if self in node.child_nodes), None)
+
+
+class Node(_PyTreesView, Generic[SettingsT]):
     """A node of a live tree.
 
     Args:
-        definition: what the tree file says.
+        definition: its part of the tree file.
         children: by slot, already built.
         run: the run it belongs to.
-        index: its place in the definition's `nodes()`.
+        index: its position in the definition's `nodes()`.
     """
 
     kind: ClassVar[Kind]
-    settings: SettingsT
-    children: list["Node[Any]"]  # type: ignore[assignment]  # py_trees types them as its own base
-
-    logger = getLogger("bt_runtime.nodes")  # type: ignore[assignment]  # py_trees wants one; ours is shared and silent
-    feedback_message = ""
-    blackbox_level = BlackBoxLevel.NOT_A_BLACKBOX
-    _parent: "weakref.ref[Node[Any]] | None" = None
 
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
-        # py_trees' own constructor is left out on purpose; see the head of this module.
+        # py_trees' constructor is not called: its logger, UUID and generator are most of a stock node's memory.
         self.definition = definition
-        self.settings = definition.settings  # type: ignore[assignment]  # the reader made it of the kind's type
+        self.settings = cast("SettingsT", definition.settings)  # the reader made it of the kind's type
         self.run = run
         self.index = index
         self.status = INVALID
-        self.children = [child for slot in children.values() for child in slot] if children else []
-        if self.children:
-            below = weakref.ref(self)
-            for child in self.children:
-                child._parent = below  # noqa: SLF001  of the same class
+        slots = tuple(children.values())
+        self.child_nodes: tuple[Node[Any], ...] = slots[0] if len(slots) == 1 else sum(slots, ())
         self.attach(children)
 
     @property
@@ -79,40 +109,15 @@ class Node(Behaviour, Generic[SettingsT]):
         return self.definition.path
 
     @property
-    def name(self) -> str:  # type: ignore[override]  # attributes in py_trees, here and below
-        """The last part of the path."""
-        return self.definition.label
-
-    @property
     def constants(self) -> Mapping[str, object]:
         """The arguments of the subtree that it stands in."""
         return self.definition.constants
-
-    @property
-    def parent(self) -> "Node[Any] | None":  # type: ignore[override]
-        """The node above; `None` for the root, and for a node whose tree nobody holds any more."""
-        return self._parent() if self._parent is not None else None
-
-    @property
-    def id(self) -> uuid.UUID:  # type: ignore[override]
-        """py_trees' identifier, made from the path."""
-        return uuid.uuid5(_PATHS, self.path)
-
-    @property
-    def qualified_name(self) -> str:  # type: ignore[override]
-        """py_trees' name for displays."""
-        return f"{type(self).__qualname__}/{self.name}"
-
-    @property
-    def blackboards(self) -> list[Any]:  # type: ignore[override]
-        """py_trees' blackboard clients: none, the blackboard is the run's."""
-        return []
 
     def attach(self, children: Children) -> None:
         """Keep the children by slot, compile expressions; called once, when the node is built."""
 
     def step(self) -> Status:
-        """Tick this node and what it decides to tick; never raises."""
+        """Tick this node and the children that it decides to tick; never raises."""
         self.run.visit(self.index)
         try:
             if self.status is not RUNNING:
@@ -122,11 +127,11 @@ class Node(Behaviour, Generic[SettingsT]):
                 self.status = status
                 return status
             if status is not SUCCESS and status is not FAILURE:
-                raise TypeError(f"update() must answer SUCCESS, FAILURE or RUNNING, not {status!r}")
+                raise TypeError(f"update() must return SUCCESS, FAILURE or RUNNING, not {status!r}")
         except _RAISED as error:
             self._note(error)
             status = FAILURE
-        if self.children:
+        if self.child_nodes:
             self.halt_children()
         try:
             self.terminate(status)
@@ -137,48 +142,44 @@ class Node(Behaviour, Generic[SettingsT]):
         return status
 
     def _note(self, error: BaseException) -> None:
-        """An error of the node, for the tick record and for displays."""
+        """Record an error of the node, for the tick record and for displays."""
         self.feedback_message = describe(error)
         self.run.record_error(self.path, self.feedback_message)
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""
-        for child in self.children:
+        for child in self.child_nodes:
             if child.status is RUNNING:
                 child.stop(INVALID)
 
     def reset_children(self, start: int = 0) -> None:
         """Make the children from a position on INVALID: they have no part in this round, or not yet."""
-        for child in self.children[start:] if start else self.children:
+        for child in self.child_nodes[start:] if start else self.child_nodes:
             if child.status is not INVALID:
                 child.stop(INVALID)
 
     def stop(self, new_status: Status = INVALID) -> None:
-        """Halt: what is RUNNING below ends first, then this node; idempotent, never raises."""
-        if self.children:
+        """Halt: RUNNING children end first, then this node; idempotent, never raises."""
+        if self.child_nodes:
             self.reset_children()
         if self.status is RUNNING:
             try:
                 self.terminate(new_status)
             except _RAISED as error:  # a halt must reach every node
                 self._note(error)
-        self.run.stopped.append(self.index)
+        self.run.record_halt(self.index)
         self.status = new_status
 
     def tick(self) -> Iterator[Behaviour]:
         """py_trees' form of `step`, outside of a run: yields the nodes that were ticked, this one last."""
-        visited = self.run.visited
-        before = len(visited)
-        self.step()
-        ticked = frozenset(visited[before:])
-        del visited[before:]
+        ticked = self.run.visited_by(self.step)
         yield from (node for node in self.iterate() if isinstance(node, Node) and node.index in ticked)
 
     def tip(self) -> Behaviour | None:
         """The deepest node that decided this one's status; `None` while it is INVALID."""
         if self.status is INVALID:
             return None
-        below = [child for child in self.children if child.status is not INVALID]
+        below = [child for child in self.child_nodes if child.status is not INVALID]
         running = [child for child in below if child.status is RUNNING]
         decisive = running[0] if running else (below[-1] if below else None)
         return decisive.tip() if decisive is not None else self

@@ -77,8 +77,8 @@ class _Player:
             return self._ticker.close(told)
         self._answer(recorded.outcomes)
         record = self._ticker.tick(told)
-        self._context.halting.clear()
-        self._context.again = None
+        self._context.settled(self._context.halting)
+        self._context.take_again()
         self.open_requests |= {request.key: request for request in self._context.take_posted()}
         self.is_running = self._ticker.status is RUNNING
         return record
@@ -90,7 +90,7 @@ class _Player:
             if request is None:
                 self.missing.append(outcome.key)
             elif outcome.state != "cancelled":
-                request.outcome = outcome
+                self._context.answer(request, outcome)
             elif request.halted:
                 self._context.give_back(request, outcome)
             else:

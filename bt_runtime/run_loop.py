@@ -178,9 +178,9 @@ class RunLoop:
 
     async def _settle_halted(self) -> None:
         """Await what halted nodes had under way, and hand it to them."""
-        while halted := tuple(self._context.halting):
+        while halted := self._context.halting:
             settled = await self._tasks.settle(halted)
-            del self._context.halting[: len(halted)]
+            self._context.settled(halted)
             outcomes = [self._inbox.withdraw(request) or kept for request, kept in zip(halted, settled, strict=True)]
             await self._keep(outcomes)
             for request, outcome in zip(halted, outcomes, strict=True):
@@ -193,7 +193,7 @@ class RunLoop:
 
     async def _wait(self) -> TickInput:
         """Sleep until there is a reason for a tick."""
-        again, self._context.again = self._context.again, None
+        again = self._context.take_again()
         while not self._inbox:
             now_s = self._clock.now()
             until_s = self._next_deadline_s()
@@ -226,7 +226,7 @@ class RunLoop:
         events = self._inbox.take(before_s=inf if deadline_s is None else deadline_s)
         ends = [event for event in events if isinstance(event, Ended)]
         for end in ends:
-            end.request.outcome = end.outcome
+            self._context.answer(end.request, end.outcome)
         outcomes = tuple(end.outcome for end in ends)
         deliveries = tuple((event.key, event.value) for event in events if isinstance(event, Delivery))
         causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
@@ -246,27 +246,27 @@ class RunLoop:
 
     def _next_deadline_s(self) -> float | None:
         """Of the nodes and of the supervisor."""
-        until_s = min(self._context.deadlines.values(), default=None)
+        until_s = self._context.next_deadline_s()
         outer_s = self._supervisor.deadline_s() if self._supervisor is not None else None
         return until_s if outer_s is None or (until_s is not None and until_s <= outer_s) else outer_s
 
     def _due(self, until_s: float) -> tuple[str, ...]:
         """The nodes whose deadline has come; the root, where it is the supervisor's alone."""
-        due = [self._tree.nodes[index].path for index, at_s in self._context.deadlines.items() if at_s <= until_s]
-        return tuple(due) or (self._tree.root.path,)
+        due = tuple(self._tree.nodes[index].path for index in self._context.due(until_s))
+        return due or (self._tree.root.path,)
 
     def _waiting_nodes(self) -> tuple[str, ...]:
         """The RUNNING nodes that no RUNNING node below explains."""
         return tuple(
             node.path
             for node in self._tree.nodes
-            if node.status is RUNNING and not any(child.status is RUNNING for child in node.children)
+            if node.status is RUNNING and not any(child.status is RUNNING for child in node.child_nodes)
         )
 
     async def _end(self) -> None:
         """Leave nothing behind, and write down what that brought."""
         self._tree.halt()
-        self._context.posted.clear()
+        self._context.drop_posted()
         try:
             await self._settle_halted()
         finally:

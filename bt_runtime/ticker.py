@@ -39,10 +39,7 @@ class Ticker:
 
     def tick(self, told: TickInput) -> TickRecord:
         """Step the tree once; the outcomes are with their requests already."""
-        context = self._context
-        context.now_s = told.at_s
-        if context.deadlines:
-            context.deadlines = {index: at_s for index, at_s in context.deadlines.items() if at_s > told.at_s}
+        self._context.begin_tick(told.at_s)
         for key, value in told.deliveries:
             self._deliver(key, value)
         self._tree.root.step()
@@ -50,30 +47,24 @@ class Ticker:
 
     def close(self, told: TickInput) -> TickRecord | None:
         """The record of what happened after the last tick, while the run was ended; `None` if nothing did."""
-        context = self._context
-        if not (context.stopped or told.outcomes or context.errors or context.blackboard.writes):
+        if not (told.outcomes or self._context.has_changed()):
             return None
         return self._record(told)
 
     def _record(self, told: TickInput) -> TickRecord:
-        context = self._context
-        context.tick += 1
-        record = TickRecord(
-            tick=context.tick,
+        did = self._context.end_tick()
+        return TickRecord(
+            tick=did.tick,
             at_s=told.at_s,
             cause=told.cause,
             causes=told.causes,
             outcomes=told.outcomes,
             deliveries=told.deliveries,
-            visited=tuple(context.visited),
-            changes=self._changes(),
-            writes=context.blackboard.take_writes(),
-            errors=tuple(context.errors),
+            visited=did.visited,
+            changes=self._changes({*did.visited, *did.halted}),
+            writes=did.writes,
+            errors=did.errors,
         )
-        context.visited.clear()
-        context.stopped.clear()
-        context.errors.clear()
-        return record
 
     def _deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data
         """The loop refuses wrong values at once; a recorded one may be wrong for an edited tree."""
@@ -82,10 +73,10 @@ class Ticker:
         except BlackboardError as error:
             self._context.record_error(self._tree.root.path, describe(error))
 
-    def _changes(self) -> tuple[tuple[int, Status], ...]:
-        """Statuses that differ from the last tick's; only nodes that were visited or stopped can have another one."""
+    def _changes(self, touched: set[int]) -> tuple[tuple[int, Status], ...]:
+        """Statuses that differ from the last tick's; only nodes that were visited or halted can have another one."""
         nodes, statuses, changes = self._tree.nodes, self._statuses, []
-        for index in sorted({*self._context.visited, *self._context.stopped}):
+        for index in sorted(touched):
             status = nodes[index].status
             if status is not statuses[index]:
                 statuses[index] = status

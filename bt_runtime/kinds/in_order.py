@@ -31,7 +31,7 @@ class InOrder(Node[InOrderSettings]):
 
     def update(self) -> Status:
         """Tick the children from where the round stands; those behind the last one have no part in the round yet."""
-        children, passes_on = self.children, self.passes_on
+        children, passes_on = self.child_nodes, self.passes_on
         for position in range(self._next if self.settings.memory else 0, len(children)):
             status = children[position].step()
             if status is not passes_on:

@@ -58,7 +58,7 @@ class Parallel(Node[ParallelSettings]):
 
     def update(self) -> Status:
         """Tick every child that has not ended, up to the limit of running ones."""
-        children = self.children
+        children = self.child_nodes
         succeeded = failed = running = 0
         for child in children:
             status = child.status

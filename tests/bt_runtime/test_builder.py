@@ -63,7 +63,7 @@ def test_py_trees_ticks_and_walks_a_tree():
     assert {node.path for node in live.root.iterate()} == set(live.paths)
     live.root.tick_once()
     assert live.root.status is Status.RUNNING
-    assert live.context.visited == []
+    assert live.context.end_tick().visited == ()
     ticked = [node.path for node in live.root.tick()]
     assert ticked[-1] == "finally"
     assert "finally/sequence/parallel/inverter" not in ticked

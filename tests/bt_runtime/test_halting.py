@@ -128,7 +128,7 @@ async def test_an_action_that_has_ended_leaves_no_deadline_behind():
 
     clock = FakeClock()
     run = await run_root("bounded", kinds=[Bounded.kind], clock=clock)
-    assert (run.status, run.tree.context.deadlines) == (S, {})
+    assert (run.status, run.tree.context.next_deadline_s()) == (S, None)
 
 
 async def test_a_task_that_raises_while_it_is_cancelled_is_told_in_the_record():

@@ -110,7 +110,7 @@ async def test_an_update_that_answers_something_else_is_a_failure_that_says_so(a
 
     run = await run_root("selector: [odd, {scripted: [SUCCESS]}]", kinds=[node("odd")(Odd).kind])
     assert run.status is S
-    assert "must answer SUCCESS, FAILURE or RUNNING" in run.result.errors[0].error
+    assert "must return SUCCESS, FAILURE or RUNNING" in run.result.errors[0].error
 
 
 async def test_an_error_above_a_running_action_withdraws_its_request():
