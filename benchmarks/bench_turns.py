@@ -80,7 +80,7 @@ async def bare_query() -> None:
                 emit(Content(event.text))
             elif type(event) is ToolCallRequested:
                 call = event.call
-                emit(ToolCalled(call.id, call.name, call.arguments))
+                emit(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
             else:
                 ended = event
         messages.append({"role": "assistant", "content": ended.content})

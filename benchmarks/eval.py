@@ -170,7 +170,11 @@ async def ask(oracle: Oracle, question: Question, control: ControlName, turns: S
     query = await oracle.open(Ask(question.text, tree=tree, limits=limits), emit=chunks.append)
     await query.run()
     tools = query.agent.equipment.tools
-    called = [tool.group if (tool := tools.get(each.name)) else "?" for each in chunks if isinstance(each, ToolCalled)]
+    called = [
+        tool.group if (tool := tools.get(each.tool_call.name)) else "?"
+        for each in chunks
+        if isinstance(each, ToolCalled)
+    ]
     answer = "".join(chunk.content for chunk in chunks if isinstance(chunk, Content))
     done = chunks[-1]
     assert isinstance(done, Done)

@@ -82,12 +82,14 @@ class Output:
     def notify(self, notice: Notice) -> None:
         """A system notification, now."""
         self.remarks += 1
-        chunk = SystemNotice(notice.system_type, notice.message, notice.severity, self.timestamp(), notice.metadata)
+        chunk = SystemNotice(
+            notice.system_type, notice.message, notice.severity, self.timestamp(), metadata=notice.metadata
+        )
         self._step(chunk)
 
     def call_tool(self, chunk: ToolCalled) -> None:
         """A tool call; its result is owed from now on."""
-        self._open_calls[chunk.id] = None
+        self._open_calls[chunk.tool_call.id] = None
         self._step(chunk)
 
     def return_tool(self, chunk: ToolReturned) -> None:

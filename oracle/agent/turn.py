@@ -17,6 +17,7 @@ from typing import Any
 import structlog
 
 from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
+from oracle import chunks
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
@@ -113,7 +114,7 @@ class _Progress:
                 self._take_call(call)
             case ServerToolCalled(call_id, name, arguments):
                 self.server_tools.append(name)
-                self.output.call_tool(ToolCalled(call_id, name, arguments))
+                self.output.call_tool(ToolCalled(chunks.ToolCall(call_id, name, arguments)))
             case ServerToolReturned():
                 self._take_server_result(event)
             case SourceCited(source):
@@ -131,7 +132,7 @@ class _Progress:
             return
         call = self._with_own_id(requested)
         self.calls.append(call)
-        self.output.call_tool(ToolCalled(call.id, call.name, call.arguments))
+        self.output.call_tool(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
 
     def _with_own_id(self, call: ToolCall) -> ToolCall:
         """The call under an id that no other call of the query has: results are matched by it."""

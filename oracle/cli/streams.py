@@ -53,15 +53,15 @@ class SafeStream:
             except OSError as error:
                 self._fail(error)
 
-    def write_utf8(self, text: str) -> None:
-        """Write text at once, in UTF-8 whatever the terminal's language; lone surrogates as JSON escapes them."""
+    def write_bytes(self, data: bytes) -> None:
+        """Write UTF-8 text at once, whatever the stream's own encoding."""
         if self.failure is None:
             try:
                 buffer = getattr(self._stream, "buffer", None)
                 if buffer is None:
-                    self._stream.write(text)
+                    self._stream.write(data.decode())
                 else:
-                    buffer.write(text.encode("utf-8", errors="backslashreplace"))
+                    buffer.write(data)
                 self._stream.flush()
             except OSError as error:
                 self._fail(error)

@@ -25,6 +25,7 @@ from oracle.chunks import (
     SourceFound,
     SystemNotice,
     Thinking,
+    ToolCall,
     ToolCalled,
     ToolReturned,
 )
@@ -58,7 +59,7 @@ class TerminalView:
         self._redirects_errors = redirects_errors
         self._now = now
         self._started_s = now()
-        self._calls: dict[str, ToolCalled] = {}
+        self._calls: dict[str, ToolCall] = {}
         self._sources: list[Source] = []
         self._live: Live | None = None
         self._under_way: list[str] | None = None
@@ -79,8 +80,8 @@ class TerminalView:
                 self._show_progress()
             case SourceFound(source):
                 self._sources.append(source)
-            case ToolCalled():
-                self._calls[chunk.id] = chunk
+            case ToolCalled(call):
+                self._calls[call.id] = call
                 self._show_progress()
             case ToolReturned():
                 self._finish_call(chunk)

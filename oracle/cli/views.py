@@ -1,17 +1,30 @@
 """How the chunks of a query are shown: as JSON lines, as plain text, or (`terminal`) to a person."""
 
-import json
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from oracle.chunks import Chunk, Content, Done, Failed, Source, SourceFound, SystemNotice, ToolCalled, ToolReturned
+from oracle.chunks import (
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    ToolCall,
+    ToolCalled,
+    ToolReturned,
+    write_chunk,
+)
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line, source_label
 
 Clock = Callable[[], float]
+
+_LINE_BREAKS = {char.encode(): char.encode("unicode_escape").replace(b"\\x", b"\\u00") for char in "\x85\u2028\u2029"}
+"""Characters that JSON allows in a text, and at which readers of lines break."""
 
 
 class View(Protocol):
@@ -35,14 +48,14 @@ class View(Protocol):
 
 
 class JsonView:
-    """A JSON object a line, in UTF-8, and nothing else (the `data:` objects of the HTTP contract)."""
+    """One JSON object per line, in UTF-8, and nothing else: the `data:` objects of the HTTP stream."""
 
     def __init__(self, out: SafeStream) -> None:
         self._out = out
 
     def show(self, chunk: Chunk) -> None:
         """Write it at once."""
-        self._out.write_utf8(json_line(chunk.to_wire()))
+        self._out.write_bytes(json_line(chunk))
 
     def start(self) -> None:
         """Nothing is shown before there is something."""
@@ -68,7 +81,7 @@ class PlainView:
         self._aside = aside
         self._now = now
         self._started_s = now()
-        self._calls: dict[str, ToolCalled] = {}
+        self._calls: dict[str, ToolCall] = {}
         self._sources: list[Source] = []
         self._last_character = "\n"
 
@@ -81,11 +94,11 @@ class PlainView:
                 self._last_character = shown[-1:] or self._last_character
             case SourceFound(source):
                 self._sources.append(source)
-            case ToolCalled():
-                self._calls[chunk.id] = chunk
+            case ToolCalled(call):
+                self._calls[call.id] = call
             case ToolReturned():
-                call = self._calls.pop(chunk.tool_call_id, None)
-                self._aside.write(f"{finished_call(call, chunk).text}\n")
+                finished = finished_call(self._calls.pop(chunk.tool_call_id, None), chunk)
+                self._aside.write(f"{finished.text}\n")
             case SystemNotice():
                 self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
             case Failed():
@@ -125,7 +138,7 @@ class FinishedCall:
         return f"{self.mark} {self.label} · {self.result}"
 
 
-def finished_call(call: ToolCalled | None, returned: ToolReturned) -> FinishedCall:
+def finished_call(call: ToolCall | None, returned: ToolReturned) -> FinishedCall:
     """What is told of a tool call: how long it took, and its text if it failed."""
     label = "tool call" if call is None else call_label(call.name, call.arguments)
     took = f"{returned.duration_ms:,} ms"
@@ -148,22 +161,12 @@ def ending(done: Done, *, elapsed_s: float) -> str:
     return " · ".join((reason, turns, tokens, one_line(done.model_used, longest=80), f"{elapsed_s:.1f} s"))
 
 
-def json_line(wire: Mapping[str, Any]) -> str:
-    """A compact line of JSON; numbers that JSON does not have become texts."""
-    try:
-        text = json.dumps(wire, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(wire), ensure_ascii=False, separators=(",", ":"))
-    # Three line breaks that JSON allows in a text, and that readers of lines break at.
-    return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029") + "\n"
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401  any JSON value
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+def json_line(chunk: Chunk) -> bytes:
+    """The chunk as a line of JSON, as the service sends it."""
+    data = write_chunk(chunk)
+    for text, escaped in _LINE_BREAKS.items():
+        data = data.replace(text, escaped)
+    return data + b"\n"
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oracle.chunks import SystemNotice, ToolCalled, ToolReturned
+from oracle.chunks import SystemNotice, ToolCall, ToolCalled, ToolReturned
 from oracle.encoding import scrub, to_json
 
 MOST_CALLS = 200
@@ -40,11 +40,11 @@ def notices_of(steps: Sequence[Step]) -> Iterator[SystemNotice]:
 def tool_calls_of(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """Each tool call with its result, as JSON objects that have the names of the chunks' fields."""
     results = {step.chunk.tool_call_id: step.chunk for step in steps if isinstance(step.chunk, ToolReturned)}
-    calls = [(step.at, step.chunk) for step in steps if isinstance(step.chunk, ToolCalled)]
+    calls = [(step.at, step.chunk.tool_call) for step in steps if isinstance(step.chunk, ToolCalled)]
     return [_use(at, call, results.get(call.id)) for at, call in calls[:MOST_CALLS]]
 
 
-def _use(at: str, call: ToolCalled, result: ToolReturned | None) -> dict[str, Any]:
+def _use(at: str, call: ToolCall, result: ToolReturned | None) -> dict[str, Any]:
     return {
         "id": call.id,
         "name": call.name,

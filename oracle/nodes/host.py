@@ -12,7 +12,7 @@ from oracle.agent.closing import Closing
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED
-from oracle.chunks import Severity, SystemType, ToolCalled, ToolReturned
+from oracle.chunks import Severity, SystemType, ToolCall, ToolCalled, ToolReturned
 from oracle.errors import TreeAuthorError
 
 log = structlog.get_logger(__name__)
@@ -59,7 +59,7 @@ class AgentHost:
         """
         output, clock = self.agent.output, self.agent.equipment.clock
         call_id = f"tree_{next(self.calls)}"
-        output.call_tool(ToolCalled(call_id, action, arguments))
+        output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
         started_s = clock.now()
         try:
             result = await self.agent.equipment.tools.call(action, arguments)

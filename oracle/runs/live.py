@@ -8,8 +8,7 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.answering import ActiveQuery
-from oracle.chunks import Done
-from oracle.encoding import to_json
+from oracle.chunks import Done, write_chunk
 from oracle.models.protocol import ModelFault
 from oracle.runs.errors import UnendedError
 from oracle.runs.failures import error_record
@@ -138,6 +137,6 @@ class LiveRun:
             error=error_record(failed, query.agent.fault),
         )
         try:
-            await until_written(partial(recorder.log.finish, to_json(done.to_wire()), end), clock=self._clock)
+            await until_written(partial(recorder.log.finish, write_chunk(done), end), clock=self._clock)
         except RunLostError:
             self.is_lost = True

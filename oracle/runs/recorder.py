@@ -18,7 +18,7 @@ import structlog
 from bt_runtime import Clock, Outcome, TickRecord
 from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.chunks import Chunk, Done, Failed, ToolCalled, ToolReturned
+from oracle.chunks import Chunk, Done, Failed, ToolCalled, ToolReturned, write_chunk
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.tick_json import encode_tick, is_kept_apart
@@ -108,7 +108,7 @@ class RunRecorder:
             self.on_done()
             return
         self._note(chunk)
-        data = to_json(chunk.to_wire())
+        data = write_chunk(chunk)
         self.log.chunk(data)
         if self.backlog.is_too_long(len(data)):
             self._give_up()

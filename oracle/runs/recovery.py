@@ -21,10 +21,9 @@ import structlog
 from bt_runtime import Clock
 from bt_runtime.text import iso
 from oracle.agent.notices import quoted
-from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned
+from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned, write_chunk
 from oracle.classify import classify_query
 from oracle.conversations import Conversation, Exchange, Step
-from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault
 from oracle.runs.failures import error_record
 from oracle.runs.story import BREAK, Story
@@ -165,10 +164,10 @@ class Recovery:
         self, writer: RunLog, record: RunRecord, ending: Ending, exchange: Exchange | None, done: Done
     ) -> None:
         for chunk in ending.chunks:
-            writer.chunk(to_json(chunk.to_wire()))
+            writer.chunk(write_chunk(chunk))
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
-        finish = partial(writer.finish, to_json(done.to_wire()), _end_of(done, ending))
+        finish = partial(writer.finish, write_chunk(done), _end_of(done, ending))
         await until_written(finish, clock=self._clock)
 
     async def _read(self, run_id: str) -> Story:

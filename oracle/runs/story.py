@@ -19,12 +19,12 @@ from oracle.chunks import (
     Thinking,
     ToolCalled,
     ToolReturned,
+    read_chunk,
 )
 from oracle.conversations import Step
 from oracle.encoding import from_json
 from oracle.models.protocol import ModelFault
 from oracle.storage import Event
-from oracle.wire import read_chunk
 
 log = structlog.get_logger(__name__)
 
@@ -116,9 +116,9 @@ class Story:
                 self.sources.append(source)
             case SystemNotice() as notice:
                 self.steps.append(Step(notice.timestamp, notice))
-            case ToolCalled() as call:
+            case ToolCalled(call):
                 self.open_calls[call.id] = call.name
-                self.steps.append(Step(iso(at), call))
+                self.steps.append(Step(iso(at), chunk))
             case ToolReturned() as result:
                 self.open_calls.pop(result.tool_call_id, None)
                 self.steps.append(Step(iso(at), result))

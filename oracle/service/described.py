@@ -1,12 +1,13 @@
 """What `/openapi.json` says of answers that are no success, and of event streams."""
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import FastAPI
 
-from oracle.service.replies import ErrorAnswer, InvalidRequest
-from oracle.wire import CHUNK
+from oracle.chunks import CHUNK, Chunk, Source, SystemNotice
+from oracle.service.replies import ErrorAnswer, InvalidRequest, Metadata
 
 _REF = "#/components/schemas/{model}"
 
@@ -73,17 +74,40 @@ class DescribedApp(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The document; made once."""
         if self.openapi_schema is None:
-            components: dict[str, Any] = super().openapi()["components"]["schemas"]
+            document = super().openapi()
+            components: dict[str, Any] = document["components"]["schemas"]
             chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)
             components |= chunk.pop("$defs")
             components["Chunk"] = chunk | {"title": "Chunk", "description": "The `data` of one event of a stream."}
-            _say_no_defaults(components)
-        assert self.openapi_schema is not None, "made above"  # noqa: S101
+            components[SystemNotice.__name__]["properties"]["metadata"] = {"$ref": _REF.format(model=Metadata.__name__)}
+            for kind in (*get_args(Chunk), Source):
+                _require_all_but_nullable(components[kind.__name__])
+            _omit_defaults(components)
+            self.openapi_schema = _with_chunk_names(document)
         return self.openapi_schema
 
 
-def _say_no_defaults(components: Mapping[str, Any]) -> None:
-    """A field that may be left out has no default to tell: generators would take it for one that is always there."""
+def _require_all_but_nullable(schema: dict[str, Any]) -> None:
+    """A chunk has all its fields, but for those without a value, which are left out."""
+    fields = schema["properties"].items()
+    schema["required"] = [name for name, field in fields if {"type": "null"} not in field.get("anyOf", ())]
+
+
+def _omit_defaults(components: Mapping[str, Any]) -> None:
+    """Remove defaults: generators would take a field that has one for a field that is always there."""
     for schema in components.values():
         for field in schema.get("properties", {}).values():
             field.pop("default", None)
+
+
+def _with_chunk_names(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with each kind of chunk under the name of its `type`: `Done` is `DoneChunk`."""
+    names = {kind.__name__: kind.type.title().replace("_", "") + "Chunk" for kind in get_args(Chunk)}
+    schemas = document["components"]["schemas"]
+    for old, new in names.items():
+        schemas[new] = schemas.pop(old) | {"title": new}
+    text = json.dumps(document)
+    for old, new in names.items():
+        text = text.replace(f'"{_REF.format(model=old)}"', f'"{_REF.format(model=new)}"')
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed

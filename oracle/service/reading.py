@@ -12,8 +12,8 @@ from typing import Annotated, cast
 from fastapi import Header, Query
 from starlette.responses import Response
 
-from oracle.chunks import Chunk, Done, Failed, TerminationReason
-from oracle.encoding import from_json, to_json
+from oracle.chunks import Chunk, Done, Failed, TerminationReason, write_chunk
+from oracle.encoding import from_json
 from oracle.service.errors import ForgottenRunError, InvalidRequestError
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import EventStream
@@ -96,7 +96,7 @@ async def chunks_of(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> A
     ended = await parts.store.runs.find(run.id)
     if ended is None or ended.forgotten_at is not None:
         rest = enumerate(_rest(ended or run), start=1 + (after if last is None else last.n))
-        yield [StoredChunk(n, to_json(chunk.to_wire())) for n, chunk in rest]
+        yield [StoredChunk(n, write_chunk(chunk)) for n, chunk in rest]
 
 
 def _rest(run: RunRecord) -> Sequence[Chunk]:

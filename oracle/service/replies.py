@@ -1,14 +1,26 @@
-"""What answers look like, for `/openapi.json`; `oracle.wire` has what streams carry."""
+"""What answers look like, for `/openapi.json`; `oracle.chunks` has what streams carry."""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
-from oracle.chunks import ErrorType, Severity, SystemType, TerminationReason
+from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
 from oracle.signals import SignalRecord
-from oracle.wire import Metadata, Source, SystemChunk
+
+_Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
+
+
+class Metadata(BaseModel):
+    """The numbers behind a notification; which there are depends on `system_type`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    current_value: _Number | None = None
+    limit_value: _Number | None = None
+    percent: _Number | None = None
+    limit_type: Literal["iteration", "token", "timeout"] | None = None
 
 
 class ErrorAnswer(BaseModel):
@@ -38,7 +50,7 @@ class WholeAnswer(BaseModel):
 
     answer: str
     sources: list[Source]
-    system_messages: list[SystemChunk]
+    system_messages: list[SystemNotice]
     tokens_used: int
     tokens_estimated: bool
     model_used: str

@@ -6,11 +6,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from oracle.chunks import Content, Done, Failed, SourceFound, SystemNotice
+from oracle.chunks import Content, Done, Failed, SourceFound, SystemNotice, read_chunk
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import attached, chunks_of, is_stalled
 from oracle.storage import RunRecord, StoredChunk, StoreUnavailableError
-from oracle.wire import read_chunk
 
 _OF_DONE = ("termination_reason", "tokens_used", "tokens_estimated", "model_used", "turns", "context_id", "run_id")
 

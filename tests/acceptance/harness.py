@@ -25,7 +25,18 @@ from bt_runtime.testing import FakeClock
 from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun, Equipment
 from oracle.answering import ActiveQuery, Ask, Oracle
-from oracle.chunks import Chunk, Content, Done, Failed, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
+from oracle.chunks import (
+    Chunk,
+    Content,
+    Done,
+    Failed,
+    SourceFound,
+    SystemNotice,
+    Thinking,
+    ToolCall,
+    ToolCalled,
+    ToolReturned,
+)
 from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import Conversation, MemoryConversations
 from oracle.decision import AgentConfig
@@ -155,9 +166,9 @@ class Answered:
         return self.agent.fault.cause if self.agent.fault else ""
 
     @property
-    def calls(self) -> list[ToolCalled]:
+    def calls(self) -> list[ToolCall]:
         """The tool calls."""
-        return self.of(ToolCalled)
+        return [chunk.tool_call for chunk in self.of(ToolCalled)]
 
     @property
     def results(self) -> list[ToolReturned]:
@@ -196,7 +207,9 @@ class Answered:
         called = [chunk.id for chunk in self.calls]
         assert sorted(called) == sorted(chunk.tool_call_id for chunk in self.results)
         for call_id in called:
-            before = [getattr(chunk, "id", None) for chunk in self.chunks].index(call_id)
+            before = [chunk.tool_call.id if isinstance(chunk, ToolCalled) else None for chunk in self.chunks].index(
+                call_id
+            )
             after = [getattr(chunk, "tool_call_id", None) for chunk in self.chunks].index(call_id)
             assert before < after
         assert all(notice.timestamp == TIMESTAMP for notice in self.notices)

@@ -116,8 +116,8 @@ def check_limits(answered: Answered, limits: Mapping[str, int]) -> None:
     per_turn: dict[str, int] = {}
     ran = {result.tool_call_id for result in answered.results if not result.tool_result.startswith("Not run")}
     for chunk in answered.chunks:
-        if isinstance(chunk, ToolCalled) and chunk.id in ran:
-            turn = chunk.id.split("_")[1]
+        if isinstance(chunk, ToolCalled) and chunk.tool_call.id in ran:
+            turn = chunk.tool_call.id.split("_")[1]
             per_turn[turn] = per_turn.get(turn, 0) + 1
     assert all(number <= limits["max_tool_calls_per_turn"] for number in per_turn.values())
     assert all(1 <= request.max_tokens <= limits["token_budget"] for request in answered.requests)

@@ -31,7 +31,7 @@ class Asked:
 
     @property
     def calls(self) -> list[str]:
-        return [chunk.name for chunk in self.chunks if isinstance(chunk, ToolCalled)]
+        return [chunk.tool_call.name for chunk in self.chunks if isinstance(chunk, ToolCalled)]
 
     @property
     def sources(self) -> list[str]:

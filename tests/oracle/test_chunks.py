@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oracle.chunks import (
     Chunk,
@@ -20,9 +23,13 @@ from oracle.chunks import (
     SystemType,
     TerminationReason,
     Thinking,
+    ToolCall,
     ToolCalled,
     ToolReturned,
+    read_chunk,
+    write_chunk,
 )
+from oracle.encoding import from_json, to_json
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "chunks.json").read_text(encoding="utf-8"))
 CHUNKS: dict[str, Chunk] = {
@@ -30,14 +37,14 @@ CHUNKS: dict[str, Chunk] = {
     "content": Content("Some text.\n"),
     "source": SourceFound(Source("src/retry.py", "code", line=7, snippet="class RetryPolicy:", score=0.5)),
     "source-least": SourceFound(Source("https://example.org", "web")),
-    "tool_call": ToolCalled("call_1", "search_code", {"query": "auth", "limit": 3}),
+    "tool_call": ToolCalled(ToolCall("call_1", "search_code", {"query": "auth", "limit": 3})),
     "tool_result": ToolReturned("call_1", "src/auth.py:1", is_error=False, duration_ms=12),
     "system": SystemNotice(
         "limit_warning",
         "Approaching iteration limit (7/10). Consider wrapping up your response.",
         "warning",
         "2026-01-02T03:04:05.000+00:00",
-        {"current_value": 7, "limit_value": 10, "percent": 70, "limit_type": "iteration"},
+        metadata={"current_value": 7, "limit_value": 10, "percent": 70, "limit_type": "iteration"},
     ),
     "error": Failed("The model provider is overloaded. Try again in a moment.", "provider_overloaded"),
     "done": Done(
@@ -50,6 +57,12 @@ CHUNKS: dict[str, Chunk] = {
         turns=10,
     ),
 }
+
+
+def nested(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3)
+
+
 WORDS = {
     "system_type": SystemType,
     "severity": Severity,
@@ -65,7 +78,49 @@ def test_a_chunk_looks_on_the_wire_as_the_file_says(name: str) -> None:
     assert wire == GOLDEN["chunks"][name]
     assert list(wire) == list(GOLDEN["chunks"][name])
     assert wire["type"] == CHUNKS[name].type
-    assert json.loads(json.dumps(wire)) == wire
+    assert write_chunk(CHUNKS[name]) == json.dumps(wire, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("name", CHUNKS)
+def test_a_chunk_is_read_back_as_it_was_written(name: str) -> None:
+    assert read_chunk(write_chunk(CHUNKS[name])) == CHUNKS[name]
+    later = json.dumps(GOLDEN["chunks"][name] | {"of_a_later_version": 1})
+    assert read_chunk(later) == CHUNKS[name]
+
+
+DEEP: dict[str, Any] = {}
+for _ in range(400):
+    DEEP = {"in": DEEP}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written"),
+    [
+        pytest.param({"a": None, "b": {"c": None}, "d": [{"e": None}]}, None, id="null"),
+        pytest.param({"a": 7, "b": 7.0, "c": 7.5, "d": 10**30}, None, id="numbers"),
+        pytest.param({"a": float("nan"), "b": float("inf")}, {"a": None, "b": None}, id="no numbers of JSON"),
+        pytest.param({"a": "\ud800", "\udfff": "ü"}, {"a": "\ufffd", "\ufffd": "ü"}, id="lone surrogates"),
+        pytest.param({"a\ud800": DEEP, "n": None}, {"a\ufffd": DEEP, "n": None}, id="all at once"),
+        pytest.param(DEEP, None, id="nested deeply"),
+        pytest.param(MappingProxyType({"a": MappingProxyType({})}), {"a": {}}, id="mappings that are no dictionaries"),
+    ],
+)
+def test_arguments_and_metadata_are_written_as_they_are(arguments: Any, written: Any) -> None:
+    call = write_chunk(ToolCalled(ToolCall("c", "t", arguments)))
+    notice = write_chunk(SystemNotice("stuck", "m", "info", "t", metadata=arguments))
+    assert exact(json.loads(call)["tool_call"]["arguments"]) == exact(written or arguments)
+    assert exact(json.loads(notice)["metadata"]) == exact(written or arguments)
+
+
+def exact(value: Any) -> str:
+    """Tells 7 from 7.0."""
+    return json.dumps(value)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), nested))
+def test_both_ways_of_writing_say_the_same(value: Any) -> None:
+    for chunk in (ToolCalled(ToolCall("c", "t", {"a": value})), SourceFound(Source("p", "web", score=0.1))):
+        assert from_json(write_chunk(chunk)) == from_json(to_json(chunk.to_wire()))
 
 
 def test_every_type_of_chunk_is_in_the_file() -> None:

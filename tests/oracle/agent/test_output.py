@@ -4,7 +4,7 @@ import pytest
 
 from oracle.agent.notices import Notice
 from oracle.agent.output import Output
-from oracle.chunks import Chunk, Content, Done, Failed, Source, ToolCalled, ToolReturned
+from oracle.chunks import Chunk, Content, Done, Failed, Source, ToolCall, ToolCalled, ToolReturned
 
 DONE = Done("completed", 1, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=1)
 
@@ -65,14 +65,14 @@ def test_each_source_is_sent_once(output: Output, sent: list[Chunk]) -> None:
 def test_each_call_has_exactly_one_result(output: Output, sent: list[Chunk]) -> None:
     result = ToolReturned("1", "x", is_error=False, duration_ms=0)
     output.return_tool(result)
-    output.call_tool(ToolCalled("1", "probe", {}))
+    output.call_tool(ToolCalled(ToolCall("1", "probe", {})))
     output.return_tool(result)
     output.return_tool(result)
     assert [chunk.type for chunk in sent] == ["tool_call", "tool_result"]
 
 
 def test_calls_that_are_open_at_the_end_are_answered_before_done(output: Output, sent: list[Chunk]) -> None:
-    output.call_tool(ToolCalled("1", "probe", {}))
+    output.call_tool(ToolCalled(ToolCall("1", "probe", {})))
     output.finish(DONE)
     assert [chunk.type for chunk in sent] == ["tool_call", "tool_result", "done"]
 
@@ -83,7 +83,7 @@ def test_decision_09_nothing_is_sent_after_done(output: Output, sent: list[Chunk
     output.finish(DONE)
     output.say("Two.")
     output.think("Hm.")
-    output.call_tool(ToolCalled("1", "probe", {}))
+    output.call_tool(ToolCalled(ToolCall("1", "probe", {})))
     output.cite(Source("a.py", "code"))
     output.notify(Notice("stuck", "Stuck."))
     output.fail(Failed("It broke.", "internal"))

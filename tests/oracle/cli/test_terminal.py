@@ -5,12 +5,23 @@ import re
 import pytest
 from rich.console import Console
 
-from oracle.chunks import Content, Done, Failed, Source, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
+from oracle.chunks import (
+    Content,
+    Done,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    Thinking,
+    ToolCall,
+    ToolCalled,
+    ToolReturned,
+)
 from oracle.cli.streams import SafeStream
 from oracle.cli.terminal import TerminalView
 
 DONE = Done("completed", 1234, tokens_estimated=False, model_used="m", context_id="c", run_id="r", turns=3)
-CALL = ToolCalled("1", "search_code", {"query": "auth"})
+CALL = ToolCalled(ToolCall("1", "search_code", {"query": "auth"}))
 RESULT = ToolReturned("1", "two hits", is_error=False, duration_ms=35)
 NOTICE = SystemNotice("limit_warning", "Approaching [bold]limit[/bold].", "warning", "t")
 
@@ -98,7 +109,7 @@ def test_calls_under_way_turn_below_and_are_gone_when_they_are_done():
 
 
 def test_calls_that_run_side_by_side_are_all_shown_as_they_end():
-    second = ToolCalled("2", "read_file", {"path": "b.py"})
+    second = ToolCalled(ToolCall("2", "read_file", {"path": "b.py"}))
     shown = screen(CALL, second, ToolReturned("2", "no such file", is_error=True, duration_ms=1), RESULT, DONE)
     assert shown.startswith(
         '✗ read_file(path="b.py")  1 ms · no such file\n✓ search_code(query="auth")  35 ms\n\ncompleted'
@@ -200,7 +211,7 @@ def test_the_cursor_is_given_back_after_an_interruption():
 
 def test_hostile_text_does_not_reach_the_terminal():
     evil = "\x1b]0;owned\x07\x1b[2J\u202e"
-    call = ToolCalled("1", f"t{evil}", {f"k{evil}": evil})
+    call = ToolCalled(ToolCall("1", f"t{evil}", {f"k{evil}": evil}))
     shown = raw(
         Content(evil),
         call,

@@ -3,7 +3,18 @@ import json
 
 import pytest
 
-from oracle.chunks import Content, Done, Failed, Source, SourceFound, SystemNotice, Thinking, ToolCalled, ToolReturned
+from oracle.chunks import (
+    Content,
+    Done,
+    Failed,
+    Source,
+    SourceFound,
+    SystemNotice,
+    Thinking,
+    ToolCall,
+    ToolCalled,
+    ToolReturned,
+)
 from oracle.cli.streams import SafeStream
 from oracle.cli.views import JsonView, Outcome, PlainView, ending
 
@@ -47,21 +58,26 @@ def test_each_chunk_is_one_compact_line_of_json_in_utf_8():
     assert [json.loads(line)["type"] for line in lines.splitlines()] == ["content", "done"]
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\u2028b", "\x85", "\x00\x1b[31m", "\u202e"])
+@pytest.mark.parametrize("text", ["a\u2028b", "a\u2029b", "\x85", "\x00\x1b[31m", "\u202e"])
 def test_any_text_survives_json_on_one_line(text):
     (line,) = json_lines(Content(text)).decode().splitlines()
     assert json.loads(line)["content"] == text
 
 
-def test_numbers_that_json_lacks_become_texts():
-    (line,) = json_lines(ToolCalled("1", "t", {"x": [float("nan"), float("inf"), 1.5]})).splitlines()
-    assert json.loads(line)["tool_call"]["arguments"] == {"x": ["nan", "inf", 1.5]}
+def test_a_lone_surrogate_is_replaced_as_in_the_stream():
+    (line,) = json_lines(Content("a\ud800b")).decode().splitlines()
+    assert json.loads(line)["content"] == "a\ufffdb"
+
+
+def test_numbers_that_json_lacks_are_null_as_in_the_stream():
+    (line,) = json_lines(ToolCalled(ToolCall("1", "t", {"x": [float("nan"), float("inf"), 1.5]}))).splitlines()
+    assert json.loads(line)["tool_call"]["arguments"] == {"x": [None, None, 1.5]}
 
 
 def test_plain_text_keeps_the_answer_apart_from_what_is_told_about_it():
     out, aside = plain(
         Thinking("secretly"),
-        ToolCalled("1", "search_code", {"query": "auth"}),
+        ToolCalled(ToolCall("1", "search_code", {"query": "auth"})),
         ToolReturned("1", "two hits", is_error=False, duration_ms=35),
         SourceFound(Source("a.py", "code", line=1)),
         SourceFound(Source("a.py", "code", line=1, snippet="again")),
@@ -80,7 +96,7 @@ def test_plain_text_keeps_the_answer_apart_from_what_is_told_about_it():
 
 def test_plain_text_of_a_failure_has_its_message_on_the_side():
     out, aside = plain(
-        ToolCalled("1", "read_file", {"path": "x"}),
+        ToolCalled(ToolCall("1", "read_file", {"path": "x"})),
         ToolReturned("1", "there is no file\nat all", is_error=True, duration_ms=2),
         Failed("The provider \x1b[31mfailed.", "provider_failed"),
         Content("Stopped: it failed."),
@@ -125,6 +141,6 @@ def test_a_reader_that_goes_away_is_told_of_once_and_never_raises():
     out = SafeStream(Terminated(), on_failure=lambda: told.append(True))
     out.write("a")
     out.write("b")
-    out.write_utf8("c")
+    out.write_bytes(b"c")
     assert told == [True]
     assert isinstance(out.failure, BrokenPipeError)

@@ -10,7 +10,7 @@ from oracle.conversations import Conversations, Exchange, Step
 
 Promise = Callable[[Conversations], Awaitable[None]]
 
-NOTICE = SystemNotice("limit_warning", "Approaching.", "warning", "t1", {"current_value": 7})
+NOTICE = SystemNotice("limit_warning", "Approaching.", "warning", "t1", metadata={"current_value": 7})
 STEP = Step("t1", NOTICE)
 CLASSIFICATION = classify_query("Where is the class RetryPolicy defined in the code?")
 UNSURE = QueryClassification("action", True, True, False, 0.31, ("put", "ünïcödé\0"), "code")

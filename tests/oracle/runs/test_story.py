@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from bt_runtime import Outcome
+from oracle import chunks
 from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import (
@@ -17,6 +18,7 @@ from oracle.chunks import (
     Thinking,
     ToolCalled,
     ToolReturned,
+    write_chunk,
 )
 from oracle.conversations import Step
 from oracle.decision import Action
@@ -28,6 +30,10 @@ from oracle.storage import Event
 
 SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
 LIMIT = "Stopped: iteration limit reached (1/1)."
+
+
+def called(call_id: str) -> ToolCalled:
+    return ToolCalled(chunks.ToolCall(call_id, "probe", {}))
 
 
 def never(_tool: str) -> bool:
@@ -46,7 +52,7 @@ def story_of(told: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
             story.add(Event("run", seq, "tick", to_json({"writes": list(each.items())}), 0.0))
         else:
             chunk_n += 1
-            story.add(Event("run", seq, "chunk", to_json(each.to_wire()), 0.0, chunk_n=chunk_n))
+            story.add(Event("run", seq, "chunk", write_chunk(each), 0.0, chunk_n=chunk_n))
     return story
 
 
@@ -84,8 +90,8 @@ def test_a_story_knows_sources_notices_errors_and_open_calls():
     failed = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action())
     story = story_of(
         [
-            ToolCalled("c1", "probe", {}),
-            ToolCalled("c2", "probe", {}),
+            called("c1"),
+            called("c2"),
             SourceFound(source),
             notice,
             ToolReturned("c1", "no", is_error=True, duration_ms=1),
@@ -121,7 +127,7 @@ def test_where_nothing_was_said_the_sentence_stands_alone():
 
 
 def test_open_calls_are_answered_first():
-    ending = ending_of(story_of([Content("Looking."), ToolCalled("c1", "probe", {})]), saved_as=None, writes=never)
+    ending = ending_of(story_of([Content("Looking."), called("c1")]), saved_as=None, writes=never)
     assert isinstance(ending.chunks[0], ToolReturned)
     assert (ending.chunks[0].tool_call_id, ending.chunks[0].is_error) == ("c1", True)
 
@@ -171,7 +177,14 @@ def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
         pytest.param([], id="nothing"),
         pytest.param([Content("Half of the")], id="half an answer"),
         pytest.param([Content("One."), Content("\n\n")], id="between two paragraphs"),
-        pytest.param([Content("One."), ToolCalled("c1", "probe", {}), ToolCalled("c2", "probe", {})], id="open calls"),
+        pytest.param(
+            [
+                Content("One."),
+                called("c1"),
+                called("c2"),
+            ],
+            id="open calls",
+        ),
         pytest.param([Content("One."), Failed("It broke.", "provider_failed")], id="an error"),
         pytest.param([Content("One."), {"termination_reason": "timeout"}], id="a reason"),
     ],
