@@ -11,7 +11,7 @@ from bt_runtime.errors import KindError, TreeError
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registry import Registry
 from bt_runtime.standard import STANDARD
-from bt_runtime.status import INVALID, RUNNING
+from bt_runtime.status import RUNNING
 
 NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
 """Makes the node of a definition, given its built children, the run and its index."""
@@ -28,13 +28,11 @@ class LiveTree:
     Args:
         definition: what it was built from.
         root: the topmost node.
-        nodes: all nodes, in the order of the definition's `nodes()`.
         context: what the nodes share.
     """
 
     definition: TreeDefinition
     root: Node[Any]
-    nodes: tuple[Node[Any], ...]
     context: RunContext
 
     @property
@@ -43,15 +41,19 @@ class LiveTree:
         return self.context.blackboard
 
     @property
+    def nodes(self) -> tuple[Node[Any], ...]:
+        """All nodes, in the order of the definition's `nodes()`."""
+        return tuple(self.root.walk())
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """Node paths by index."""
         return tuple(node.path for node in self.nodes)
 
     def halt(self) -> None:
-        """Halt every node that is RUNNING."""
-        for node in self.nodes:
-            if node.status is RUNNING:
-                node.stop(INVALID)
+        """Halt every node that is RUNNING; where the root is not, none is."""
+        if self.root.status is RUNNING:
+            self.root.stop()
 
 
 def build(
@@ -83,7 +85,7 @@ def build(
     if building.substitutes:
         raise KindError(f"no node at {sorted(building.substitutes)!r} in tree {definition.name!r}")
     context.set_root(root)
-    return LiveTree(definition, root, tuple(building.nodes), context)
+    return LiveTree(definition, root, context)
 
 
 def _check_depth(definition: TreeDefinition) -> None:
@@ -102,13 +104,11 @@ class _Building:
         self._registry = registry
         self._context = context
         self.substitutes = substitutes
-        self.nodes: list[Node[Any]] = []
+        self._count = 0
 
     def make(self, definition: NodeDefinition) -> Node[Any]:
-        index = len(self.nodes)
-        self.nodes.append(None)  # type: ignore[arg-type]  # its place; the children come first
+        index, self._count = self._count, self._count + 1
         children = {slot: tuple(map(self.make, below)) for slot, below in definition.children.items()}
         substitute = self.substitutes.pop(definition.path, None)
         factory: NodeFactory = self._registry.kind(definition.kind).factory if substitute is None else substitute
-        node = self.nodes[index] = factory(definition, children, self._context, index)
-        return node
+        return factory(definition, children, self._context, index)

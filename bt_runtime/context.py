@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.recording import NodeError, Outcome
+from bt_runtime.status import Status
 
 
 class Requester(Protocol):
@@ -73,14 +74,14 @@ class TickTrace(NamedTuple):
     Args:
         tick: its number, from 1.
         visited: indices of the nodes that were ticked, in order of entry.
-        halted: indices of the nodes that were halted.
+        changes: (index, status) of each node whose status differs from the end of the tick before.
         writes: (key, value) of each blackboard write, in order.
         errors: exceptions in nodes.
     """
 
     tick: int
     visited: tuple[int, ...]
-    halted: tuple[int, ...]
+    changes: tuple[tuple[int, Status], ...]
     writes: tuple[tuple[str, Any], ...]
     errors: tuple[NodeError, ...]
 
@@ -103,8 +104,8 @@ class RunContext:
     """
 
     __slots__ = (
+        "_changes",
         "_deadlines",
-        "_halted",
         "_root",
         "_visited",
         "again",
@@ -128,7 +129,7 @@ class RunContext:
         self.again: str | None = None
         self.errors: tuple[NodeError, ...] = ()
         self._visited: list[int] = []
-        self._halted: list[int] = []
+        self._changes: dict[int, tuple[Status, Status]] = {}
         self._deadlines: dict[int, float] = {}
         self._root: weakref.ref[Any] | None = None
         self.visit = self._visited.append  # bound once: every node calls it in every tick
@@ -168,9 +169,10 @@ class RunContext:
         """Tick the tree again at once: the node at `path` can make progress without waiting."""
         self.again = path
 
-    def record_halt(self, node_index: int) -> None:
-        """The node was halted, so its status may have changed without a visit."""
-        self._halted.append(node_index)
+    def record_change(self, node_index: int, before: Status, after: Status) -> None:
+        """The status of a node changes."""
+        earlier = self._changes.get(node_index)
+        self._changes[node_index] = (before if earlier is None else earlier[0], after)
 
     def record_error(self, path: str, error: str) -> None:
         """An exception in a node, as `Type: message`, for the tick record."""
@@ -196,16 +198,21 @@ class RunContext:
         """Finish the tick: what happened since the last one, which is forgotten here."""
         self.tick += 1
         trace = TickTrace(
-            self.tick, tuple(self._visited), tuple(self._halted), self.blackboard.take_writes(), self.errors
+            self.tick, tuple(self._visited), self._take_changes(), self.blackboard.take_writes(), self.errors
         )
         self._visited.clear()
-        self._halted.clear()
         self.errors = ()
         return trace
 
+    def _take_changes(self) -> tuple[tuple[int, Status], ...]:
+        if not self._changes:
+            return ()
+        changes, self._changes = sorted(self._changes.items()), {}
+        return tuple((index, after) for index, (before, after) in changes if before is not after)
+
     def has_changed(self) -> bool:
         """Whether something has happened since the last tick ended."""
-        return bool(self._halted or self.errors or self.blackboard.writes)
+        return bool(self._changes or self.errors or self.blackboard.writes)
 
     def visited_by(self, step: Callable[[], object]) -> frozenset[int]:
         """Call a step outside of a recorded tick; the indices of the nodes that it ticked."""

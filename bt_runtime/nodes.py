@@ -90,18 +90,24 @@ class Node(_PyTreesView, Generic[SettingsT]):
         index: its position in the definition's `nodes()`.
     """
 
+    __slots__ = ("child_nodes", "definition", "index", "run", "status")
+
     kind: ClassVar[Kind]
 
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
         # py_trees' constructor is not called: its logger, UUID and generator are most of a stock node's memory.
         self.definition = definition
-        self.settings = cast("SettingsT", definition.settings)  # the reader made it of the kind's type
         self.run = run
         self.index = index
         self.status = INVALID
         slots = tuple(children.values())
         self.child_nodes: tuple[Node[Any], ...] = slots[0] if len(slots) == 1 else sum(slots, ())
         self.attach(children)
+
+    @property
+    def settings(self) -> SettingsT:
+        """As in the tree file; the reader made them of the kind's type."""
+        return cast("SettingsT", self.definition.settings)
 
     @property
     def path(self) -> str:
@@ -112,6 +118,12 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def constants(self) -> Mapping[str, object]:
         """The arguments of the subtree that it stands in."""
         return self.definition.constants
+
+    def walk(self) -> Iterator["Node[Any]"]:
+        """This node and all below it, in the order of the file."""
+        yield self
+        for child in self.child_nodes:
+            yield from child.walk()
 
     def attach(self, children: Children) -> None:
         """Keep the children by slot, compile expressions; called once, when the node is built."""
@@ -124,7 +136,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
                 self.initialise()
             status = self.update()
             if status is RUNNING:
-                self.status = status
+                if self.status is not RUNNING:
+                    self._become(status)
                 return status
             if status is not SUCCESS and status is not FAILURE:
                 raise TypeError(f"update() must return SUCCESS, FAILURE or RUNNING, not {status!r}")
@@ -138,8 +151,13 @@ class Node(_PyTreesView, Generic[SettingsT]):
         except _RAISED as error:
             self._note(error)
             status = FAILURE
-        self.status = status
+        if self.status is not status:
+            self._become(status)
         return status
+
+    def _become(self, status: Status) -> None:
+        self.run.record_change(self.index, self.status, status)
+        self.status = status
 
     def _note(self, error: BaseException) -> None:
         """Record an error of the node, for the tick record and for displays."""
@@ -167,8 +185,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
                 self.terminate(new_status)
             except _RAISED as error:  # a halt must reach every node
                 self._note(error)
-        self.run.record_halt(self.index)
-        self.status = new_status
+        if self.status is not new_status:
+            self._become(new_status)
 
     def tick(self) -> Iterator[Behaviour]:
         """py_trees' form of `step`, outside of a run: yields the nodes that were ticked, this one last."""

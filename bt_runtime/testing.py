@@ -149,13 +149,17 @@ class Scripted(Node[ScriptSettings]):
     ```
     """
 
+    answers: list[Answer]
     _ticks = 0
     halts = 0
 
+    def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
+        """Keep the script."""
+        self.answers = self.settings.statuses
+
     def update(self) -> Status:
         """The next status of the script."""
-        statuses = self.settings.statuses
-        status = Status[statuses[min(self._ticks, len(statuses) - 1)]]
+        status = Status[self.answers[min(self._ticks, len(self.answers) - 1)]]
         self._ticks += 1
         if status is RUNNING:
             self.run.tick_again(self.path)
@@ -171,7 +175,7 @@ def scripted(*statuses: Answer) -> NodeFactory:
 
     class Substituted(Scripted):
         def attach(self, children: Children) -> None:  # noqa: ARG002  those of the replaced node are never ticked
-            self.settings = ScriptSettings(statuses=list(statuses))
+            self.answers = list(statuses)
 
     return Substituted
 

@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.builder import LiveTree
 from bt_runtime.errors import BlackboardError
 from bt_runtime.recording import CauseKind, Outcome, TickRecord, describe
-from bt_runtime.status import INVALID, Status
+from bt_runtime.status import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,18 @@ class TickInput:
 
 
 class Ticker:
-    """Steps a live tree and keeps the statuses between ticks."""
+    """Ticks a live tree and records what it did."""
+
+    __slots__ = ("_context", "_tree")
 
     def __init__(self, tree: LiveTree) -> None:
         self._tree = tree
         self._context = tree.context
-        self._statuses = [INVALID] * len(tree.nodes)
 
     @property
     def status(self) -> Status:
         """Of the root, after the last tick."""
-        return self._statuses[0]
+        return self._tree.root.status
 
     def tick(self, told: TickInput) -> TickRecord:
         """Step the tree once; the outcomes are with their requests already."""
@@ -61,7 +62,7 @@ class Ticker:
             outcomes=told.outcomes,
             deliveries=told.deliveries,
             visited=did.visited,
-            changes=self._changes({*did.visited, *did.halted}),
+            changes=did.changes,
             writes=did.writes,
             errors=did.errors,
         )
@@ -72,13 +73,3 @@ class Ticker:
             self._context.blackboard.set(key, value)
         except BlackboardError as error:
             self._context.record_error(self._tree.root.path, describe(error))
-
-    def _changes(self, touched: set[int]) -> tuple[tuple[int, Status], ...]:
-        """Statuses that differ from the last tick's; only nodes that were visited or halted can have another one."""
-        nodes, statuses, changes = self._tree.nodes, self._statuses, []
-        for index in sorted(touched):
-            status = nodes[index].status
-            if status is not statuses[index]:
-                statuses[index] = status
-                changes.append((index, status))
-        return tuple(changes)

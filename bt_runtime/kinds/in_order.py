@@ -32,10 +32,11 @@ class InOrder(Node[InOrderSettings]):
     def update(self) -> Status:
         """Tick the children from where the round stands; those behind the last one have no part in the round yet."""
         children, passes_on = self.child_nodes, self.passes_on
-        for position in range(self._next if self.settings.memory else 0, len(children)):
+        for position in range(self._next, len(children)):
             status = children[position].step()
             if status is not passes_on:
-                self._next = position
+                if self.settings.memory:
+                    self._next = position
                 self.reset_children(position + 1)
                 return status
         return passes_on
