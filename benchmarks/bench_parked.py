@@ -1,6 +1,6 @@
 """Memory of a parked run: a query whose model has not answered yet, with its tree, transcript, prompt and tasks.
 
-Aim: at most 60 KB. The baseline is a task that waits, with a list and a dictionary of its own: what any loop needs.
+Aim: at most 30 KB. The baseline is a task that waits, with a list and a dictionary of its own: what any loop needs.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnde
 from oracle.tools import ToolRegistry
 
 RUNS = 300
-AIM_KB = 60
+AIM_KB = 30
 
 
 class PatientModel:

@@ -18,7 +18,7 @@ from py_trees.composites import Selector, Sequence
 from bt_runtime import LiveTree, Node, NoSettings, RunLoop, Status, SystemClock, TickRecord, build, node
 from bt_runtime.parser import read_tree
 from bt_runtime.testing import action_from, registry_of
-from bt_runtime.ticker import Ticker, TickInput
+from bt_runtime.ticker import TickInput, tick_tree
 
 BRANCHES = 10  # of a selector with a leaf that fails and two that are a sequence: 5 nodes each, 51 in all
 RUNS = 1_000
@@ -128,14 +128,14 @@ def best_us(work: Callable[[], Any], *, budget_s: float = 0.5) -> float:
 def tick_costs() -> None:
     floor, stock, ours, recorded = floor_tree(), stock_tree(), our_tree(), our_tree()
     nodes = len(ours.nodes)
-    ticker, told = Ticker(recorded), TickInput("start", (), 0.0)
+    told = TickInput("start", (), 0.0)
 
     def step() -> None:
         ours.root.step()
         ours.context.end_tick()
 
     def record() -> TickRecord:
-        return ticker.tick(told)
+        return tick_tree(recorded, told)
 
     costs = {
         "floor": best_us(floor.tick),
@@ -214,10 +214,9 @@ async def by_polling() -> tuple[float, int]:
 
     async def poll(tree: LiveTree) -> None:
         nonlocal ticks
-        ticker = Ticker(tree)
         while not stop:
             ticks += 1
-            ticker.tick(TickInput("again", (), time.monotonic(), (), (("news", news),)))
+            tick_tree(tree, TickInput("again", (), time.monotonic(), (), (("news", news),)))
             tree.context.take_posted()
             await asyncio.sleep(POLL_S)
 

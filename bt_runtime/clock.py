@@ -2,7 +2,55 @@
 
 import asyncio
 import time
-from typing import Protocol
+from collections.abc import Awaitable
+from typing import Any, Protocol
+
+
+class Event(Protocol):
+    """What a clock waits for: an `asyncio.Event`, or a `Signal`."""
+
+    def is_set(self) -> bool:
+        """Whether it has happened."""
+        ...
+
+    def set(self) -> None:
+        """Wake the waiter."""
+        ...
+
+    def wait(self) -> Awaitable[Any]:
+        """Return when it is set."""
+        ...
+
+
+class Signal:
+    """An `asyncio.Event` for one waiter; it takes 100 bytes instead of 900, and every parked run has one."""
+
+    __slots__ = ("_is_set", "_waiter")
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    def is_set(self) -> bool:
+        """Whether it has happened since the last `clear`."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Wake the waiter; further waits return at once."""
+        self._is_set = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def clear(self) -> None:
+        """Make the next wait block again."""
+        self._is_set = False
+
+    def wait(self) -> Awaitable[None]:
+        """Return when it is set."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        if self._is_set:
+            self._waiter.set_result(None)
+        return self._waiter
 
 
 class Clock(Protocol):
@@ -12,10 +60,10 @@ class Clock(Protocol):
         """Seconds from an arbitrary start; never goes back."""
         ...
 
-    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
         """Return when the event is set or the time has come, whichever is first; `None` means no time.
 
-        May set the event itself, and may return early: the caller looks at the time again.
+        May set the event itself, and may return early: the caller reads the time again.
         """
         ...
 
@@ -27,7 +75,7 @@ class SystemClock:
         """Seconds of `time.monotonic`."""
         return time.monotonic()
 
-    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
         """Wait on a timer of the loop, not on a task of its own; may return a clock tick too early."""
         if until_s is None:
             await event.wait()

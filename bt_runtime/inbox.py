@@ -1,9 +1,9 @@
-"""What comes in between the ticks of a run: the ends of requests and values from outside, each with its time."""
+"""Events between the ticks of a run: requests that have ended and values from outside, each with its time."""
 
-import asyncio
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bt_runtime.clock import Signal
 from bt_runtime.context import Request
 from bt_runtime.recording import Outcome
 
@@ -31,23 +31,28 @@ class Delivery:
 
 
 class Inbox:
-    """Events that no tick has been told of, in the order of time."""
+    """Events that no tick has got yet, in the order of time.
+
+    Attributes:
+        arrival: set when an event comes in.
+    """
+
+    __slots__ = ("_events", "arrival")
 
     def __init__(self) -> None:
-        self.arrival = asyncio.Event()
-        """Set whenever something comes in."""
+        self.arrival = Signal()
         self._events: list[Ended | Delivery] = []
 
     def __len__(self) -> int:
         return len(self._events)
 
     def add(self, event: Ended | Delivery) -> None:
-        """Something has happened."""
+        """Add an event, and wake the run."""
         self._events.append(event)
         self.arrival.set()
 
     def take(self, *, before_s: float) -> list[Ended | Delivery]:
-        """What came before a time; everything, if nothing did."""
+        """The events from before a time; all of them if there are none."""
         taken = [event for event in self._events if event.at_s < before_s] or self._events
         self._events = self._events[len(taken) :]
         return taken

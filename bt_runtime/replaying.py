@@ -11,7 +11,7 @@ from bt_runtime.builder import LiveTree
 from bt_runtime.context import Request
 from bt_runtime.recording import Outcome, TickRecord
 from bt_runtime.status import RUNNING
-from bt_runtime.ticker import Ticker, TickInput
+from bt_runtime.ticker import TickInput, close_tree, tick_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ class _Player:
     def __init__(self, tree: LiveTree) -> None:
         self._tree = tree
         self._context = tree.context
-        self._ticker = Ticker(tree)
         self.is_running = True
         self.open_requests: dict[str, Request] = {}
         self.missing: list[str] = []
@@ -74,13 +73,13 @@ class _Player:
             self._tree.halt()
             self._answer(recorded.outcomes)
             self.is_running = False
-            return self._ticker.close(told)
+            return close_tree(self._tree, told)
         self._answer(recorded.outcomes)
-        record = self._ticker.tick(told)
+        record = tick_tree(self._tree, told)
         self._context.settled(self._context.halting)
         self._context.take_again()
         self.open_requests |= {request.key: request for request in self._context.take_posted()}
-        self.is_running = self._ticker.status is RUNNING
+        self.is_running = self._tree.root.status is RUNNING
         return record
 
     def _answer(self, outcomes: Iterable[Outcome]) -> None:

@@ -36,7 +36,7 @@ from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcom
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.tasks import Tasks
-from bt_runtime.ticker import Ticker, TickInput
+from bt_runtime.ticker import TickInput, close_tree, tick_tree
 
 log = structlog.get_logger(__name__)
 
@@ -81,6 +81,22 @@ class RunLoop:
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
 
+    __slots__ = (
+        "_clock",
+        "_context",
+        "_errors",
+        "_inbox",
+        "_interrupted",
+        "_is_stopped",
+        "_journal",
+        "_max_ticks_without_event",
+        "_observers",
+        "_supervisor",
+        "_tasks",
+        "_ticks_without_event",
+        "_tree",
+    )
+
     def __init__(
         self,
         tree: LiveTree,
@@ -94,9 +110,8 @@ class RunLoop:
     ) -> None:
         self._tree = tree
         self._context = tree.context
-        self._ticker = Ticker(tree)
         self._clock = clock or SystemClock()
-        self._observers = list(observers)
+        self._observers = tuple(observers)
         self._journal = journal
         self._supervisor = supervisor
         self._is_stopped = False
@@ -104,8 +119,8 @@ class RunLoop:
         self._ticks_without_event = 0
         self._inbox = Inbox()
         self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, inbox=self._inbox)
-        self._interrupted: list[Outcome] = []
-        self._errors: list[NodeError] = []
+        self._interrupted: tuple[Outcome, ...] = ()
+        self._errors: tuple[NodeError, ...] = ()
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type
         """Write a blackboard value from outside, at the start of the next tick, which comes at once.
@@ -147,20 +162,20 @@ class RunLoop:
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
-        status = FAILURE if error or self._is_stopped else self._ticker.status
-        return RunResult(status, self._context.tick, tuple(self._errors), error, self._is_stopped)
+        status = FAILURE if error or self._is_stopped else self._tree.root.status
+        return RunResult(status, self._context.tick, self._errors, error, self._is_stopped)
 
     def _tick(self, told: TickInput) -> Status:
-        self._observe(self._ticker.tick(told))
-        return self._ticker.status
+        self._observe(tick_tree(self._tree, told))
+        return self._tree.root.status
 
     def _observe(self, record: TickRecord) -> None:
-        self._errors.extend(record.errors)
-        for observer in tuple(self._observers):
+        self._errors += record.errors
+        for observer in self._observers:
             try:
                 observer.on_tick(record)
             except (Exception, asyncio.CancelledError):  # nothing is awaited here, so this is no cancel of ours
-                self._observers = [other for other in self._observers if other is not observer]
+                self._observers = tuple(other for other in self._observers if other is not observer)
                 log.exception("observer.dropped", observer=type(observer).__name__, tick=record.tick)
 
     def _start_posted(self) -> bool:
@@ -184,7 +199,7 @@ class RunLoop:
             outcomes = [self._inbox.withdraw(request) or kept for request, kept in zip(halted, settled, strict=True)]
             await self._keep(outcomes)
             for request, outcome in zip(halted, outcomes, strict=True):
-                self._interrupted.append(outcome)
+                self._interrupted += (outcome,)
                 self._context.give_back(request, outcome)
 
     async def _keep(self, outcomes: Sequence[Outcome]) -> None:
@@ -241,7 +256,7 @@ class RunLoop:
         outcomes: tuple[Outcome, ...] = (),
         deliveries: tuple[tuple[str, Any], ...] = (),
     ) -> TickInput:
-        interrupted, self._interrupted = self._interrupted, []
+        interrupted, self._interrupted = self._interrupted, ()
         return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
 
     def _next_deadline_s(self) -> float | None:
@@ -271,7 +286,7 @@ class RunLoop:
             await self._settle_halted()
         finally:
             await self._tasks.end()
-        record = self._ticker.close(self._told("end", (), self._clock.now()))
+        record = close_tree(self._tree, self._told("end", (), self._clock.now()))
         if record is not None:
             self._observe(record)
 

@@ -24,6 +24,8 @@ class Tasks:
         inbox: gets the end of every request that ended of itself.
     """
 
+    __slots__ = ("_by_request", "_clock", "_ending", "_halt_grace_s", "_inbox")
+
     def __init__(self, clock: Clock, *, halt_grace_s: float, inbox: Inbox) -> None:
         self._clock = clock
         self._halt_grace_s = halt_grace_s

@@ -31,6 +31,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bt_runtime.builder import LiveTree, NodeFactory, build
+from bt_runtime.clock import Event
 from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.kind import Key, Kind, NodeSettings
@@ -63,7 +64,7 @@ class FakeClock:
     def __init__(self, start_s: float = 0.0, *, jump: bool = True) -> None:
         self._now_s = start_s
         self._jump = jump
-        self._waiting: list[tuple[float, asyncio.Event]] = []
+        self._waiting: list[tuple[float, Event]] = []
         self._is_looking = False
         self._rounds = 0
         self.waits = 0
@@ -81,7 +82,7 @@ class FakeClock:
         """Wait for this clock: work of a test that takes time."""
         await self._wait_until(self._now_s + seconds, asyncio.Event())
 
-    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
         """Wait for the event or the time."""
         self.waits += 1
         if until_s is None:
@@ -89,7 +90,7 @@ class FakeClock:
         else:
             await self._wait_until(until_s, event)
 
-    async def _wait_until(self, until_s: float, event: asyncio.Event) -> None:
+    async def _wait_until(self, until_s: float, event: Event) -> None:
         if until_s <= self._now_s:
             return
         entry = (until_s, event)

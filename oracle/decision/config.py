@@ -87,6 +87,8 @@ class AgentConfig(BaseModel):
         Raises:
             ConfigError: an unknown field, or a value out of bounds; nothing is replaced then.
         """
+        if not limits:
+            return self
         named = {_FIELDS.get(name, name): value for name, value in limits.items()}
         try:
             return type(self).model_validate(self.model_dump() | named)
