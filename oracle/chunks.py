@@ -7,7 +7,7 @@ Rules that hold for every run, whoever drives it:
 - No signal XML in any of them.
 
 Each kind is defined once, here. `write_chunk` and `read_chunk` are the JSON object that the contract fixes and the way
-back; `CHUNK` has its schema, for `/openapi.json`. A golden test holds the names.
+back; `CHUNK` has its schema, for `/openapi.json`. A golden test holds the names. What chunks add up to is an `Answer`.
 """
 
 from collections.abc import Callable, Mapping
@@ -116,6 +116,10 @@ class Content(_Wire):
 
     type: Literal["content"] = field(default="content", init=False)
     content: str
+    termination_reason: Annotated[
+        TerminationReason | None,
+        Field(description="Only in the sentence that says why an answer did not complete: the reason, as in `done`."),
+    ] = None
 
 
 @_kind
@@ -197,6 +201,66 @@ class _Writers(dict[type[Chunk], Callable[..., bytes]]):
 
 
 _WRITERS = _Writers()
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the chunks of a query add up to so far.
+
+    Args:
+        texts: of the content chunks.
+        sources: in the order in which they were found.
+        notices: in order.
+        calls: tool calls by id, in order.
+        results: of tool calls, by the id of the call.
+        failed: the last error; `None` if there was none.
+        done: the last chunk; `None` while the query goes on.
+        stopped: the reason that the last content chunk gives for the end; `None` if it gives none, or if an error
+            came after it, which has a sentence of its own.
+        has_text: something was said, beside the sentence that gives the reason.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    notices: list[SystemNotice] = field(default_factory=list)
+    calls: dict[str, ToolCall] = field(default_factory=dict)
+    results: dict[str, ToolReturned] = field(default_factory=dict)
+    failed: Failed | None = None
+    done: Done | None = None
+    stopped: TerminationReason | None = None
+    has_text: bool = False
+
+    @property
+    def text(self) -> str:
+        """The answer: the content chunks, joined."""
+        return "".join(self.texts)
+
+    @property
+    def open_calls(self) -> list[ToolCall]:
+        """The tool calls without a result."""
+        return [call for call in self.calls.values() if call.id not in self.results]
+
+    def add(self, chunk: Chunk) -> None:
+        """Add the next chunk."""
+        if isinstance(chunk, Content):  # nearly always, and a third of the time that `match` takes
+            self.texts.append(chunk.content)
+            self.stopped = chunk.termination_reason
+            if not self.has_text and self.stopped is None and chunk.content.strip():
+                self.has_text = True
+            return
+        match chunk:
+            case SourceFound(source):
+                self.sources.append(source)
+            case SystemNotice():
+                self.notices.append(chunk)
+            case ToolCalled(call):
+                self.calls[call.id] = call
+            case ToolReturned(call_id):
+                self.results[call_id] = chunk
+            case Failed():
+                self.failed, self.stopped = chunk, None
+            case Done():
+                self.done = chunk
 
 
 def write_chunk(chunk: Chunk) -> bytes:

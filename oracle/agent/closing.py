@@ -30,14 +30,14 @@ def explain_stop(run: AgentRun) -> None:
         _log_cause(run.fault, run)
     if not rules.is_true(reason, run.state):
         run.output.notify(notices.own_stop_notice(reason))
-        run.output.say_sentence(notices.OWN_STOP_SENTENCE)
+        run.output.say_sentence(notices.OWN_STOP_SENTENCE, reason=reason)
         return
     notice = notices.stop_notice(reason, run.state)
     if notice is not None:
         run.output.notify(notice)
     sentence = notices.closing_sentence(reason, run.state, detail=_detail(run, reason))
     if sentence is not None:
-        run.output.say_sentence(sentence)
+        run.output.say_sentence(sentence, reason=reason)
 
 
 def _detail(run: AgentRun, reason: TerminationReason) -> str:
@@ -133,7 +133,7 @@ class Closing:
             log.exception("answer.not_saved", run_id=run.query.run_id, context_id=run.query.context_id)
             run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
             run.state = run.state.settled("error")
-            run.output.say_sentence("Stopped: the answer could not be saved in the conversation.")
+            run.output.say_sentence("Stopped: the answer could not be saved in the conversation.", reason="error")
         self._say_done(run)
 
     async def _save(self, run: AgentRun, *, asked_at: str) -> None:

@@ -118,9 +118,18 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
         case "stuck":
             return f"Stopped: could not get further - {quoted(detail).rstrip('.') or 'no way forward was found'}."
         case "error":
-            return f"Stopped: {quoted(detail).rstrip('.') or 'an internal error'}."
+            return error_sentence(detail)
         case _:
             return None
+
+
+def error_sentence(error: str) -> str:
+    """The closing sentence of a query that failed.
+
+    Args:
+        error: what the user was told; may be empty.
+    """
+    return f"Stopped: {quoted(error).rstrip('.') or 'an internal error'}."
 
 
 def silence(state: AgentState) -> str:

@@ -18,6 +18,7 @@ from oracle.chunks import (
     Source,
     SourceFound,
     SystemNotice,
+    TerminationReason,
     Thinking,
     ToolCalled,
     ToolReturned,
@@ -54,8 +55,13 @@ class Output:
         """All content so far."""
         return "".join(self._texts)
 
-    def say(self, text: str) -> None:
-        """A piece of the answer; the first one after `new_paragraph` gets its line breaks."""
+    def say(self, text: str, *, reason: TerminationReason | None = None) -> None:
+        """A piece of the answer; the first one after `new_paragraph` gets its line breaks.
+
+        Args:
+            text: the piece; an empty one is not sent.
+            reason: why the query stops, in the sentence that says so.
+        """
         if not text or self.is_done:
             return
         if self._paragraph_due:
@@ -64,20 +70,20 @@ class Output:
                 self._texts.append(_PARAGRAPH)
                 self.emit(Content(_PARAGRAPH))
         self._texts.append(text)
-        self.emit(Content(text))
+        self.emit(Content(text, reason))
 
     def new_paragraph(self) -> None:
         """What is said next is another turn's."""
         self._paragraph_due = True
 
-    def say_sentence(self, sentence: str) -> None:
+    def say_sentence(self, sentence: str, *, reason: TerminationReason | None = None) -> None:
         """A sentence of the control's own, in a paragraph and a chunk of its own.
 
         It may quote tool calls, errors and the model: no signal can begin in it.
         """
         self.remarks += 1
         self.new_paragraph()
-        self.say(as_plain_text(sentence))
+        self.say(as_plain_text(sentence), reason=reason)
 
     def notify(self, notice: Notice) -> None:
         """A system notification, now."""

@@ -17,7 +17,7 @@ from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
 from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
-from oracle.cli.views import JsonView, Outcome, PlainView, View
+from oracle.cli.views import JsonView, PlainView, View, is_answered
 from oracle.decision import AgentConfig, ConfigError
 from oracle.logs import is_interactive, wants_colour
 from oracle.prompts import PromptError
@@ -115,7 +115,6 @@ class _Stage:
         self._cancel: Callable[[], None] = lambda: None
         self._out = SafeStream(sys.stdout, on_failure=self._stop)
         self._trouble: Exception | None = None
-        self._outcome = Outcome()
         self.view = _choose_view(self._out, as_json=as_json)
 
     def begin(self, *, cancel: Callable[[], None]) -> None:
@@ -125,7 +124,6 @@ class _Stage:
 
     def show(self, chunk: Chunk) -> None:
         """Show the next chunk."""
-        self._outcome.note(chunk)
         try:
             self.view.show(chunk)
         except Exception as error:  # noqa: BLE001  told when the query has ended
@@ -147,7 +145,7 @@ class _Stage:
             raise CommandError(f"the answer could not be written: {failure.strerror}")
         if self._trouble is not None:
             raise self._trouble
-        return 0 if self._outcome.is_answer else FAILED
+        return 0 if is_answered(self.view.answer) else FAILED
 
     def _stop(self) -> None:
         self._cancel()

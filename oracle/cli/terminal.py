@@ -16,23 +16,11 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from oracle.chunks import (
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    Source,
-    SourceFound,
-    SystemNotice,
-    Thinking,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-)
+from oracle.chunks import Chunk, Content, Done, Failed, SystemNotice, Thinking, ToolCalled, ToolReturned
 from oracle.cli.blocks import Block, BlockReader
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
-from oracle.cli.views import Clock, ending, finished_call, source_labels
+from oracle.cli.views import Clock, View, ending, finished_call, source_labels
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}
@@ -41,7 +29,7 @@ _MOST_SOURCES = 20
 _MOST_CHARS_UNDER_WAY = 20_000
 
 
-class TerminalView:
+class TerminalView(View):
     """Shows a query on a terminal.
 
     Args:
@@ -54,13 +42,12 @@ class TerminalView:
     def __init__(
         self, console: Console, out: SafeStream, *, redirects_errors: bool = False, now: Clock = time.monotonic
     ) -> None:
+        super().__init__()
         self._console = console
         self._out = out
         self._redirects_errors = redirects_errors
         self._now = now
         self._started_s = now()
-        self._calls: dict[str, ToolCall] = {}
-        self._sources: list[Source] = []
         self._live: Live | None = None
         self._under_way: list[str] | None = None
         self._reader = BlockReader()
@@ -71,17 +58,11 @@ class TerminalView:
         """Show that something is under way."""
         self._show_progress()
 
-    def show(self, chunk: Chunk) -> None:
-        """Show the next chunk."""
+    def _show(self, chunk: Chunk) -> None:
         match chunk:
             case Content(text):
                 self._write(clean(text))
-            case Thinking():
-                self._show_progress()
-            case SourceFound(source):
-                self._sources.append(source)
-            case ToolCalled(call):
-                self._calls[call.id] = call
+            case Thinking() | ToolCalled():
                 self._show_progress()
             case ToolReturned():
                 self._finish_call(chunk)
@@ -147,13 +128,13 @@ class TerminalView:
             self._text_is_last = False
 
     def _finish_call(self, returned: ToolReturned) -> None:
-        done = finished_call(self._calls.pop(returned.tool_call_id, None), returned)
+        done = finished_call(self.answer, returned)
         mark = Text(done.mark, style=_MARK_STYLES[done.mark])
         self._line(Text.assemble(mark, f" {done.label}", Text(f"  {done.result}", style="dim")))
 
     def _finish(self, done: Done) -> None:
         self.close()
-        labels = source_labels(self._sources)
+        labels = source_labels(self.answer.sources)
         if labels:
             self._separate()
             self._console.print(Text("Sources", style="bold"))
@@ -171,7 +152,7 @@ class TerminalView:
             self._has_gap = True
 
     def _show_progress(self) -> None:
-        labels = [call_label(call.name, call.arguments) for call in self._calls.values()] or ["thinking"]
+        labels = [call_label(call.name, call.arguments) for call in self.answer.open_calls] or ["thinking"]
         if self._live is not None and labels == self._under_way:
             return  # the spinners turn by themselves
         if self._under_way is None:

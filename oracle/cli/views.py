@@ -1,23 +1,10 @@
-"""How the chunks of a query are shown: as JSON lines, as plain text, or (`terminal`) to a person."""
+"""Views of a query: JSON lines, plain text, and what they share with the view for a terminal (`terminal`)."""
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
-from oracle.chunks import (
-    Chunk,
-    Content,
-    Done,
-    Failed,
-    Source,
-    SourceFound,
-    SystemNotice,
-    ToolCall,
-    ToolCalled,
-    ToolReturned,
-    write_chunk,
-)
+from oracle.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean, one_line, source_label
 
@@ -27,48 +14,43 @@ _LINE_BREAKS = {char.encode(): char.encode("unicode_escape").replace(b"\\x", b"\
 """Characters that JSON allows in a text, and at which readers of lines break."""
 
 
-class View(Protocol):
-    """Shows a query."""
+class View:
+    """Shows a query, chunk by chunk; `answer` is what they add up to."""
+
+    def __init__(self) -> None:
+        self.answer = Answer()
 
     def start(self) -> None:
-        """The query begins."""
-        ...
+        """The query begins. By default nothing is shown yet."""
 
     def show(self, chunk: Chunk) -> None:
-        """The next chunk."""
-        ...
+        """Show the next chunk."""
+        self.answer.add(chunk)
+        self._show(chunk)
 
     def close(self) -> None:
-        """The query is over, or will not be shown any further."""
-        ...
+        """The query is over, or will not be shown any further. By default everything has been written."""
 
     def give_up(self) -> None:
         """The process may end at any moment now: leave the terminal usable, and wait for nothing."""
-        ...
+
+    def _show(self, chunk: Chunk) -> None:
+        raise NotImplementedError
 
 
-class JsonView:
+class JsonView(View):
     """One JSON object per line, in UTF-8, and nothing else: the `data:` objects of the HTTP stream."""
 
     def __init__(self, out: SafeStream) -> None:
+        super().__init__()
         self._out = out
 
-    def show(self, chunk: Chunk) -> None:
-        """Write it at once."""
+    def _show(self, chunk: Chunk) -> None:
         self._out.write_bytes(json_line(chunk))
 
-    def start(self) -> None:
-        """Nothing is shown before there is something."""
 
-    def close(self) -> None:
-        """Everything was written at once."""
-
-    def give_up(self) -> None:
-        """Everything was written at once."""
-
-
-class PlainView:
-    """Text without escapes: the answer and its sources to one stream, everything about it to the other.
+class PlainView(View):
+    """Text without escapes: the answer and its sources go to one stream, everything about it to the other.
 
     Args:
         out: for the answer.
@@ -77,28 +59,18 @@ class PlainView:
     """
 
     def __init__(self, out: SafeStream, aside: SafeStream, *, now: Clock = time.monotonic) -> None:
+        super().__init__()
         self._out = out
         self._aside = aside
         self._now = now
         self._started_s = now()
-        self._calls: dict[str, ToolCall] = {}
-        self._sources: list[Source] = []
-        self._last_character = "\n"
 
-    def show(self, chunk: Chunk) -> None:
-        """Write what is to be read of it."""
+    def _show(self, chunk: Chunk) -> None:
         match chunk:
             case Content(text):
-                shown = clean(text)
-                self._out.write(shown)
-                self._last_character = shown[-1:] or self._last_character
-            case SourceFound(source):
-                self._sources.append(source)
-            case ToolCalled(call):
-                self._calls[call.id] = call
+                self._out.write(clean(text))
             case ToolReturned():
-                finished = finished_call(self._calls.pop(chunk.tool_call_id, None), chunk)
-                self._aside.write(f"{finished.text}\n")
+                self._aside.write(f"{finished_call(self.answer, chunk).text}\n")
             case SystemNotice():
                 self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
             case Failed():
@@ -106,19 +78,10 @@ class PlainView:
             case Done():
                 self._finish(chunk)
 
-    def start(self) -> None:
-        """Nothing is shown before there is something."""
-
-    def close(self) -> None:
-        """Everything was written at once."""
-
-    def give_up(self) -> None:
-        """Everything was written at once."""
-
     def _finish(self, done: Done) -> None:
-        if self._last_character != "\n":
+        if self.answer.text and not clean(self.answer.text).endswith("\n"):
             self._out.write("\n")
-        labels = source_labels(self._sources)
+        labels = source_labels(self.answer.sources)
         if labels:
             self._out.write("\nSources:\n" + "".join(f"- {label}\n" for label in labels))
         self._aside.write(f"{ending(done, elapsed_s=self._now() - self._started_s)}\n")
@@ -138,13 +101,19 @@ class FinishedCall:
         return f"{self.mark} {self.label} · {self.result}"
 
 
-def finished_call(call: ToolCall | None, returned: ToolReturned) -> FinishedCall:
-    """What is told of a tool call: how long it took, and its text if it failed."""
-    label = "tool call" if call is None else call_label(call.name, call.arguments)
+def finished_call(answer: Answer, returned: ToolReturned) -> FinishedCall:
+    """A tool call of the answer: how long it took, and the text of its result if it failed."""
+    call = answer.calls.get(returned.tool_call_id)
+    label = call_label(call.name, call.arguments) if call else "tool call"
     took = f"{returned.duration_ms:,} ms"
     if returned.is_error:
         return FinishedCall("✗", label, f"{took} · {one_line(returned.tool_result)}")
     return FinishedCall("✓", label, took)
+
+
+def is_answered(answer: Answer) -> bool:
+    """Whether the model produced text and the query did not end with an error; the exit code rests on it."""
+    return answer.has_text and answer.done is not None and answer.done.termination_reason != "error"
 
 
 def source_labels(sources: Sequence[Source]) -> list[str]:
@@ -167,29 +136,3 @@ def json_line(chunk: Chunk) -> bytes:
     for text, escaped in _LINE_BREAKS.items():
         data = data.replace(text, escaped)
     return data + b"\n"
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What the exit code rests on: whether the model produced text, and how the query ended."""
-
-    done: Done | None = None
-    _texts: list[str] = field(default_factory=list)
-
-    def note(self, chunk: Chunk) -> None:
-        """The next chunk."""
-        if isinstance(chunk, Content):
-            self._texts.append(chunk.content)
-        elif isinstance(chunk, Done):
-            self.done = chunk
-
-    @property
-    def is_answer(self) -> bool:
-        """The model produced text, and the query did not end with an error."""
-        if self.done is None or self.done.termination_reason == "error":
-            return False
-        said = self._texts
-        if self.done.termination_reason not in {"completed", "user_cancelled"} and said[-1:]:
-            # The sentence why it stopped is the control's, not the model's, and comes last in a chunk of its own.
-            said = said[:-1] if said[-1].startswith("Stopped: ") else said
-        return any(text.strip() for text in said)

@@ -101,7 +101,7 @@ class LiveRun:
         except asyncio.CancelledError:
             self.lose()
             raise
-        return None if self.is_lost else recorder.done
+        return None if self.is_lost else recorder.answer.done
 
     async def settle(self) -> None:
         """Await the control, which goes on after `Done` if the author of its tree wants it to; then let go of it.
@@ -123,18 +123,18 @@ class LiveRun:
 
     async def _write_end(self, query: ActiveQuery, recorder: RunRecorder) -> None:
         recorder.is_closed = True
-        done, failed = recorder.done, recorder.failed
+        answer, done = recorder.answer, recorder.answer.done
         if done is None or recorder.is_broken:
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
             raise UnendedError(f"the run {self.record.id!r} {what}; it is ended from its log")
         end = RunEnd(
             termination_reason=done.termination_reason,
-            answer=query.agent.output.answer,
+            answer=answer.text,
             turns=done.turns,
             tokens_used=done.tokens_used,
             tokens_estimated=done.tokens_estimated,
             model_used=done.model_used,
-            error=error_record(failed, query.agent.fault),
+            error=error_record(answer.failed, query.agent.fault),
         )
         try:
             await until_written(partial(recorder.log.finish, write_chunk(done), end), clock=self._clock)

@@ -362,7 +362,7 @@ class RunManager:
             reason=done.termination_reason,
             turns=done.turns,
             tokens=done.tokens_used,
-            tools=recorder.tools,
+            tools=len(recorder.answer.calls),
             signals=list(query.agent.state.signals),
             model=done.model_used,
             ms=round((self._clock.now() - recorder.started_s) * 1000),

@@ -1,32 +1,32 @@
-"""The end of a run whose worker is gone, from what its log tells.
+"""Ends a run whose worker is gone, from its log.
 
 Rules:
 
-- What was said stays, and numbers go on after the last one.
-- A run whose answer its own worker had finished ends with its true reason: only `done` was missing.
-- Every other one ends as `error`: open tool calls are answered (of one that writes nobody knows whether it was carried
-  out, and the answer says so: decision 32), an `error` chunk says that it was interrupted, the
-  closing sentence is part of the answer (decision 10), and the answer is saved in the conversation once (decision 9).
-- What a recovery has written that was itself interrupted is not written again.
+- What was sent stays, and chunk numbers go on after the last one.
+- A run whose answer is complete, or gives the reason for its end, ends with that reason: only `done` was missing.
+- Every other run ends as `error`: open tool calls get a result (which says of a call that writes that it may have been
+  carried out: decision 32), an `error` chunk says that the run was interrupted, the closing sentence is part of the
+  answer (decision 10), and the answer is saved in the conversation once (decision 9).
+- A recovery that was itself interrupted does not write the same chunks again.
 """
 
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, cast
+from typing import cast
 
 import structlog
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
-from oracle.agent.notices import quoted
-from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolReturned, write_chunk
+from oracle.agent.notices import error_sentence
+from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
 from oracle.classify import classify_query
 from oracle.conversations import Conversation, Exchange, Step
 from oracle.models.protocol import ModelFault
 from oracle.runs.failures import error_record
-from oracle.runs.story import BREAK, Story
+from oracle.runs.story import Story
 from oracle.runs.waiting import until_written
 from oracle.storage import RunEnd, RunLog, RunRecord, Store
 
@@ -40,6 +40,7 @@ WRITE_INTERRUPTED = (
 )
 
 _PAGE = 1000  # events read at a time
+_PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ class Ending:
     Args:
         chunks: those that are missing, without `done`.
         reason: of `done`.
-        answer: the whole of it, as it will be then.
+        answer: the whole text, those chunks included.
         failed: the error that ended the run; `None` if none did.
-        fault: what operators read of it; `None` if nothing more is known.
+        fault: details of it for operators; `None` if nothing more is known.
     """
 
     chunks: tuple[Chunk, ...]
@@ -61,56 +62,38 @@ class Ending:
     fault: ModelFault | None = None
 
 
-def decide(_record: RunRecord, _story: Story) -> Literal["end"]:
-    """What is to become of an interrupted run. For now every one is ended; going on with it would be decided here."""
-    return "end"
-
-
-def ending_of(story: Story, *, saved_as: str | None, writes: Callable[[str], bool]) -> Ending:
+def ending_of(story: Story, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> Ending:
     """What must be added to a run to end it.
 
     Args:
         story: its log so far.
+        saved_as: the reason with which the conversation has its answer; `None`: the conversation does not have it.
         writes: whether a tool of that name may have changed something.
-        saved_as: the reason with which the conversation keeps its answer; `None`: it does not keep it.
     """
-    answered = tuple(
-        ToolReturned(call_id, WRITE_INTERRUPTED if writes(tool) else CALL_INTERRUPTED, is_error=True, duration_ms=0)
-        for call_id, tool in story.open_calls.items()
-    )
-    reason = saved_as or _reason_told(story)
+    answer = story.answer
+    results = [_interrupted(call, writes=writes(call.name)) for call in answer.open_calls]
+    reason = saved_as or answer.stopped
     if reason is not None:
-        return Ending(answered, cast("TerminationReason", reason), story.text, story.failed, story.fault)
-    failed = story.failed or INTERRUPTED
-    said: list[Chunk] = [*answered]
-    if story.failed is None:
-        said.append(failed)
-    if story.contents and story.contents[-1] != BREAK:
-        said.append(Content(BREAK))
-    said.append(Content(_sentence(failed)))
-    text = story.text + "".join(chunk.content for chunk in said if isinstance(chunk, Content))
-    return Ending(tuple(said), "error", text, failed, story.fault)
+        return Ending(tuple(results), reason, answer.text, answer.failed, story.fault)
+    failed = answer.failed or INTERRUPTED
+    failure = [] if answer.failed else [failed]
+    gap = [Content(_PARAGRAPH)] if answer.texts and answer.texts[-1] != _PARAGRAPH else []
+    closing = [*gap, Content(error_sentence(failed.error), "error")]
+    text = answer.text + "".join(chunk.content for chunk in closing)
+    return Ending((*results, *failure, *closing), "error", text, failed, story.fault)
 
 
-def _reason_told(story: Story) -> str | None:
-    """The reason that the answer itself has told as its last sentence; `None` if it has told none."""
-    if not story.last_sentence.startswith("Stopped: "):  # a model may say that too, but has no reason written down
-        return None
-    if story.failed is not None:
-        return "error" if story.last_sentence == _sentence(story.failed) else None
-    return story.reason
-
-
-def _sentence(failed: Failed) -> str:
-    return f"Stopped: {quoted(failed.error).rstrip('.')}."
+def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
+    text = WRITE_INTERRUPTED if writes else CALL_INTERRUPTED
+    return ToolReturned(call.id, text, is_error=True, duration_ms=0)
 
 
 class Recovery:
     """Ends runs from their logs.
 
     Args:
-        store: where they are; each must have been taken over by this worker.
-        default_model: what `done` names as the model where no turn has told.
+        store: has the runs; this worker must have taken over each of them.
+        default_model: the model that `done` names if no turn has finished.
         writes: whether a tool of that name may have changed something.
         clock: monotonic time.
         now: seconds since the epoch.
@@ -134,19 +117,15 @@ class Recovery:
     async def end(self, record: RunRecord) -> Done:
         """End the run.
 
-        Once something of it is under way to the log it is waited for, however long the store cannot be written: read
-        again before that, the log would not have it.
+        Once writing has begun, this waits for it, however long the store is unavailable: if the log were read again
+        before that, what is still to be written would be missing from it.
 
         Raises:
-            RunLostError: another worker has it.
-            StoreUnavailableError: the log cannot be read or written for now; to be tried again.
+            RunLostError: another worker owns it.
+            StoreUnavailableError: the log cannot be read or written at present; try again.
         """
-        await self._store.write(lambda _: None)  # what this process itself has said of it is there then
+        await self._store.write(lambda _: None)  # then the log has what this process has written of it
         story = await self._read(record.id)
-        ways = {"end": self._end}
-        return await ways[decide(record, story)](record, story)
-
-    async def _end(self, record: RunRecord, story: Story) -> Done:
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
         saved_as = _saved_as(conversation, record.id, story)
         ending = ending_of(story, saved_as=saved_as, writes=self._writes)
@@ -187,7 +166,7 @@ class Recovery:
             answered_at=now,
             termination_reason=ending.reason,
             run_id=record.id,
-            sources=tuple(story.sources),
+            sources=tuple(story.answer.sources),
             steps=(*story.steps, *answered),
             classification=classify_query(question, previous=conversation.classification),
             had_tool_errors=story.had_tool_errors,
@@ -207,13 +186,15 @@ class Recovery:
         )
 
 
-def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> str | None:
-    """The reason with which the conversation keeps the run's answer; `None` if it does not keep it."""
+def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> TerminationReason | None:
+    """The reason with which the conversation has the run's answer; `None` if it does not have it."""
     kept = [each for each in conversation.messages if each.metadata.get("run_id") == run_id] if conversation else []
     if not kept:
         return None
-    told = [each.metadata["termination_reason"] for each in kept if "termination_reason" in each.metadata]
-    return str(told[-1]) if told else story.reason or "user_cancelled"  # an empty answer has no message
+    reasons = [each.metadata["termination_reason"] for each in kept if "termination_reason" in each.metadata]
+    if not reasons:  # an empty answer has no message
+        return story.reason or "user_cancelled"
+    return cast("TerminationReason", reasons[-1])
 
 
 def _end_of(done: Done, ending: Ending) -> RunEnd:

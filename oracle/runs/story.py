@@ -1,4 +1,4 @@
-"""What the log of a run tells: read event by event, of a run that nobody is answering any more."""
+"""What the log of an interrupted run says, read event by event."""
 
 from dataclasses import dataclass, field
 
@@ -9,11 +9,9 @@ from bt_runtime.text import estimate_tokens, iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.chunks import (
+    Answer,
     Chunk,
     Content,
-    Failed,
-    Source,
-    SourceFound,
     SystemNotice,
     TerminationReason,
     Thinking,
@@ -28,9 +26,6 @@ from oracle.storage import Event
 
 log = structlog.get_logger(__name__)
 
-BREAK = "\n\n"
-"""The content chunk that stands between paragraphs of different origin."""
-
 
 @dataclass(slots=True)
 class Story:
@@ -39,13 +34,10 @@ class Story:
     Args:
         seq: of the last event.
         chunk_n: of the last chunk.
-        contents: the content chunks, in order.
-        sources: sent along.
+        answer: what its chunks add up to.
         steps: system notifications, tool calls and their results, in order.
-        open_calls: tool calls without a result, in order: the tool of each id.
-        failed: the last error chunk.
         fault: what went wrong in the last turn; `None` if nothing did.
-        reason: what the control had written down as its reason to stop.
+        reason: why the control stopped, from the tick records; `None` if it has not decided to stop.
         turns: finished turns.
         tokens: of all turns that have ended.
         tokens_estimated: some of them are estimates.
@@ -55,11 +47,8 @@ class Story:
 
     seq: int = 0
     chunk_n: int = 0
-    contents: list[str] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
+    answer: Answer = field(default_factory=Answer)
     steps: list[Step] = field(default_factory=list)
-    open_calls: dict[str, str] = field(default_factory=dict)
-    failed: Failed | None = None
     fault: ModelFault | None = None
     reason: TerminationReason | None = None
     turns: int = 0
@@ -70,23 +59,12 @@ class Story:
     _uncounted: int = 0
 
     @property
-    def text(self) -> str:
-        """The answer so far."""
-        return "".join(self.contents)
-
-    @property
-    def last_sentence(self) -> str:
-        """The last content chunk, if it stands in a paragraph of its own; empty otherwise."""
-        alone = len(self.contents) == 1 or (len(self.contents) > 1 and self.contents[-2] == BREAK)
-        return self.contents[-1] if alone else ""
-
-    @property
     def uncounted_tokens(self) -> int:
-        """An estimate of what was said in a turn that never ended."""
+        """Estimated output tokens of a turn that never ended."""
         return estimate_tokens(self._uncounted)
 
     def add(self, event: Event) -> None:
-        """Read the next event; one that cannot be read is passed over, so that the run ends all the same."""
+        """Read the next event; one that cannot be read is skipped, so that the run can be ended all the same."""
         self.seq = max(self.seq, event.seq)
         self.chunk_n = max(self.chunk_n, event.chunk_n or 0)
         try:
@@ -105,25 +83,14 @@ class Story:
                     self.reason = value
 
     def _add_chunk(self, chunk: Chunk, *, at: float) -> None:
+        self.answer.add(chunk)
         match chunk:
-            case Content(content=content):
-                self.contents.append(content)
-                if self.failed is None:
-                    self._uncounted += len(content)
-            case Thinking(content=content):
-                self._uncounted += len(content)
-            case SourceFound(source=source):
-                self.sources.append(source)
-            case SystemNotice() as notice:
-                self.steps.append(Step(notice.timestamp, notice))
-            case ToolCalled(call):
-                self.open_calls[call.id] = call.name
+            case Content(text, None) if self.answer.failed is None:
+                self._uncounted += len(text)
+            case Thinking(text):
+                self._uncounted += len(text)
+            case SystemNotice() | ToolCalled() | ToolReturned():
                 self.steps.append(Step(iso(at), chunk))
-            case ToolReturned() as result:
-                self.open_calls.pop(result.tool_call_id, None)
-                self.steps.append(Step(iso(at), result))
-            case Failed() as failed:
-                self.failed = failed
 
     def _add_outcome(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, TurnOutcome):

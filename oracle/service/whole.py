@@ -1,57 +1,36 @@
 """A run's answer as one object, gathered from its chunks: so it cannot differ from what was streamed."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
 
-from oracle.chunks import Content, Done, Failed, SourceFound, SystemNotice, read_chunk
+from oracle.chunks import Answer, read_chunk
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import attached, chunks_of, is_stalled
-from oracle.storage import RunRecord, StoredChunk, StoreUnavailableError
+from oracle.storage import RunRecord, StoreUnavailableError
 
 _OF_DONE = ("termination_reason", "tokens_used", "tokens_estimated", "model_used", "turns", "context_id", "run_id")
 
 
-class Gathering:
-    """What the chunks of a run add up to."""
+def as_one_object(answer: Answer) -> dict[str, Any]:
+    """The body of a whole answer.
 
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._sources: list[Any] = []
-        self._notices: list[Any] = []
-        self._failed: Failed | None = None
-        self._done: Done | None = None
-
-    def add(self, batch: Sequence[StoredChunk]) -> None:
-        """Take the next chunks."""
-        for stored in batch:
-            match read_chunk(stored.data):
-                case Content(content=content):
-                    self._texts.append(content)
-                case SourceFound(source=source):
-                    self._sources.append(source.to_wire())
-                case SystemNotice() as notice:
-                    self._notices.append(notice.to_wire())
-                case Failed() as failed:
-                    self._failed = failed
-                case Done() as done:
-                    self._done = done
-
-    def answer(self) -> dict[str, Any]:
-        """The whole answer.
-
-        Raises:
-            StoreUnavailableError: the run's end has not come.
-        """
-        if self._done is None:
-            raise StoreUnavailableError("the chunks of the run ended before its end")
-        told = {"answer": "".join(self._texts), "sources": self._sources, "system_messages": self._notices}
-        told |= {name: getattr(self._done, name) for name in _OF_DONE}
-        if self._done.termination_reason == "error" and self._failed is not None:
-            told |= {"error": self._failed.error, "error_type": self._failed.error_type}
-        return told
+    Raises:
+        StoreUnavailableError: the end of the run is missing.
+    """
+    done, failed = answer.done, answer.failed
+    if done is None:
+        raise StoreUnavailableError("the chunks of the run ended before its end")
+    body = {
+        "answer": answer.text,
+        "sources": [source.to_wire() for source in answer.sources],
+        "system_messages": [notice.to_wire() for notice in answer.notices],
+        **{name: getattr(done, name) for name in _OF_DONE},
+    }
+    if done.termination_reason == "error" and failed is not None:
+        body |= {"error": failed.error, "error_type": failed.error_type}
+    return body
 
 
 async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
@@ -80,10 +59,11 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
 
 
 async def _gather(parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
-    gathering = Gathering()
+    answer = Answer()
     async for batch in chunks_of(parts, run):
-        gathering.add(batch)
-    return gathering.answer()
+        for stored in batch:
+            answer.add(read_chunk(stored.data))
+    return as_one_object(answer)
 
 
 async def _gone(request: Request) -> None:

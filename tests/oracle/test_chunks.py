@@ -1,4 +1,4 @@
-"""The wire form of every chunk is held by a file: names in public stay for ever (the contract's table of chunks)."""
+"""A file holds the wire form of every chunk: public names are permanent (the contract's table of chunks)."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.chunks import (
+    Answer,
     Chunk,
     Content,
     Done,
@@ -35,6 +36,7 @@ GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "chunks.json").read
 CHUNKS: dict[str, Chunk] = {
     "thinking": Thinking("Hm."),
     "content": Content("Some text.\n"),
+    "content-closing": Content("Stopped: iteration limit reached (10/10).", "max_iterations"),
     "source": SourceFound(Source("src/retry.py", "code", line=7, snippet="class RetryPolicy:", score=0.5)),
     "source-least": SourceFound(Source("https://example.org", "web")),
     "tool_call": ToolCalled(ToolCall("call_1", "search_code", {"query": "auth", "limit": 3})),
@@ -131,3 +133,46 @@ def test_every_type_of_chunk_is_in_the_file() -> None:
 @pytest.mark.parametrize("name", WORDS)
 def test_the_words_that_a_client_may_meet_are_those_of_the_file(name: str) -> None:
     assert list(get_args(WORDS[name])) == GOLDEN["words"][name]
+
+
+def test_the_answer_is_what_its_chunks_add_up_to() -> None:
+    answer = Answer()
+    for chunk in CHUNKS.values():
+        answer.add(chunk)
+    assert answer.text == "Some text.\nStopped: iteration limit reached (10/10)."
+    assert [source.path for source in answer.sources] == ["src/retry.py", "https://example.org"]
+    assert (answer.notices, answer.failed, answer.done) == ([CHUNKS["system"]], CHUNKS["error"], CHUNKS["done"])
+    assert [call.name for call in answer.calls.values()] == ["search_code"]
+    assert (answer.results, answer.open_calls) == ({"call_1": CHUNKS["tool_result"]}, [])
+
+
+def test_a_call_is_open_until_its_result_comes() -> None:
+    answer = Answer()
+    for call_id in ("a", "b"):
+        answer.add(ToolCalled(ToolCall(call_id, "t", {})))
+    answer.add(ToolReturned("a", "", is_error=False, duration_ms=0))
+    assert [call.id for call in answer.open_calls] == ["b"]
+
+
+CLOSING = Content("Stopped: time limit reached (120 s).", "timeout")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "stopped", "has_text"),
+    [
+        pytest.param([], None, False, id="nothing"),
+        pytest.param([Content("Stopped: said the model.")], None, True, id="the model's own words"),
+        pytest.param([Content(" \n"), CLOSING], "timeout", False, id="the closing sentence alone"),
+        pytest.param([Content("Half"), Content("\n\n"), CLOSING], "timeout", True, id="after text"),
+        pytest.param([CLOSING, CHUNKS["error"]], None, False, id="an error after it"),
+        pytest.param([CHUNKS["error"], CLOSING], "timeout", False, id="an error before it"),
+        pytest.param([CLOSING, Content("More.")], None, True, id="text after it"),
+    ],
+)
+def test_the_reason_for_the_end_is_the_one_that_the_last_content_gives(
+    chunks: list[Chunk], stopped: TerminationReason | None, has_text: bool
+) -> None:
+    answer = Answer()
+    for chunk in chunks:
+        answer.add(chunk)
+    assert (answer.stopped, answer.has_text) == (stopped, has_text)

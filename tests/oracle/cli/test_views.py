@@ -4,6 +4,7 @@ import json
 import pytest
 
 from oracle.chunks import (
+    Answer,
     Content,
     Done,
     Failed,
@@ -16,7 +17,7 @@ from oracle.chunks import (
     ToolReturned,
 )
 from oracle.cli.streams import SafeStream
-from oracle.cli.views import JsonView, Outcome, PlainView, ending
+from oracle.cli.views import JsonView, PlainView, ending, is_answered
 
 DONE = Done("completed", 1234, tokens_estimated=True, model_used="m", context_id="c", run_id="r", turns=3)
 
@@ -115,25 +116,34 @@ def test_the_last_line_counts_one_turn_as_one():
     assert ending(done("user_cancelled"), elapsed_s=0.04) == "cancelled · 1 turn · 1 token · m · 0.0 s"
 
 
+LIMIT = Content("Stopped: time limit reached (10 s).", "timeout")
+
+
 @pytest.mark.parametrize(
-    ("texts", "reason", "is_answer"),
+    ("contents", "reason", "expected"),
     [
-        pytest.param(["Yes."], "completed", True, id="an answer"),
+        pytest.param([Content("Yes.")], "completed", True, id="an answer"),
         pytest.param([], "completed", False, id="nothing"),
-        pytest.param(["\n\n"], "completed", False, id="white space"),
-        pytest.param(["Half", "\n\n", "Stopped: time limit reached (10 s)."], "timeout", True, id="half an answer"),
-        pytest.param(["Stopped: time limit reached (10 s)."], "timeout", False, id="the closing sentence alone"),
-        pytest.param(["Half", "\n\n", "Stopped: it failed."], "error", False, id="an error after half an answer"),
-        pytest.param(["Stopped: a word of the model"], "completed", True, id="the model may say the word"),
-        pytest.param(["Half"], "user_cancelled", True, id="cancelled after half an answer"),
+        pytest.param([Content("\n\n")], "completed", False, id="white space"),
+        pytest.param([Content("Half"), Content("\n\n"), LIMIT], "timeout", True, id="half an answer"),
+        pytest.param([LIMIT], "timeout", False, id="the closing sentence alone"),
+        pytest.param([Content("Half"), Content("\n\n"), LIMIT], "error", False, id="an error after half an answer"),
+        pytest.param([Content("Stopped: a word of the model")], "completed", True, id="the model's own word"),
+        pytest.param([Content("Stopped: a word of the model")], "timeout", True, id="own words, and a limit"),
+        pytest.param([Content("Half")], "user_cancelled", True, id="cancelled after half an answer"),
     ],
 )
-def test_the_outcome_is_an_answer_if_the_model_produced_text_and_nothing_failed(texts, reason, is_answer):
-    outcome = Outcome()
-    for text in texts:
-        outcome.note(Content(text))
-    outcome.note(done(reason))
-    assert outcome.is_answer is is_answer
+def test_a_query_is_answered_if_the_model_produced_text_and_nothing_failed(contents, reason, expected):
+    answer = Answer()
+    for chunk in (*contents, done(reason)):
+        answer.add(chunk)
+    assert is_answered(answer) is expected
+
+
+def test_a_query_without_an_end_is_not_answered():
+    answer = Answer()
+    answer.add(Content("Half"))
+    assert not is_answered(answer)
 
 
 def test_a_reader_that_goes_away_is_told_of_once_and_never_raises():

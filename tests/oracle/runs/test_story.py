@@ -1,4 +1,4 @@
-"""Pure: what is made of a log, cut at any place."""
+"""The state of a run from its log, and how the run is ended, wherever the log was cut."""
 
 from collections.abc import Iterable
 
@@ -41,10 +41,10 @@ def never(_tool: str) -> bool:
     return False
 
 
-def story_of(told: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
+def story_of(logged: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
     """The story of chunks, outcomes, and the writes of ticks."""
     story, chunk_n = Story(), 0
-    for seq, each in enumerate(told, start=1):
+    for seq, each in enumerate(logged, start=1):
         if isinstance(each, Outcome):
             kind = "turn_end" if isinstance(each.value, TurnOutcome) else "tool_end"
             story.add(Event("run", seq, kind, encode_outcome(each), 0.0, step_key=each.key))
@@ -84,7 +84,7 @@ def test_a_turn_that_never_ended_counts_by_its_characters():
     assert story.uncounted_tokens == 4
 
 
-def test_a_story_knows_sources_notices_errors_and_open_calls():
+def test_a_story_has_sources_notices_errors_and_open_calls():
     source, notice = Source("a.py", "code", line=3), SystemNotice("fallback", "Hm.", "info", "2026-01-01T00:00:00Z")
     call = ToolCall("c1", "probe", {})
     failed = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action())
@@ -98,9 +98,9 @@ def test_a_story_knows_sources_notices_errors_and_open_calls():
             Outcome("run_tools@1", "done", ToolsOutcome((failed,))),
         ]
     )
-    assert (story.sources, list(story.open_calls)) == ([source], ["c2"])
+    assert (story.answer.sources, [call.id for call in story.answer.open_calls]) == ([source], ["c2"])
     assert [type(step.chunk) for step in story.steps] == [ToolCalled, ToolCalled, SystemNotice, ToolReturned]
-    assert story.steps[2] == Step(notice.timestamp, notice)
+    assert story.steps[2] == Step("1970-01-01T00:00:00.000Z", notice)
     assert story.had_tool_errors
 
 
@@ -108,21 +108,21 @@ def _action() -> Action:
     return Action.from_call("probe", {}, is_error=True, result_digest="0")
 
 
-def test_events_that_cannot_be_read_are_passed_over():
+def test_events_that_cannot_be_read_are_skipped():
     story = story_of([Content("One.")])
     for seq, data in enumerate([b"{", b"[]", b'{"type": "content"}', b'{"type": "system", "x": 1}'], start=2):
         story.add(Event("run", seq, "chunk", data, 0.0, chunk_n=seq))
     story.add(Event("run", 6, "turn_end", b"{}", 0.0))
-    assert (story.text, story.seq, story.chunk_n) == ("One.", 6, 5)
+    assert (story.answer.text, story.seq, story.chunk_n) == ("One.", 6, 5)
 
 
 def test_an_interrupted_answer_gets_an_error_and_a_sentence():
     ending = ending_of(story_of([Content("Half of the")]), saved_as=None, writes=never)
-    assert ending.chunks == (INTERRUPTED, Content("\n\n"), Content(SENTENCE))
+    assert ending.chunks == (INTERRUPTED, Content("\n\n"), Content(SENTENCE, "error"))
     assert (ending.reason, ending.answer, ending.failed) == ("error", f"Half of the\n\n{SENTENCE}", INTERRUPTED)
 
 
-def test_where_nothing_was_said_the_sentence_stands_alone():
+def test_without_any_text_the_sentence_stands_alone():
     assert ending_of(Story(), saved_as=None, writes=never).answer == SENTENCE
 
 
@@ -138,36 +138,49 @@ def test_an_answer_that_was_saved_keeps_its_reason():
     assert (ending.chunks, ending.reason, ending.answer, ending.failed) == ((), "completed", "All of it.", None)
 
 
-def test_an_answer_that_has_told_its_reason_keeps_it():
-    told = [Content("Part."), {"termination_reason": "max_iterations"}, Content("\n\n"), Content(LIMIT)]
-    ending = ending_of(story_of(told), saved_as=None, writes=never)
+def test_an_answer_that_gives_the_reason_for_its_end_keeps_it():
+    written = [Content("Part."), Content("\n\n"), Content(LIMIT, "max_iterations")]
+    ending = ending_of(story_of(written), saved_as=None, writes=never)
     assert (ending.chunks, ending.reason, ending.answer) == ((), "max_iterations", f"Part.\n\n{LIMIT}")
 
 
+def test_an_error_after_the_closing_sentence_gets_a_sentence_of_its_own():
+    lost = Failed("The answer could not be saved.", "internal")
+    ending = ending_of(story_of([Content(LIMIT, "max_iterations"), lost]), saved_as=None, writes=never)
+    assert texts(ending.chunks) == ["\n\n", "Stopped: The answer could not be saved."]
+    assert (ending.reason, ending.failed) == ("error", lost)
+
+
 @pytest.mark.parametrize(
-    "told",
+    "written",
     [
-        pytest.param([Content("Stopped: said the model.")], id="a model's words, and no reason"),
+        pytest.param([Content("Stopped: said the model.")], id="the model's words, and no reason"),
         pytest.param(
-            [Content("The engine "), Content("Stopped: at noon."), {"termination_reason": "completed"}],
-            id="in mid-paragraph",
+            [
+                Content("The engine."),
+                Content("\n\n"),
+                Content("Stopped: at noon."),
+                {"termination_reason": "completed"},
+            ],
+            id="the model's words, and a reason",
         ),
+        pytest.param([Content(LIMIT, "max_iterations"), Content("\n\n")], id="text after the sentence"),
         pytest.param([Content("Part."), {"termination_reason": "max_iterations"}], id="a reason, and no sentence"),
     ],
 )
-def test_an_answer_that_has_not_told_its_reason_was_interrupted(told):
-    ending = ending_of(story_of(told), saved_as=None, writes=never)
+def test_an_answer_that_does_not_give_the_reason_for_its_end_was_interrupted(written):
+    ending = ending_of(story_of(written), saved_as=None, writes=never)
     assert ending.reason == "error"
     assert texts(ending.chunks)[-1] == SENTENCE
 
 
-def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
+def test_an_error_that_was_sent_is_the_one_that_ends_the_answer():
     ending = ending_of(
         story_of([Content("Half"), Failed("The provider is down. Ask again.", "provider_failed")]),
         saved_as=None,
         writes=never,
     )
-    assert ending.chunks == (Content("\n\n"), Content("Stopped: The provider is down. Ask again."))
+    assert ending.chunks == (Content("\n\n"), Content("Stopped: The provider is down. Ask again.", "error"))
     assert ending.failed == Failed("The provider is down. Ask again.", "provider_failed")
 
 
@@ -178,18 +191,14 @@ def test_an_error_that_was_told_is_the_one_that_ends_the_answer():
         pytest.param([Content("Half of the")], id="half an answer"),
         pytest.param([Content("One."), Content("\n\n")], id="between two paragraphs"),
         pytest.param(
-            [
-                Content("One."),
-                called("c1"),
-                called("c2"),
-            ],
+            [Content("One."), called("c1"), called("c2")],
             id="open calls",
         ),
         pytest.param([Content("One."), Failed("It broke.", "provider_failed")], id="an error"),
         pytest.param([Content("One."), {"termination_reason": "timeout"}], id="a reason"),
     ],
 )
-def test_an_end_that_was_itself_interrupted_is_not_written_twice(before):
+def test_an_ending_that_was_itself_interrupted_is_not_written_twice(before):
     whole = ending_of(story_of(before), saved_as=None, writes=never)
     for cut in range(len(whole.chunks) + 1):
         written = [*before, *whole.chunks[:cut]]
