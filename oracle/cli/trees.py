@@ -1,7 +1,7 @@
 """`oracle trees`: check tree files, copy and list them, look at trees, and print their schema."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from bt_runtime import (
     render,
 )
 from bt_runtime.rendering import FORMATS, Format
+from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.groups import SuggestingGroup
 from oracle.cli.tree_folders import init, list_, open_library, schema_text, shortest
@@ -36,21 +37,21 @@ trees.add_command(list_)
 def check(*, paths: tuple[Path, ...]) -> int:
     """Check tree files, or all tree files of folders.
 
-    Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each tree that is
-    right, and every mistake as `file:line:column: message` with the line, a caret and a hint.
+    Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
+    every mistake as `file:line:column: message` with the line, a caret and a hint.
 
     \b
     Exit codes:
-      0  all are right
+      0  all are valid
       1  there are mistakes
     """  # noqa: D301  click's mark for lines that stay as they are
     library = open_library()
     report = library.check(paths or [shortest(folder) for folder in library.folders])
     click.echo(str(report))
-    missed = [] if paths else _mistakes_in_place(library, already_told=str(report))
-    for text in missed:
-        click.echo(text)
-    return 0 if report.ok and not missed else FAILED
+    further = "" if paths else _mistakes_in_place(library, report.mistakes)
+    if further:
+        click.echo(further)
+    return 0 if report.ok and not further else FAILED
 
 
 @trees.command("show")
@@ -73,10 +74,10 @@ def schema() -> None:
 
 
 def _named(library: TreeLibrary, name: str) -> TreeDefinition:
-    """The tree of that name or, where it looks like one, of that path.
+    """The tree of that name or, if the name looks like a path, of that file.
 
     Raises:
-        CommandError: there is none, or it has mistakes.
+        CommandError: there is no such tree, or it has mistakes.
     """
     try:
         if os.sep not in name and not name.endswith(_ENDINGS):
@@ -95,17 +96,24 @@ def _named(library: TreeLibrary, name: str) -> TreeDefinition:
     return tree
 
 
-def _mistakes_in_place(library: TreeLibrary, *, already_told: str) -> Sequence[str]:
-    """What is wrong only where the operator's files take the place of shipped ones.
+def _mistakes_in_place(library: TreeLibrary, checked: Iterable[Mistake]) -> str:
+    """The mistakes that only arise where the operator's files replace shipped ones, formatted; empty if there are none.
 
     The check of a file looks for subtrees beside it first; a query looks in the operator's folder first.
     """
-    told: list[str] = []
+    known = set(map(_identity, checked))
+    found: list[Mistake] = []
+    sources: dict[str, str] = {}
     for name in library.names():
         try:
             library.preview(name)
         except TreeFileError as error:
-            new = [mistake for mistake in error.mistakes if mistake.message not in already_told]
-            if new:
-                told.append(format_mistakes(new, error.sources))
-    return list(dict.fromkeys(told))
+            found += [mistake for mistake in error.mistakes if _identity(mistake) not in known]
+            sources |= error.sources
+    return format_mistakes(in_order(found), sources)
+
+
+def _identity(mistake: Mistake) -> tuple[str, int, int, str]:
+    """Equal for one mistake whose file is named by different paths."""
+    place = mistake.place
+    return os.path.realpath(place.file), place.line, place.column, mistake.message

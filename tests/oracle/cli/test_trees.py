@@ -59,7 +59,7 @@ def test_the_operators_folder_is_checked_with_the_shipped_one(oracle, monkeypatc
     assert "oracle.yaml: OK" in ran.out
 
 
-def test_a_subtree_of_the_operator_that_does_not_fit_the_shipped_trees_is_told(oracle, monkeypatch, tmp_path):
+def test_an_operators_subtree_that_does_not_fit_the_shipped_trees_is_reported(oracle, monkeypatch, tmp_path):
     (tmp_path / "fallback.yaml").write_text(
         "tree: fallback\nparameters: {reason: {type: str}}\nroot: {say: '${reason}'}\n"
     )
@@ -68,6 +68,20 @@ def test_a_subtree_of_the_operator_that_does_not_fit_the_shipped_trees_is_told(o
     assert ran.code == 1
     assert "follow_signal.yaml:" in ran.out
     assert "reason" in ran.out
+
+
+def test_a_mistake_that_another_file_has_as_well_is_reported_in_each(oracle, monkeypatch, tmp_path):
+    (tmp_path / "fallback.yaml").write_text(
+        "tree: fallback\nparameters: {reason: {type: str}}\nroot: {say: '${reason}'}\n"
+    )
+    (tmp_path / "mine.yaml").write_text("tree: mine\nroot: {subtree: fallback}\n")
+    monkeypatch.setenv("ORACLE_TREES_DIR", str(tmp_path))
+    ran = oracle("trees", "check")
+    mistakes = [line.rpartition("/")[2] for line in ran.out.splitlines() if "needs the argument" in line]
+    (mine, shipped) = mistakes
+    assert mine.startswith("mine.yaml:2:")
+    assert shipped.startswith("follow_signal.yaml:")
+    assert mine.partition(" ")[2] == shipped.partition(" ")[2]
 
 
 def test_a_trees_folder_that_is_none_is_told(oracle, monkeypatch):
