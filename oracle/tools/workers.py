@@ -7,7 +7,8 @@ Rules:
 - A cancelled call returns at once. Its thread cannot be killed: it is abandoned, told so (`check_cancelled`), and
   another may take its place, up to a bound. Beyond it further calls wait their turn and run into their time limits.
 - A call that is cancelled while it waits never starts.
-- A thread ends when no call waits, so an idle set of tools costs nothing.
+- A thread waits `IDLE_S` for its next call before it ends: starting one blocks the event loop until it runs, which
+  takes milliseconds where many runs are under way.
 """
 
 import asyncio
@@ -20,6 +21,8 @@ from typing import Any, TypeVar
 
 from oracle.errors import InternalError
 from oracle.tools.errors import ToolError
+
+IDLE_S = 10.0
 
 T = TypeVar("T")
 _abandoned_flag: contextvars.ContextVar[threading.Event | None] = contextvars.ContextVar("tool_abandoned", default=None)
@@ -47,15 +50,20 @@ class Workers:
         max_running: calls that run at once; more wait in order.
         max_abandoned: threads of cancelled calls that may be replaced while they still run.
         max_waiting: calls that may wait; more are refused.
+        idle_s: how long a thread waits for its next call.
     """
 
-    def __init__(self, *, max_running: int = 8, max_abandoned: int = 32, max_waiting: int = 1_000) -> None:
+    def __init__(
+        self, *, max_running: int = 8, max_abandoned: int = 32, max_waiting: int = 1_000, idle_s: float = IDLE_S
+    ) -> None:
         self._max_running = max_running
         self._max_abandoned = max_abandoned
         self._max_waiting = max_waiting
-        self._lock = threading.Lock()
+        self._idle_s = idle_s
+        self._lock = threading.Condition(threading.Lock())
         self._waiting: deque[_Job] = deque()
         self._threads = 0
+        self._idle = 0  # of them
         self._abandoned = 0
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -76,10 +84,10 @@ class Workers:
 
     def _submit(self, job: "_Job") -> None:
         with self._lock:
-            if len(self._waiting) >= self._max_waiting:
+            if len(self._waiting) - self._idle >= self._max_waiting:
                 raise ToolError(f"Too many calls are waiting ({self._max_waiting:,}); try again later.")
             self._waiting.append(job)
-            self._start_thread_if_allowed()
+            self._find_thread()
 
     def _abandon(self, job: "_Job") -> None:
         with self._lock:
@@ -89,31 +97,42 @@ class Workers:
             elif not job.finished:
                 self._abandoned += 1
                 with suppress(RuntimeError):  # no thread can be had now; the next one that ends takes over
-                    self._start_thread_if_allowed()
+                    self._find_thread()
 
-    def _start_thread_if_allowed(self) -> None:
-        if self._waiting and self._threads < self._max_running + min(self._abandoned, self._max_abandoned):
-            thread = threading.Thread(target=self._work, args=(self._waiting[0],), name="tool-worker", daemon=True)
-            thread.start()  # before the counts change: it raises where the system has no more threads
-            self._waiting.popleft()
+    def _find_thread(self) -> None:
+        """Have an idle thread, or a new one if that is allowed, take the next call."""
+        if len(self._waiting) <= self._idle:
+            self._lock.notify()
+        elif self._has_room(self._threads + 1):
+            # Before the counts change: it raises where the system has no more threads.
+            threading.Thread(target=self._work, name="tool-worker", daemon=True).start()
             self._threads += 1
+            self._idle += 1
 
-    def _work(self, first: "_Job") -> None:
-        job: _Job | None = first
-        while job is not None:
+    def _has_room(self, threads: int) -> bool:
+        return threads <= self._max_running + min(self._abandoned, self._max_abandoned)
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
             job.run()
-            job = self._next_after(job)
+            self._finish(job)
+            del job  # an idle thread holds nothing of the call before
 
-    def _next_after(self, job: "_Job") -> "_Job | None":
+    def _next(self) -> "_Job | None":
+        with self._lock:
+            self._lock.wait_for(lambda: bool(self._waiting), self._idle_s)
+            self._idle -= 1
+            if self._waiting and self._has_room(self._threads):
+                return self._waiting.popleft()
+            self._threads -= 1
+            return None
+
+    def _finish(self, job: "_Job") -> None:
         with self._lock:
             job.finished = True
             if job.abandoned.is_set():
                 self._abandoned -= 1
-            has_room = self._threads <= self._max_running + min(self._abandoned, self._max_abandoned)
-            if self._waiting and has_room:
-                return self._waiting.popleft()
-            self._threads -= 1
-            return None
+            self._idle += 1
 
 
 class _Job:

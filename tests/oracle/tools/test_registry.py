@@ -4,7 +4,10 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -229,6 +232,27 @@ async def test_abandoned_work_is_told_to_end() -> None:
         await task
     go_on.set()
     assert await asyncio.get_running_loop().run_in_executor(None, ended.wait, 10)
+
+
+async def test_a_thread_serves_one_call_after_the_other_and_holds_nothing_of_the_one_before() -> None:
+    workers = Workers(max_running=1)
+    argument = deque([1])
+    held = weakref.ref(argument)
+    threads = [await workers.run(partial(_ident_with, argument))]
+    del argument
+    threads += [await workers.run(threading.get_ident) for _ in range(2)]
+    assert len(set(threads)) == 1
+    assert held() is None
+
+
+async def test_a_thread_that_is_idle_for_too_long_ends() -> None:
+    thread = await Workers(idle_s=0).run(threading.current_thread)
+    await asyncio.get_running_loop().run_in_executor(None, thread.join, 10)
+    assert not thread.is_alive()
+
+
+def _ident_with(_: object) -> int:
+    return threading.get_ident()
 
 
 async def test_more_calls_than_may_wait_are_refused() -> None:
