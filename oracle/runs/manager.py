@@ -19,6 +19,7 @@ from oracle.chunks import Done
 from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
 from oracle.runs.errors import DrainingError
+from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
 from oracle.runs.options import RunOptions
 from oracle.runs.readers import Readers
@@ -275,14 +276,15 @@ class RunManager:
         record = await self._begin(new)
         live = LiveRun(record, store=self._store, clock=self._clock)
         recorder = self._recorder(live, started_s=started_s)
+        joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
         try:
             self._refuse_if_draining()
             self._live[record.id] = live
             query = await self._oracle.open(
                 checked.for_run(record.id, context_id=record.context_id),
-                emit=recorder.emit,
-                observers=[recorder],
-                journal=recorder,
+                emit=joining.emit,
+                observers=[joining],
+                journal=joining,
             )
             if query.tree is not None:
                 await self._keep_tree(query.tree)

@@ -1,0 +1,129 @@
+"""Joins pieces of text while the store is behind, so that an overloaded process writes and sends fewer chunks.
+
+Rules:
+
+- A piece is held back only while an entry of its run has waited longer than `BEHIND_S` for its commit, which takes a
+  slow database as well as a slow event loop. Otherwise it is written at once.
+- What is held back is written `HOLD_S` after its first piece, or earlier: before anything else of the run.
+- Only pieces of one kind are joined. A chunk of two line breaks stays alone, and so does what follows it: the sentence
+  that says why a query stopped is a chunk of its own.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from bt_runtime import Outcome, TickRecord
+from oracle.chunks import Chunk, Content, Thinking
+from oracle.signals import SignalRecord
+
+BEHIND_S: Final = 0.02
+"""Two commits of a store that keeps up."""
+HOLD_S: Final = 0.025
+_MOST_CHARACTERS: Final = 4_096
+_PARAGRAPH: Final = "\n\n"
+
+
+class Recorder(Protocol):
+    """What writes a run down."""
+
+    def emit(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        ...
+
+    def on_tick(self, record: TickRecord) -> None:
+        """Take a tick record."""
+        ...
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> None:
+        """Make outcomes durable."""
+        ...
+
+    def signal(self, record: SignalRecord) -> None:
+        """Take a signal."""
+        ...
+
+
+class Timer(Protocol):
+    """A call that is due later."""
+
+    def cancel(self) -> None:
+        """It is not due any more."""
+        ...
+
+
+class JoiningRecorder:
+    """Passes everything of a run on to its recorder, in order, with pieces of text joined while the store is behind.
+
+    Args:
+        recorder: what writes the run down.
+        pending_since_s: since when the oldest entry of the run has been waiting for its commit; `None`: none waits.
+        now: monotonic seconds, the clock of `pending_since_s`.
+        call_later: calls a function after so many seconds; `None`: the running event loop's.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        pending_since_s: Callable[[], float | None],
+        now: Callable[[], float] = time.monotonic,
+        call_later: Callable[[float, Callable[[], None]], Timer] | None = None,
+    ) -> None:
+        self._recorder = recorder
+        self._pending_since_s = pending_since_s
+        self._now = now
+        self._call_later = call_later or asyncio.get_running_loop().call_later
+        self._kind: type[Content | Thinking] = Content
+        self._texts: list[str] = []
+        self._size = 0
+        self._timer: Timer | None = None
+
+    def emit(self, chunk: Chunk) -> None:
+        """Take a chunk; never waits."""
+        if isinstance(chunk, Content | Thinking) and chunk.content != _PARAGRAPH:
+            if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
+                self.flush()
+            if self._texts or self._is_behind():
+                self._hold(chunk)
+                return
+        elif self._texts:
+            self.flush()
+        self._recorder.emit(chunk)
+
+    def on_tick(self, record: TickRecord) -> None:
+        """Take a tick record (`bt_runtime.Observer`)."""
+        self.flush()
+        self._recorder.on_tick(record)
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> None:
+        """Make outcomes durable (`oracle.agent.journal.Journal`)."""
+        self.flush()
+        await self._recorder.keep(outcomes)
+
+    def signal(self, record: SignalRecord) -> None:
+        """Take a signal of the model (`oracle.agent.journal.Journal`)."""
+        self.flush()
+        self._recorder.signal(record)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        if not self._texts:
+            return
+        text, self._texts, self._size = "".join(self._texts), [], 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._recorder.emit(self._kind(text))
+
+    def _hold(self, chunk: Content | Thinking) -> None:
+        if not self._texts:
+            self._kind = type(chunk)
+            self._timer = self._call_later(HOLD_S, self.flush)
+        self._texts.append(chunk.content)
+        self._size += len(chunk.content)
+
+    def _is_behind(self) -> bool:
+        since_s = self._pending_since_s()
+        return since_s is not None and self._now() - since_s > BEHIND_S
