@@ -25,7 +25,6 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
 
 __all__ = [
     "Message",
@@ -35,11 +34,6 @@ __all__ = [
     "ModelFault",
     "ModelRequest",
     "OfflineModel",
-    "ScriptEndedError",
-    "ScriptedCall",
-    "ScriptedModel",
-    "ScriptedSearch",
-    "ScriptedTurn",
     "ServerToolCalled",
     "ServerToolReturned",
     "SourceCited",

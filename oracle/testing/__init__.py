@@ -1,8 +1,9 @@
 """Doubles for tests, part of the product: a model that follows a script, and a provider that does so over the wire."""
 
-from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn
 from oracle.testing.provider import Disturbed, HttpError, RecordedRequest, Reply, StandInProvider
 from oracle.testing.provider_cache import CacheUse, PromptCache
+from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.testing.scripted import ScriptedModel, ScriptEndedError
 
 __all__ = [
     "CacheUse",
@@ -11,6 +12,7 @@ __all__ = [
     "PromptCache",
     "RecordedRequest",
     "Reply",
+    "ScriptEndedError",
     "ScriptedCall",
     "ScriptedModel",
     "ScriptedSearch",

@@ -19,11 +19,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from oracle.models.scripted import ScriptedTurn
 from oracle.testing.provider_cache import CacheUse, PromptCache
 from oracle.testing.provider_rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
 from oracle.testing.provider_signatures import Signer
 from oracle.testing.provider_wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
+from oracle.testing.script import ScriptedTurn
 
 __all__ = ["Disturbed", "HttpError", "RecordedRequest", "Reply", "StandInProvider"]
 

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bt_runtime.text import estimate_tokens
-from oracle.testing.provider_blocks import THINKING, Body, blocks_of, last_cacheable, request_blocks, unmarked
-from oracle.testing.provider_models import model_facts
+from oracle.models.blocks import THINKING
+from oracle.models.claude import model_facts
+from oracle.testing.provider_request import Body, blocks_of, last_cacheable, message_blocks, request_blocks, unmarked
 
 LOOK_BACK_BLOCKS = 20
 TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}
@@ -157,12 +158,7 @@ def _forgotten_thinking(body: Body) -> set[str]:
     if model_facts(str(body.get("model"))).keeps_thinking:
         return set()
     spoken = max((index for index, message in enumerate(messages) if _is_users_word(message)), default=0)
-    return {
-        f"messages.{index}.content.{position}"
-        for index, message in enumerate(messages[:spoken])
-        for position, block in enumerate(blocks_of(message))
-        if block.get("type") in THINKING
-    }
+    return {place for place, block in message_blocks(messages[:spoken]) if block.get("type") in THINKING}
 
 
 def _is_users_word(message: Body) -> bool:
@@ -174,7 +170,7 @@ def _switches(body: Body, level: Level) -> object:
     """What besides its own blocks voids a level."""
     if level == "tools":
         return None
-    blocks = [block for message in body.get("messages") or () for block in blocks_of(message)]
+    blocks = [block for _, block in message_blocks(body.get("messages") or ())]
     if level == "system":
         return [
             "system",

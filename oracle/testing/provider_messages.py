@@ -1,19 +1,19 @@
-"""What the Messages API refuses in the messages of a request; `provider_rules.RULES` names the sources."""
+"""What the Messages API rejects in the messages of a request; `provider_rules.RULES` names the sources."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from oracle.testing.provider_blocks import EMPTY_TEXT, THINKING, Body, blocks_of, unknown_fields
-from oracle.testing.provider_models import ModelFacts
+from oracle.models.blocks import THINKING
+from oracle.testing.provider_request import EMPTY_TEXT, Body, Request, blocks_of, message_blocks, unknown_fields
 from oracle.testing.provider_signatures import misplaced, misread
 
 _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})
 
 
-def roles(messages: Sequence[Body]) -> Iterator[str]:
-    """They take turns, beginning with the user's."""
-    for index, message in enumerate(messages):
+def roles(request: Request) -> Iterator[str]:
+    """Roles alternate, beginning with the user's."""
+    for index, message in enumerate(request.messages):
         expected = "user" if index % 2 == 0 else "assistant"
         if message.get("role") != expected:
             yield f"messages.{index}: roles must alternate, beginning with the user's; found {message.get('role')!r}"
@@ -22,16 +22,14 @@ def roles(messages: Sequence[Body]) -> Iterator[str]:
                 yield f"messages.{index}.{name}: Extra inputs are not permitted"
 
 
-def content(messages: Sequence[Body]) -> Iterator[str]:
-    """Each says something, in blocks that there are."""
-    for index, message in enumerate(messages):
-        blocks = blocks_of(message)
-        if not blocks:
+def content(request: Request) -> Iterator[str]:
+    """Each message has content, in blocks of known types."""
+    for index, message in enumerate(request.messages):
+        if not blocks_of(message):
             yield f"messages.{index}: all messages must have non-empty content"
-        for position, block in enumerate(blocks):
-            place = f"messages.{index}.content.{position}"
-            yield from unknown_fields(place, block)
-            yield from _block(place, block)
+    for place, block in message_blocks(request.messages):
+        yield from unknown_fields(place, block)
+        yield from _block(place, block)
 
 
 def _block(place: str, block: Body) -> Iterator[str]:
@@ -69,19 +67,19 @@ def _tool_result(place: str, block: Body) -> Iterator[str]:
             yield f"{place}.tool_result: all content must be type `text` if `is_error` is true"
 
 
-def trailing_thinking(messages: Sequence[Body]) -> Iterator[str]:
-    """No message of the assistant ends in thinking, wherever it stands."""
-    for index, message in enumerate(messages):
+def trailing_thinking(request: Request) -> Iterator[str]:
+    """No assistant message ends in thinking."""
+    for index, message in enumerate(request.messages):
         blocks = blocks_of(message)
         if message.get("role") == "assistant" and blocks and blocks[-1].get("type") in THINKING:
             yield f"messages.{index}: The final block in an assistant message cannot be `{blocks[-1]['type']}`."
 
 
-def tool_calls(messages: Sequence[Body]) -> Iterator[str]:
-    """Each call has its result in the next message, each result its call in the one before; ids are unique."""
+def tool_calls(request: Request) -> Iterator[str]:
+    """Each call has its result in the next message, each result its call in the previous one; ids are unique."""
     waiting: list[str] = []
     seen: set[str] = set()
-    for index, message in enumerate(messages):
+    for index, message in enumerate(request.messages):
         blocks = blocks_of(message)
         results = [str(block.get("tool_use_id")) for block in blocks if block.get("type") == "tool_result"]
         yield from _unanswered(index - 1, [use for use in waiting if use not in results])
@@ -97,7 +95,7 @@ def tool_calls(messages: Sequence[Body]) -> Iterator[str]:
         if len(set(waiting)) < len(waiting) or seen.intersection(waiting):
             yield f"messages.{index}: `tool_use` ids must be unique"
         seen.update(waiting)
-    yield from _unanswered(len(messages) - 1, waiting)
+    yield from _unanswered(len(request.messages) - 1, waiting)
 
 
 def _unanswered(index: int, uses: Sequence[str]) -> Iterator[str]:
@@ -109,9 +107,9 @@ def _unanswered(index: int, uses: Sequence[str]) -> Iterator[str]:
         )
 
 
-def results_first(messages: Sequence[Body]) -> Iterator[str]:
-    """What else the user says follows the results."""
-    for index, message in enumerate(messages):
+def results_first(request: Request) -> Iterator[str]:
+    """Tool results come before all other blocks of a message."""
+    for index, message in enumerate(request.messages):
         others = False
         for block in blocks_of(message):
             if block.get("type") != "tool_result":
@@ -121,8 +119,9 @@ def results_first(messages: Sequence[Body]) -> Iterator[str]:
                 break
 
 
-def server_tools(messages: Sequence[Body]) -> Iterator[str]:
-    """Each call of the provider's own tools has its result, but where the provider still owes it."""
+def server_tools(request: Request) -> Iterator[str]:
+    """Each call of the provider's own tools has its result, unless the provider still has to send it."""
+    messages = request.messages
     speakers = [index for index, message in enumerate(messages) if message.get("role") == "assistant"]
     waiting: dict[str, int] = {}
     for index in speakers:
@@ -149,29 +148,30 @@ def _calls(blocks: Sequence[Body]) -> bool:
     return any(block.get("type") == "tool_use" for block in blocks)
 
 
-def final_message(messages: Sequence[Body], facts: ModelFacts, thinking_type: str) -> Iterator[str]:
-    """The last message is the user's, or a paused turn that goes on."""
+def final_message(request: Request) -> Iterator[str]:
+    """The last message is the user's, or a paused turn to be continued."""
+    messages = request.messages
     if not messages or messages[-1].get("role") != "assistant":
         return
     index, blocks = len(messages) - 1, blocks_of(messages[-1])
     is_paused = any(block.get("type") in _FROM_SERVER for block in blocks)
-    if not is_paused and not (facts.prefill and thinking_type == "disabled"):
+    if not is_paused and not (request.facts.prefill and request.thinking_type == "disabled"):
         yield "This model does not support assistant message prefill. The conversation must end with a user message."
     if not is_paused and blocks and str(blocks[-1].get("text", "")) != str(blocks[-1].get("text", "")).rstrip():
         yield "messages: final assistant content cannot end with trailing whitespace"
-    if thinking_type == "disabled" and any(block.get("type") in THINKING for block in blocks):
+    if request.thinking_type == "disabled" and any(block.get("type") in THINKING for block in blocks):
         yield (
             f"messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position "
             "cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request."
         )
 
 
-def thinking_first(messages: Sequence[Body]) -> Iterator[str]:
-    """A turn of tool calls that goes on begins with its thinking, while the model thinks by a budget."""
-    begun = _current_turn(messages)
-    if begun is None:
+def thinking_first(request: Request) -> Iterator[str]:
+    """With a thinking budget, a turn that continues after tool results begins with thinking."""
+    begun = _current_turn(request.messages)
+    if begun is None or request.thinking_type != "enabled":
         return
-    kind = blocks_of(messages[begun])[0].get("type")
+    kind = blocks_of(request.messages[begun])[0].get("type")
     if kind not in THINKING:
         yield (
             f"messages.{begun}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
@@ -181,7 +181,7 @@ def thinking_first(messages: Sequence[Body]) -> Iterator[str]:
 
 
 def _current_turn(messages: Sequence[Body]) -> int | None:
-    """Where the assistant's turn began that tool results go on with; `None` if the user has just spoken."""
+    """The index of the assistant message that began the turn; `None` if the last message is not tool results."""
     at = len(messages) - 1
     begun = None
     while at >= 1 and any(block.get("type") == "tool_result" for block in blocks_of(messages[at])):
@@ -189,12 +189,13 @@ def _current_turn(messages: Sequence[Body]) -> int | None:
     return begun
 
 
-def signatures(body: Body, messages: Sequence[Body], *, is_bound: bool) -> Iterator[str]:
-    """Thinking comes back as it was made and, where the model binds it, behind what it was made behind."""
-    for place, _ in misread(messages):
+def signatures(request: Request) -> Iterator[str]:
+    """Thinking comes back unmodified and, if the model binds it, after the same content as when it was created."""
+    for place in misread(request.messages):
         yield f"{place}: Invalid `signature` in `thinking` block"
-    if is_bound:
-        for place in misplaced(body, messages):
+    binding = (request.body.get("thinking") or {}).get("block_binding") or {}
+    if request.facts.binds_thinking and binding.get("prefix_mismatch_behavior") != "drop_block":
+        for place in misplaced(request.body, request.messages):
             yield (
                 f"{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. "
                 'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'

@@ -1,51 +1,41 @@
-"""What the Anthropic Messages API refuses, so that a request that only a double would take fails here already.
+"""What the Anthropic Messages API rejects, so that a request which only a double would accept fails in tests.
 
 `RULES` is the table: each rule has a name, its source in the provider's documentation or in the types of its SDK, and a
-function that yields what the provider would say. Messages have their own rules in `provider_messages`.
+function that yields the provider's error messages. The rules for messages are in `provider_messages`.
 
-Stricter than the provider in two points: it merges neighbouring messages of one role, while here they must take turns,
-because a history in which they do not was built wrongly; and system messages in mid-conversation are not known here.
+Stricter than the provider in two points: consecutive messages of one role are rejected (the provider merges them),
+because they mean that the history was built incorrectly; and system messages in mid-conversation are not supported.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from oracle.models.thinking import BINDING_BETA
+from oracle.models.blocks import THINKING
+from oracle.models.claude import model_facts
+from oracle.models.thinking import BINDING_BETA, MIN_THINKING_TOKENS
 from oracle.testing import provider_messages as messages
 from oracle.testing import provider_tools as tools
-from oracle.testing.provider_blocks import EMPTY_TEXT, Body, cache_marks, is_count, last_cacheable, unknown_fields
-from oracle.testing.provider_models import model_facts
-from oracle.testing.provider_request import Request
+from oracle.testing.provider_request import (
+    EMPTY_TEXT,
+    Body,
+    Request,
+    cache_marks,
+    is_count,
+    last_cacheable,
+    sdk_fields,
+    unknown_fields,
+)
 
 MAX_CACHE_MARKS = 4
 MAX_MESSAGES = 100_000
 MAX_REQUEST_BYTES = 32 * 1024 * 1024
-"""Above this the provider answers 413 (platform.claude.com, "Errors", "Request size limits")."""
+"""The provider answers larger requests with 413 (platform.claude.com, "Errors", "Request size limits")."""
 
 KNOWN_BETAS = frozenset({BINDING_BETA})
-"""The values of the header `anthropic-beta` that the double knows."""
+"""The values of the `anthropic-beta` header that the double accepts by default."""
 
-FIELDS = frozenset(
-    [
-        "model",
-        "messages",
-        "max_tokens",
-        "system",
-        "tools",
-        "tool_choice",
-        "thinking",
-        "output_config",
-        "stream",
-        "metadata",
-        "stop_sequences",
-        "service_tier",
-        "cache_control",
-        "container",
-        "diagnostics",
-        "inference_geo",
-        "speed",
-    ]
-)
+_HEADERS = frozenset({"user_profile_id", "workspace_id"})
+"""Parameters of the SDK that it sends as headers."""
 _GONE = frozenset({"temperature", "top_p", "top_k"})
 _THINKING_FIELDS: Mapping[str, frozenset[str]] = {
     "adaptive": frozenset({"type", "display", "block_binding"}),
@@ -59,12 +49,12 @@ Find = Callable[[Request], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What the provider refuses.
+    """Something that the provider rejects.
 
     Args:
-        name: names the rule in tests.
-        source: where the provider says so: a page of platform.claude.com, or a type of the SDK.
-        find: yields the provider's words for each breach.
+        name: the rule's name in tests.
+        source: a page of platform.claude.com or a type of the SDK.
+        find: yields the provider's message for each violation.
     """
 
     name: str
@@ -75,13 +65,13 @@ class Rule:
 def complaint(
     body: Body, *, betas: str = "", known_betas: frozenset[str] = KNOWN_BETAS, has_web_search: bool = True
 ) -> str | None:
-    """Why the provider would answer 400, or `None` if it would not.
+    """The message with which the provider would answer 400, or `None` if it would accept the request.
 
     Args:
         body: the request's JSON object.
-        betas: the header `anthropic-beta`.
-        known_betas: the values of that header that are taken.
-        has_web_search: whether the organisation may use the provider's web search.
+        betas: the `anthropic-beta` header.
+        known_betas: the accepted values of that header.
+        has_web_search: whether the organisation has enabled the provider's web search.
     """
     named = frozenset(name.strip() for name in betas.split(",") if name.strip())
     request = Request(body, named, known_betas, has_web_search, model_facts(str(body.get("model"))))
@@ -101,10 +91,11 @@ def _beta_header(request: Request) -> Iterator[str]:
 
 
 def _fields(request: Request) -> Iterator[str]:
+    known = sdk_fields("message_create_params.MessageCreateParamsStreaming") - _HEADERS
     for name in request.body:
         if name in _GONE:
             yield f"{name}: is not supported by this model"
-        elif name not in FIELDS:
+        elif name not in known:
             yield f"{name}: Extra inputs are not permitted"
 
 
@@ -183,8 +174,8 @@ def _thinking(request: Request) -> Iterator[str]:
 
 
 def _thinking_budget(budget: object, max_tokens: int) -> Iterator[str]:
-    if not isinstance(budget, int) or not is_count(budget, least=1024):
-        yield "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"
+    if not isinstance(budget, int) or not is_count(budget, least=MIN_THINKING_TOKENS):
+        yield f"thinking.enabled.budget_tokens: Input should be greater than or equal to {MIN_THINKING_TOKENS}"
     elif budget >= max_tokens:
         yield "`max_tokens` must be greater than `thinking.budget_tokens`."
 
@@ -199,7 +190,7 @@ def _cache_marks(request: Request) -> Iterator[str]:
     for mark in marks:
         if mark.control.get("type") != "ephemeral" or mark.control.get("ttl", "5m") not in ("5m", "1h"):
             yield f"{mark.place}.cache_control: Input should be ephemeral, with a ttl of '5m' or '1h'"
-        if mark.block.get("type") in ("thinking", "redacted_thinking"):
+        if mark.block.get("type") in THINKING:
             yield f"{mark.place}.cache_control: Extra inputs are not permitted"
         if shorter and mark.ttl == "1h":
             yield (
@@ -214,24 +205,6 @@ def _cache_marks(request: Request) -> Iterator[str]:
             yield "cache_control: its ttl differs from that of the last block's own cache_control"
 
 
-def _of_messages(find: Callable[[Sequence[Body]], Iterator[str]]) -> Find:
-    return lambda request: find(request.messages)
-
-
-def _final_message(request: Request) -> Iterator[str]:
-    return messages.final_message(request.messages, request.facts, request.thinking_type)
-
-
-def _thinking_first(request: Request) -> Iterator[str]:
-    return messages.thinking_first(request.messages) if request.thinking_type == "enabled" else iter(())
-
-
-def _signatures(request: Request) -> Iterator[str]:
-    binding = (request.body.get("thinking") or {}).get("block_binding") or {}
-    drops = binding.get("prefix_mismatch_behavior") == "drop_block"
-    return messages.signatures(request.body, request.messages, is_bound=request.facts.binds_thinking and not drops)
-
-
 RULES: tuple[Rule, ...] = (
     Rule("beta header", "Beta headers: unknown values", _beta_header),
     Rule("fields", "anthropic.types.MessageCreateParamsBase", _fields),
@@ -244,15 +217,15 @@ RULES: tuple[Rule, ...] = (
     Rule("tools", "Define tools; anthropic.types.ToolParam", tools.tool_form),
     Rule("web search", "Web search tool: an administrator enables it", tools.web_search),
     Rule("tool_choice", "Define tools: forcing tool use; Thinking: with tool use", tools.tool_choice),
-    Rule("roles", "Messages: conversational turns (stricter, see above)", _of_messages(messages.roles)),
-    Rule("content", "Messages: content; anthropic.types.ContentBlockParam", _of_messages(messages.content)),
-    Rule("trailing thinking", "Errors: the final block cannot be thinking", _of_messages(messages.trailing_thinking)),
-    Rule("tool calls", "Handle tool calls: each use has its result next", _of_messages(messages.tool_calls)),
-    Rule("results first", "Handle tool calls: results come first", _of_messages(messages.results_first)),
-    Rule("server tools", "Server tools: each use has its result", _of_messages(messages.server_tools)),
-    Rule("final message", "Errors: prefill not supported; Messages: trailing white space", _final_message),
-    Rule("thinking first", "Extended thinking: preserving thinking blocks (manual mode)", _thinking_first),
-    Rule("signatures", "Preserved thinking: prefix checks; anthropic.types.ThinkingBlockParam", _signatures),
+    Rule("roles", "Messages: conversational turns (stricter, see above)", messages.roles),
+    Rule("content", "Messages: content; anthropic.types.ContentBlockParam", messages.content),
+    Rule("trailing thinking", "Errors: the final block cannot be thinking", messages.trailing_thinking),
+    Rule("tool calls", "Handle tool calls: each use has its result next", messages.tool_calls),
+    Rule("results first", "Handle tool calls: results come first", messages.results_first),
+    Rule("server tools", "Server tools: each use has its result", messages.server_tools),
+    Rule("final message", "Errors: prefill not supported; Messages: trailing white space", messages.final_message),
+    Rule("thinking first", "Extended thinking: preserving thinking blocks (manual mode)", messages.thinking_first),
+    Rule("signatures", "Preserved thinking: prefix checks; anthropic.types.ThinkingBlockParam", messages.signatures),
     Rule("cache marks", "Prompt caching: limits; 1-hour cache duration; automatic caching", _cache_marks),
 )
-"""All rules, in the order in which they are looked at; the first breach is what the provider says."""
+"""All rules, in the order in which they are checked; the provider reports the first violation."""

@@ -1,8 +1,8 @@
-"""The signatures that the stand-in provider puts under thinking, and how it checks them when they come back.
+"""The signatures of the stand-in provider's thinking blocks, and the checks when the blocks come back.
 
 As documented in "Preserved thinking" and "Prefix checks on thinking blocks" (platform.claude.com): a block must come
-back unmodified; from the models of 5.1 on it is only valid behind the system prompt, tools and messages that it was
-made behind, and between others none may be left out. Cache marks are no part of that.
+back unmodified. From 5.1 on it is valid only after the same system prompt, tools and messages as when it was created,
+and no block between two others may be missing. Cache marks are not part of the check.
 """
 
 import hashlib
@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from oracle.models.scripted import SIGNATURE
-from oracle.testing.provider_blocks import THINKING, Body, blocks_of, unmarked
+from oracle.models.blocks import THINKING, without_thinking_blocks
+from oracle.testing.provider_request import Body, blocks_of, message_blocks, unmarked
+from oracle.testing.scripted import SIGNATURE
 
 _SIGNATURE = re.compile(r"standin-(?P<prefix>[0-9a-f]{16})-(?P<text>[0-9a-f]{8})-(?P<previous>[0-9a-f]{8}|first)")
 
@@ -27,13 +28,13 @@ class Signer:
         messages = body.get("messages")
         self._body = body
         self._messages: Sequence[Body] = messages if isinstance(messages, list) else ()
-        made = [block for _, _, block in _thinking(self._messages)]
+        made = [block for _, block in _thinking(self._messages)]
         self._previous = _digest(made[-1].get("signature"), 8) if made else "first"
 
     def sign(self, thinking: str) -> str:
         """The signature of the next thinking block of the message."""
         earlier = self._messages
-        # The answer to a paused turn goes on in the same message, so what stands before that message counts.
+        # The answer to a paused turn continues the same message, so the prefix is what precedes that message.
         if earlier and earlier[-1].get("role") == "assistant":
             earlier = earlier[:-1]
         signature = f"standin-{_prefix(self._body, earlier)}-{_digest(thinking, 8)}-{self._previous}"
@@ -41,45 +42,38 @@ class Signer:
         return signature
 
 
-def misread(messages: Sequence[Body]) -> Iterator[tuple[str, Body]]:
-    """Thinking that was modified, or that the stand-in never made, with its place."""
-    for index, position, block in _thinking(messages):
+def misread(messages: Sequence[Body]) -> Iterator[str]:
+    """The places of thinking that was modified, or that the stand-in did not create."""
+    for place, block in _thinking(messages):
         found = _SIGNATURE.fullmatch(str(block.get("signature")))
         if block.get("signature") == SIGNATURE:
-            continue  # of the scripted model, for tests that hold its requests against these rules
+            continue  # created by `ScriptedModel`, whose requests tests check with these rules
         if found is None or found["text"] != _digest(block.get("thinking"), 8):
-            yield f"messages.{index}.content.{position}", block
+            yield place
 
 
 def misplaced(body: Body, messages: Sequence[Body]) -> Iterator[str]:
-    """The places of thinking that does not stand behind what it was made behind."""
+    """The places of thinking that does not follow the same content as when it was created."""
     previous: str | None = None
-    for index, position, block in _thinking(messages):
+    for place, block in _thinking(messages):
         signature = str(block.get("signature"))
         found = _SIGNATURE.fullmatch(signature)
         if found is None:
             continue
         follows = previous is None or found["previous"] == previous
-        if not follows or found["prefix"] != _prefix(body, messages[:index]):
-            yield f"messages.{index}.content.{position}"
+        if not follows or found["prefix"] != _prefix(body, messages[: int(place.split(".")[1])]):
+            yield place
         previous = _digest(signature, 8)
 
 
-def _thinking(messages: Sequence[Body]) -> Iterator[tuple[int, int, Body]]:
-    for index, message in enumerate(messages):
-        for position, block in enumerate(blocks_of(message)):
-            if block.get("type") in THINKING:
-                yield index, position, block
+def _thinking(messages: Sequence[Body]) -> Iterator[tuple[str, Body]]:
+    return ((place, block) for place, block in message_blocks(messages) if block.get("type") in THINKING)
 
 
 def _prefix(body: Body, messages: Sequence[Body]) -> str:
-    """Of system prompt, tools and what the messages say; thinking is checked by its own chain."""
-    said = [{**message, "content": _unthought(message)} for message in messages]
+    """A digest of the system prompt, the tools and the messages without thinking, which has its own chain."""
+    said = [{**message, "content": list(without_thinking_blocks(blocks_of(message)))} for message in messages]
     return _digest([body.get("system"), body.get("tools"), said], 16)
-
-
-def _unthought(message: Body) -> list[Body]:
-    return [block for block in blocks_of(message) if block.get("type") not in THINKING]
 
 
 def _digest(value: object, characters: int) -> str:

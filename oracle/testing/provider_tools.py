@@ -1,32 +1,17 @@
-"""What the Messages API refuses of the tools in a request; `provider_rules.RULES` names the sources."""
+"""What the Messages API rejects in the tools of a request; `provider_rules.RULES` names the sources."""
 
 import re
 from collections.abc import Iterator, Mapping
 
-from oracle.testing.provider_blocks import Body, is_count
-from oracle.testing.provider_request import Request
+from oracle.testing.provider_request import Body, Request, is_count, sdk_fields
 
-TOOL_FIELDS = frozenset(
-    [
-        "allowed_callers",
-        "cache_control",
-        "defer_loading",
-        "description",
-        "eager_input_streaming",
-        "input_examples",
-        "input_schema",
-        "name",
-        "strict",
-        "type",
-    ]
-)
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _SERVER_TOOL_TYPE = re.compile(r"(web_search|web_fetch|code_execution)_\d{8}")
 _CHOICES = frozenset({"auto", "any", "tool", "none"})
 
 
 def tool_form(request: Request) -> Iterator[str]:
-    """Names and forms of the tools that are offered."""
+    """The names and fields of the tools."""
     names: set[str] = set()
     for index, tool in enumerate(request.tools):
         name = tool.get("name")
@@ -43,7 +28,7 @@ def tool_form(request: Request) -> Iterator[str]:
 
 def _custom_tool(index: int, tool: Body) -> Iterator[str]:
     for name in tool:
-        if name not in TOOL_FIELDS:
+        if name not in sdk_fields("ToolParam"):
             yield f"tools.{index}.custom.{name}: Extra inputs are not permitted"
     if not isinstance(tool.get("description", ""), str):
         yield f"tools.{index}.custom.description: Input should be a valid string"
@@ -62,7 +47,7 @@ def _server_tool(index: int, tool: Body) -> Iterator[str]:
 
 
 def web_search(request: Request) -> Iterator[str]:
-    """The provider's own search is only for organisations that have switched it on."""
+    """The provider's web search needs an organisation that has enabled it."""
     if request.has_web_search:
         return
     if any(str(tool.get("type", "")).startswith("web_search_") for tool in request.tools):
@@ -70,7 +55,7 @@ def web_search(request: Request) -> Iterator[str]:
 
 
 def tool_choice(request: Request) -> Iterator[str]:
-    """What the model may be told to do with the tools."""
+    """The allowed choices, by tools, thinking and model."""
     choice = request.body.get("tool_choice")
     if choice is None:
         return

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from oracle.models.protocol import ModelFault
-from oracle.models.scripted import ScriptedTurn, search_blocks
 from oracle.testing.provider_cache import CacheUse, estimated_tokens
+from oracle.testing.script import ScriptedSearch, ScriptedTurn
 
 Event = Mapping[str, Any]
 
@@ -122,11 +122,11 @@ def message_events(
         "stop_sequence": None,
         "usage": started,
     }
-    content: list[Event] = [{"type": "message_start", "message": message}, {"type": "ping"}]
-    for index, (block, deltas) in enumerate(_blocks(turn, number, sign)):
-        content.append({"type": "content_block_start", "index": index, "content_block": block})
-        content += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
-        content.append({"type": "content_block_stop", "index": index})
+    content: list[Event] = [
+        {"type": "message_start", "message": message},
+        {"type": "ping"},
+        *content_events(turn, number=number, sign=sign),
+    ]
     ended: dict[str, Any] = {"stop_reason": turn.ends_as, "stop_sequence": None}
     if turn.ends_as == "refusal":
         ended["stop_details"] = {"type": "refusal", "category": None, "explanation": "The script says so."}
@@ -135,6 +135,15 @@ def message_events(
         {"type": "message_stop"},
     ]
     return content, end
+
+
+def content_events(turn: ScriptedTurn, *, number: int, sign: Callable[[str], str]) -> Iterator[Event]:
+    """The events of a message's content blocks; the arguments are those of `message_events`."""
+    for index, (block, deltas) in enumerate(_blocks(turn, number, sign)):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
 
 
 def sse(event: Event) -> bytes:
@@ -198,9 +207,10 @@ def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iter
     if turn.thinking:
         yield _thinking_block(turn.thinking_pieces, sign)
     for position, search in enumerate(turn.searches, start=1):
-        use, result = search_blocks(search, f"srvtoolu_{number}_{position}")
-        yield {**use, "input": {}}, _json_deltas(json.dumps(use["input"]))
-        yield result, []
+        search_id = f"srvtoolu_{number}_{position}"
+        use = {"type": "server_tool_use", "id": search_id, "name": "web_search", "input": {}}
+        yield use, _json_deltas(json.dumps({"query": search.query}))
+        yield {"type": "web_search_tool_result", "tool_use_id": search_id, "content": _search_results(search)}, []
     if turn.text_pieces:
         deltas: list[Event] = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
         cited = [pair for search in turn.searches for pair in search.results]
@@ -212,6 +222,15 @@ def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iter
         yield block, _json_deltas(_arguments(call.arguments))
     if turn.late_thinking:
         yield _thinking_block((turn.late_thinking,), sign)
+
+
+def _search_results(search: ScriptedSearch) -> object:
+    if search.error:
+        return {"type": "web_search_tool_result_error", "error_code": search.error}
+    return [
+        {"type": "web_search_result", "url": url, "title": title, "encrypted_content": "scripted", "page_age": None}
+        for url, title in search.results
+    ]
 
 
 def _json_deltas(text: str) -> list[Event]:

@@ -9,7 +9,7 @@ import structlog
 
 from bt_runtime.testing import FakeClock
 from oracle.testing import HttpError, PromptCache, ScriptedSearch, ScriptedTurn
-from oracle.testing.provider_blocks import unmarked
+from oracle.testing.provider_request import unmarked
 from tests.acceptance.harness import CODE_QUESTION, ControlName, answers, calls, harness, text_of_request
 
 LOOK = calls("search_code", query="RetryPolicy")

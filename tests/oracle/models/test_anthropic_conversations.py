@@ -5,9 +5,10 @@ import itertools
 import pytest
 
 from bt_runtime.testing import FakeClock
+from oracle.models.blocks import THINKING
 from oracle.models.protocol import ToolDefinition, Usage
 from oracle.testing import PromptCache, ScriptedCall, ScriptedSearch, ScriptedTurn
-from oracle.testing.provider_blocks import THINKING, unmarked
+from oracle.testing.provider_request import unmarked
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 LONG = "A sentence of the system prompt. " * 200

@@ -1,25 +1,12 @@
 """What the stand-in refuses: every rule both ways, a request that is refused beside one like it that is taken."""
 
 import pytest
-from anthropic.types import (
-    RedactedThinkingBlockParam,
-    ServerToolUseBlockParam,
-    TextBlockParam,
-    ThinkingBlockParam,
-    ToolParam,
-    ToolResultBlockParam,
-    ToolUseBlockParam,
-    WebSearchToolResultBlockParam,
-)
-from anthropic.types.message_create_params import MessageCreateParamsBase
 
+from oracle.models.claude import model_facts
 from oracle.models.thinking import BINDING_BETA
-from oracle.testing.provider_blocks import BLOCK_FIELDS
-from oracle.testing.provider_models import model_facts
 from oracle.testing.provider_request import Request
-from oracle.testing.provider_rules import FIELDS, KNOWN_BETAS, RULES, complaint
+from oracle.testing.provider_rules import KNOWN_BETAS, RULES, complaint
 from oracle.testing.provider_signatures import Signer
-from oracle.testing.provider_tools import TOOL_FIELDS
 
 USER = {"role": "user", "content": "Hi"}
 GOOD = {"model": "claude-sonnet-5-5", "max_tokens": 4096, "messages": [USER]}
@@ -420,26 +407,6 @@ def test_no_thinking_may_be_missing_between_others():
 def test_models_before_5_1_bind_thinking_to_nothing():
     moved = {"messages": [asks(text("Ho")), says(THOUGHT, USE), asks(RESULT)]}
     assert refusal({**moved, "model": "claude-sonnet-5"}) is None
-
-
-PARAMS = {
-    "text": TextBlockParam,
-    "thinking": ThinkingBlockParam,
-    "redacted_thinking": RedactedThinkingBlockParam,
-    "tool_use": ToolUseBlockParam,
-    "tool_result": ToolResultBlockParam,
-    "server_tool_use": ServerToolUseBlockParam,
-    "web_search_tool_result": WebSearchToolResultBlockParam,
-}
-
-
-def test_the_fields_are_those_of_the_sdk_s_types():
-    assert {name: set(param.__annotations__) for name, param in PARAMS.items()} == {
-        name: set(fields) for name, fields in BLOCK_FIELDS.items()
-    }
-    assert set(ToolParam.__annotations__) == TOOL_FIELDS
-    headers = {"user_profile_id", "workspace_id"}
-    assert set(MessageCreateParamsBase.__annotations__) - headers | {"stream"} == FIELDS
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from oracle.models.scripted import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
+from oracle.testing import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
 
 
 async def test_it_says_its_turns_in_their_order_and_keeps_the_requests(ask, read, said):
@@ -37,8 +37,8 @@ async def test_a_turn_says_thinking_then_searches_then_text_then_calls(ask, read
     events = await read(ScriptedModel([turn]), ask())
     kinds = [type(event).__name__ for event in events]
     assert kinds == [
-        *("ThinkingDelta", "ServerToolCalled", "ServerToolReturned", "TextDelta", "ToolCallRequested"),
-        *("UsageReported", "TurnEnded"),
+        *("ThinkingDelta", "ServerToolCalled", "ServerToolReturned", "TextDelta", "SourceCited"),
+        *("ToolCallRequested", "UsageReported", "TurnEnded"),
     ]
     assert end(events).stop_reason == "tool_use"
     assert [block["type"] for block in end(events).content] == [
@@ -116,47 +116,16 @@ async def test_arguments_as_text_are_what_the_model_wrote(ask, read):
     assert "not valid JSON" in second.malformed
 
 
-def test_a_turn_can_be_written_as_data():
-    turn = ScriptedTurn.from_dict(
-        {
-            "text": ["Hel", "lo"],
-            "thinking": "Hm",
-            "tool_calls": [{"name": "search_code", "arguments": {"query": "auth"}}],
-            "searches": [{"query": "b", "results": [["https://e.example", "E"]]}],
-            "usage": {"input_tokens": 10, "output_tokens": 5},
-            "stop_reason": "tool_use",
-            "fault": {"error_type": "provider_failed"},
-            "hang": False,
-        }
-    )
-    assert turn.text == ("Hel", "lo")
-    assert turn.tool_calls == (ScriptedCall("search_code", {"query": "auth"}),)
-    assert turn.searches == (ScriptedSearch("b", (("https://e.example", "E"),)),)
-    assert turn.usage == Usage(input_tokens=10, output_tokens=5)
-    assert turn.fault.error_type == "provider_failed"
-    assert ScriptedTurn.from_dict({}) == ScriptedTurn()
-
-
 @pytest.mark.parametrize(
-    ("data", "complaint"),
+    ("wrong", "complaint"),
     [
-        pytest.param({"tex": "Hi"}, "did you mean 'text'", id="misspelt"),
-        pytest.param({"xyzzy": 1}, "it can have text, thinking", id="unknown"),
-        pytest.param({"text": 5}, "text is 5", id="text"),
-        pytest.param({"stop_reason": "tired"}, "stop_reason is 'tired'", id="reason"),
-        pytest.param({"piece_chars": -1}, "piece_chars is -1", id="pieces"),
-        pytest.param({"tool_calls": {"name": "a"}}, "it must be a list", id="calls"),
-        pytest.param({"tool_calls": [{"nmae": "a"}]}, "did you mean 'name'", id="call"),
-        pytest.param({"tool_calls": ["search_code"]}, "it must be a mapping", id="call-text"),
-        pytest.param({"usage": {"tokens": 1}}, "usage has no field 'tokens'", id="usage"),
-        pytest.param({"fault": {"error_type": "bad"}}, "error_type is 'bad'", id="fault"),
-        pytest.param({"searches": [{"query": "a", "results": ["x"]}]}, "a list of", id="results"),
-        pytest.param([], "it must be a mapping", id="no-mapping"),
+        pytest.param({"stop_reason": "tired"}, "stop_reason is 'tired'; it must be one of end_turn", id="reason"),
+        pytest.param({"piece_chars": -1}, "piece_chars is -1; it must be at least 0", id="pieces"),
     ],
 )
-def test_a_mistake_in_a_written_turn_is_told(data, complaint):
+def test_a_turn_with_a_wrong_value_is_refused(wrong, complaint):
     with pytest.raises(ValueError, match=complaint):
-        ScriptedTurn.from_dict(data)
+        ScriptedTurn(**wrong)
 
 
 async def test_a_failed_search_is_an_error(ask, read):

@@ -1,4 +1,4 @@
-"""What the provider documents of each of its models, as far as a request or the cache depends on it.
+"""What the provider documents about each Claude model, as far as requests, thinking and the prompt cache depend on it.
 
 Sources (platform.claude.com): "Thinking", "Extended thinking", "Effort", "Prompt caching" (minimum lengths), "Models
 overview" (output limits), "Errors" (prefill), "Preserved thinking" and "What's new" of each model.
@@ -17,18 +17,19 @@ _ALWAYS_THINKING = frozenset({"fable", "mythos"})
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model takes.
+    """What a model accepts and how it behaves.
 
     Args:
-        thinking: the values of `thinking.type` that it takes.
-        thinks_unasked: it thinks when `thinking` is left out.
-        efforts: the values of `output_config.effort`; empty if it takes none.
-        forced_tools: whether `tool_choice` may be `any` or `tool` while it does not think.
+        thinking: the accepted values of `thinking.type`.
+        thinks_unasked: whether the model thinks when `thinking` is left out.
+        efforts: the accepted values of `output_config.effort`; empty if there are none.
+        forced_tools: whether `tool_choice` may be `any` or `tool` while the model does not think.
         prefill: whether the last message may be the assistant's.
-        binds_thinking: whether a thinking block is only valid behind what it was made behind ("preserved thinking").
-        keeps_thinking: whether thinking of earlier turns stays in the context when the user speaks again.
-        max_output_tokens: the largest `max_tokens`.
-        least_cached_tokens: shorter prefixes are not cached; no error says so.
+        binds_thinking: whether a thinking block is valid only after the same system prompt, tools and messages
+            ("Preserved thinking").
+        keeps_thinking: whether thinking of earlier turns stays in the context after the next user message.
+        max_output_tokens: the largest accepted `max_tokens`.
+        least_cached_tokens: shorter prefixes are not cached; no error reports it.
     """
 
     thinking: frozenset[str]
@@ -42,7 +43,7 @@ class ModelFacts:
     least_cached_tokens: int
 
 
-_UNKNOWN = ModelFacts(
+UNKNOWN = ModelFacts(
     thinking=_ANY_THINKING,
     thinks_unasked=False,
     efforts=_ALL_EFFORTS,
@@ -53,13 +54,21 @@ _UNKNOWN = ModelFacts(
     max_output_tokens=128_000,
     least_cached_tokens=1024,
 )
+"""The facts for a name without a version: the strictest rules that do not depend on one."""
 
 
 def model_facts(model: str) -> ModelFacts:
-    """The facts of the model of that name; a name without a version gets the strictest rules that do not need one."""
+    """The facts about a model.
+
+    Args:
+        model: the provider's name, possibly with a prefix or a date (`us.anthropic.claude-sonnet-5-5`).
+
+    Returns:
+        `UNKNOWN` if the name contains no version.
+    """
     found = _NAME.search(model)
     if found is None:
-        return _UNKNOWN
+        return UNKNOWN
     family, version = found[1], (int(found[2]), int(found[3] or 0))
     return ModelFacts(
         thinking=_thinking(family, version),
@@ -88,7 +97,7 @@ def _thinking(family: str, version: Version) -> frozenset[str]:
 
 
 def _efforts(family: str, version: Version) -> tuple[str, ...]:
-    """Source: "Effort", the levels: Opus 4.5 was the first with it, `max` came with 4.6, `xhigh` with Opus 4.7."""
+    """Source: "Effort", the levels: Opus 4.5 introduced it, 4.6 added `max`, Opus 4.7 added `xhigh`."""
     if version < (4, 6):
         return _ALL_EFFORTS[:3] if family == "opus" and version == (4, 5) else ()
     return (*_ALL_EFFORTS[:3], "max") if version < (4, 7) else _ALL_EFFORTS
