@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import NamedTuple
 
 from oracle.search.query import Matcher, Term
 from oracle.search.ranking import Document, Ranking
@@ -24,8 +26,7 @@ _FRESH_COARSE_NS = 2_000_000_000
 """On file systems that keep whole seconds (FAT: every other one)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a document stands: its file, its lines (from 1, without `end`), and its title."""
 
     path: str
@@ -45,19 +46,29 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read of a file: its title, and its documents."""
+    """What was read of a file.
+
+    Args:
+        title: of the file.
+        documents: in it, in any order.
+        unchanged: how many documents of the reading before stay as they are; `documents` are those behind them.
+        memo: what the reader wants to know when the file has changed.
+    """
 
     title: str
     documents: Sequence[Document]
+    unchanged: int = 0
+    memo: object = None
 
 
 @dataclass(slots=True)
 class _File:
-    """A file that was read under a stamp (`None`: it must be read again), and its documents' numbers by digest."""
+    """A file that was read under a stamp (`None`: it must be read again), and its documents by digest and number."""
 
-    title: str | None
-    stamp: Stamp | None
-    documents: dict[int, int]
+    title: str | None = None
+    memo: object = None
+    stamp: Stamp | None = None
+    documents: list[tuple[int, int]] = field(default_factory=list)
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -70,7 +81,7 @@ class FileIndex:
 
     Args:
         field_weights: of the documents' short fields.
-        read: reads a file by its path; `None` for one that cannot be read.
+        read: reads a file, by its path and the memo of the reading before; gives `None` if it cannot be read.
         wall_clock_ns: the time as files are stamped with it.
     """
 
@@ -78,7 +89,7 @@ class FileIndex:
         self,
         field_weights: Sequence[float],
         *,
-        read: Callable[[str], Reading | None],
+        read: Callable[[str, object], Reading | None],
         wall_clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._read = read
@@ -87,6 +98,11 @@ class FileIndex:
         self._ranking = Ranking(field_weights)
         self._files: dict[str, _File] = {}
         self._places: dict[int, Place] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether files that are new are left out."""
+        return self._ranking.is_full
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -117,50 +133,57 @@ class FileIndex:
         current = 0
         for path, stamp in files:
             gone.pop(path, None)
-            known = self._files.get(path)
-            if known is None or known.stamp != stamp:
-                if not has_time() or (self._ranking.is_full and known is None):
+            file = self._files.get(path)
+            if file is None or file.stamp != stamp:
+                if not has_time() or (file is None and self.is_full):
                     continue
-                self._replace(path, self._read(path), None if _is_fresh(stamp, now_ns) else stamp)
+                file = self._files.setdefault(path, _File())
+                self._replace(path, file, self._read(path, file.memo))
+                file.stamp = None if _is_fresh(stamp, now_ns) else stamp
             current += 1
         for path in gone:
-            self._replace(path, None, None)
-            del self._files[path]
+            self._replace(path, self._files.pop(path), None)
         return current
 
-    def rank(self, terms: Sequence[Term], *, only: Callable[[str], bool] | None = None) -> Ranked:
+    def rank(
+        self, terms: Sequence[Term], *, limit: int | None = None, only: Callable[[str], bool] | None = None
+    ) -> Ranked:
         """The documents that have one of the terms, best first; of equal ones in the order of their paths.
 
         Args:
             terms: of the question.
+            limit: how many at most; all by default, in any order.
             only: the paths to look at; all by default.
         """
         among = None if only is None else {number for number, place in self._places.items() if only(place.path)}
         scores = self._ranking.rank(terms, among=among)
-        places = [(self._places[number], score) for number, score in scores.by_document.items()]
-        places.sort(key=lambda item: (-item[1], item[0].path, item[0].line))
-        return Ranked(places, scores.weights, scores.matcher)
+        places = [(-score, self._places[number]) for number, score in scores.by_document.items()]
+        places = places if limit is None else nsmallest(limit, places)
+        return Ranked([(place, -score) for score, place in places], scores.weights, scores.matcher)
 
     def titles(self) -> list[tuple[str, str]]:
         """The paths of all files that can be read, in order, with their titles."""
         return sorted((path, file.title) for path, file in self._files.items() if file.title is not None)
 
-    def _replace(self, path: str, reading: Reading | None, stamp: Stamp | None) -> None:
+    def _replace(self, path: str, file: _File, reading: Reading | None) -> None:
         """Have these documents of a file and no others; those that are there already are left alone."""
-        known = dict(self._files[path].documents) if path in self._files else {}
-        kept: dict[int, int] = {}
+        unchanged = reading.unchanged if reading else 0
+        known = dict(file.documents[unchanged:])
+        del file.documents[unchanged:]
+        digests = set[int]()
         for document in reading.documents if reading else ():
             digest = hash((document.title, document.fields, document.body))
-            while digest in kept:  # another one of the same text
+            while digest in digests:  # another one of the same text
                 digest += 1
+            digests.add(digest)
             number = known.pop(digest, None)
             number = self._ranking.add(document) if number is None else number
-            kept[digest] = number
             self._places[number] = Place(path, document.line, document.end, document.title)
+            file.documents.append((digest, number))
         for number in known.values():
             self._ranking.remove(number)
             del self._places[number]
-        self._files[path] = _File(reading.title if reading else None, stamp, kept)
+        file.title, file.memo = (reading.title, reading.memo) if reading else (None, None)
 
 
 def _is_fresh(stamp: Stamp, now_ns: int) -> bool:

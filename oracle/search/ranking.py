@@ -14,6 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from oracle.search.query import Matcher, Term
 from oracle.search.words import IDENTIFIER, keys, tokens
@@ -34,8 +35,7 @@ _LEAST_COVERAGE = 0.25
 _MIN_DEAD = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """What is found as one.
 
     Args:
@@ -144,17 +144,21 @@ class Ranking:
         weights = tuple(
             term.weight * _rarity(len(counts), len(allowed)) for term, (counts, _) in zip(terms, evidence, strict=True)
         )
+        total = sum(weights) or 1.0
+        base, per_char = 1 - _LENGTH_SHARE, _LENGTH_SHARE * len(self._lengths) / max(self._total_length, 1)
         scores: dict[int, float] = {}
         covered: dict[int, float] = {}
         for weight, (counts, fields) in zip(weights, evidence, strict=True):
-            for number, count in counts.items():
+            share = weight / total
+            for number, occurrences in counts.items():
+                count = min(_MAX_COUNTED, occurrences)
                 field = fields.get(number, 0.0)
-                in_body = count * (_SATURATION + 1) / (count + _SATURATION * self._relative_length(number))
+                length = base + per_char * self._lengths[number]
+                in_body = count * (_SATURATION + 1) / (count + _SATURATION * length)
                 scores[number] = scores.get(number, 0.0) + weight * (in_body + field)
-                covered[number] = covered.get(number, 0.0) + weight * min(count + field, 1.0)
-        total = sum(weights) or 1.0
+                covered[number] = covered.get(number, 0.0) + (share if count + field >= 1 else share * (count + field))
         for number, share in covered.items():
-            scores[number] *= _LEAST_COVERAGE + (1 - _LEAST_COVERAGE) * share / total
+            scores[number] *= _LEAST_COVERAGE + (1 - _LEAST_COVERAGE) * share
         return Scores(scores, weights, _matcher(terms, matching))
 
     def _evidence(
@@ -168,7 +172,7 @@ class Ranking:
             for posting in self._postings[token]:
                 number = posting >> _SHIFT
                 if number in allowed:
-                    counts[number] = min(counts.get(number, 0.0) + fit * (posting & _COUNT_MASK), _MAX_COUNTED)
+                    counts[number] = counts.get(number, 0.0) + fit * (posting & _COUNT_MASK)
                     if mask := posting >> _COUNT_BITS & _FIELD_MASK:
                         before = seen.get(number, 0)  # each field counts once, with what matches best in it
                         fields[number] = fields.get(number, 0.0) + fit * self._weights[mask & ~before]
@@ -198,10 +202,6 @@ class Ranking:
             end = self._vocabulary.find("\n", start)
             yield self._vocabulary[start:end]
             at = self._vocabulary.find(piece, end)
-
-    def _relative_length(self, number: int) -> float:
-        mean = max(self._total_length / len(self._lengths), 1.0)
-        return 1 - _LENGTH_SHARE + _LENGTH_SHARE * self._lengths[number] / mean
 
     def _compact(self) -> None:
         """Drop the postings of documents that were removed, and the tokens that have none left."""

@@ -27,7 +27,7 @@ from oracle.tools.code_search import (
     rank_files,
 )
 from oracle.tools.errors import ToolError
-from oracle.tools.git_folder import read_regular
+from oracle.tools.files import read_regular
 from oracle.tools.glob import matcher
 from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
@@ -132,7 +132,9 @@ class CodeTools:
             if decoded is not None:
                 hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found)]
         hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))
-        return _search_result(query, hits[:limit], notes=_search_notes(listing, current, len(files)))
+        return _search_result(
+            query, hits[:limit], notes=_search_notes(listing, current, len(files), is_full=self._index.is_full)
+        )
 
     def read_file(
         self,
@@ -194,7 +196,7 @@ class CodeTools:
     def _listing(self) -> Listing:
         return list_project(self._root.path, private=self._private, clock=self._clock)
 
-    def _reading(self, path: str) -> Reading | None:
+    def _reading(self, path: str, _memo: object) -> Reading | None:
         """A file for the index; what is shown of it is read through the root."""
         data = read_regular(self._root.path / path, max_bytes=MAX_FILE_BYTES, follow_link=False)
         try:
@@ -267,9 +269,11 @@ def _of_language(files: Iterable[ProjectFile], language: str | None) -> dict[str
     return dict.fromkeys(file.path for file in files if extensions is None or extension(file.path) in extensions)
 
 
-def _search_notes(listing: Listing, searched: int, files: int) -> list[str]:
+def _search_notes(listing: Listing, searched: int, files: int, *, is_full: bool) -> list[str]:
     notes = _listing_notes(listing)
-    if searched < files:
+    if searched < files and is_full:
+        notes.append(f"[Only {searched:,} of {files:,} files are searched; the project is too large for more.]")
+    elif searched < files:
         notes.append(f"[The time was up after {searched:,} of {files:,} files; narrow by language.]")
     return notes
 

@@ -9,13 +9,13 @@ project inside a repository by that one's, unless the whole project is ignored t
 """
 
 import os
-import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from oracle.search import Stamp, stamp_of
+from oracle.search import Stamp
+from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.git_folder import Repository, read_ignore_file, repository_of, user_excludes
 from oracle.tools.ignore_rules import IgnoreRules
 from oracle.tools.secret_files import is_secret
@@ -71,7 +71,7 @@ def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[],
         check_cancelled()
         folder, scope = folders.pop()
         inner = []
-        entries = _entries(base, folder)
+        entries = entries_of(f"{base}/{folder}")
         scope = _entered(scope, base, folder, {entry.name for entry in entries})
         for entry in entries:
             path = folder + entry.name
@@ -81,7 +81,7 @@ def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[],
             if is_folder:
                 within = _within(scope, base, path, entry.name)
                 inner += [] if within is None else [(f"{path}/", within)]
-            elif _shows_file(scope, path, entry.name) and (stamp := _regular_stamp(entry)) is not None:
+            elif _shows_file(scope, path, entry.name) and (stamp := regular_stamp(entry)) is not None:
                 files.append(ProjectFile(path[len(prefix) :], stamp))
         folders += reversed(inner)
     is_complete = not folders and len(files) <= MAX_FILES
@@ -99,9 +99,9 @@ def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
         if within is None:
             return False
         folder, scope = f"{folder}{name}/", within
-    entries = {entry.name: entry for entry in _entries(base, folder)}
+    entries = {entry.name: entry for entry in entries_of(f"{base}/{folder}")}
     scope = _entered(scope, base, folder, entries.keys())
-    return last in entries and _shows_file(scope, folder + last, last) and _regular_stamp(entries[last]) is not None
+    return last in entries and _shows_file(scope, folder + last, last) and regular_stamp(entries[last]) is not None
 
 
 def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
@@ -113,13 +113,9 @@ def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
     """
     folder = Path(os.path.realpath(root))
     hidden = private_below(folder, private)
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return ()
     return tuple(
         entry.name
-        for entry in entries
+        for entry in entries_of(folder)
         if entry.is_dir(follow_symlinks=False)
         and not entry.name.startswith(".")
         and not _is_skipped_folder(Path(entry.path), entry.name)
@@ -187,7 +183,7 @@ def _start(root: Path) -> tuple[Path, str, _Scope]:
 
 def _step(scope: _Scope, base: Path, folder: str, name: str) -> _Scope | None:
     """What decides on a folder inside another one; `None` if it is not shown."""
-    entries = {entry.name: entry for entry in _entries(base, folder)}
+    entries = {entry.name: entry for entry in entries_of(f"{base}/{folder}")}
     if name not in entries or not entries[name].is_dir(follow_symlinks=False):
         return None
     return _within(_entered(scope, base, folder, entries.keys()), base, folder + name, name)
@@ -232,21 +228,3 @@ def _is_skipped_folder(path: Path, name: str) -> bool:
     if name.startswith("."):
         return name not in _SHOWN_HIDDEN_FOLDERS
     return name in _SKIPPED_FOLDERS or name.endswith(".egg-info") or (path / "pyvenv.cfg").exists()
-
-
-def _entries(base: Path, folder: str) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(f"{base}/{folder}") as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
-
-
-def _regular_stamp(entry: "os.DirEntry[str]") -> Stamp | None:
-    """The stamp, or `None` for what is no regular file, is gone, or has a name that JSON cannot carry."""
-    try:
-        entry.name.encode()
-        status = entry.stat(follow_symlinks=False)
-    except (OSError, ValueError):
-        return None
-    return stamp_of(status) if stat.S_ISREG(status.st_mode) else None

@@ -10,12 +10,12 @@ Only regular files of bounded size are opened, without blocking. A work tree's `
 
 import os
 import re
-import stat
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from oracle.tools import git_index
+from oracle.tools.files import read_regular
 from oracle.tools.ignore_rules import MAX_BYTES, IgnoreRules, read_rules
 
 _MAX_LINK_BYTES = 8_192
@@ -94,21 +94,6 @@ def user_excludes() -> IgnoreRules | None:
     if named is None:
         return read_ignore_file(settings / "ignore")
     return read_ignore_file(home / named.removeprefix("~/"))
-
-
-def read_regular(path: Path, *, max_bytes: int, follow_link: bool = True) -> bytes | None:
-    """The beginning of a regular file; `None` for anything else, which is not waited for either."""
-    try:
-        if not stat.S_ISREG(path.stat(follow_symlinks=follow_link).st_mode):
-            return None
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-        handle = os.open(path, flags if follow_link else flags | os.O_NOFOLLOW)
-        with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return None
-            return file.read(max_bytes)
-    except (OSError, ValueError):
-        return None
 
 
 @lru_cache(maxsize=8)

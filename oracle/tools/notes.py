@@ -9,13 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 THREADS_FOLDER = "threads"
 NOTE_SUFFIXES = (".md", ".markdown")
 _FRONT_MATTER_LINES = 100
 _HEADING = re.compile(r"^#\s+(?P<title>\S.*?)\s*#*$")
 _KEY = re.compile(r"^(?P<key>[A-Za-z_]+)\s*:\s*(?P<value>.*)$")
-_ENTRY = re.compile(r"^## (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))\s*$")
+_ENTRY = re.compile(r"^## (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))[^\S\n]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +34,23 @@ class Note:
     text_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry of a thread.
 
     Args:
         line: of its heading, from 1.
         time: as written.
-        text_line: the first line of its text, from 1.
-        lines: its text, without blank lines around it.
+        text: what stands between its heading and the next one, as written.
     """
 
     line: int
     time: str
-    text_line: int
-    lines: tuple[str, ...]
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Its text without escapes and the blank lines around it."""
+        return [unescaped(line) for line in self.text.strip("\n").split("\n")]
 
 
 def is_note(name: str) -> bool:
@@ -70,18 +73,15 @@ def read_note(lines: Sequence[str], *, path: str) -> Note:
     return Note(title or PurePosixPath(path).stem, tuple(dict.fromkeys(tags)), end + 1)
 
 
-def read_entries(lines: Sequence[str]) -> list[Entry]:
+def read_entries(text: str) -> list[Entry]:
     """The entries of a thread, oldest first; what stands before the first heading of an entry belongs to none."""
-    starts = [number for number, line in enumerate(lines) if _ENTRY.match(line)]
-    entries = []
-    for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
-        first, last = start + 1, end
-        while first < last and not lines[first].strip():
-            first += 1
-        while last > first and not lines[last - 1].strip():
-            last -= 1
-        text = tuple(_unescaped(line) for line in lines[first:last])
-        entries.append(Entry(start + 1, lines[start].removeprefix("## ").strip(), first + 1, text))
+    headings = list(_ENTRY.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    entries, line, at = [], 1, 0
+    for heading, end in zip(headings, ends, strict=False):
+        line += text.count("\n", at, heading.start())
+        at = heading.start()
+        entries.append(Entry(line, heading["time"], text[heading.end() : end]))
     return entries
 
 
@@ -89,6 +89,11 @@ def entry_text(time: str, content: str) -> str:
     """An entry as it is appended; a line of the content that looks like an entry's heading is escaped."""
     lines = [f"\\{line}" if _ENTRY.match(line.lstrip("\\")) else line for line in content.strip().split("\n")]
     return "\n".join(["", f"## {time}", "", *lines, ""])
+
+
+def unescaped(line: str) -> str:
+    """A line of an entry as it was before `entry_text`."""
+    return line[1:] if line.startswith("\\") and _ENTRY.match(line.lstrip("\\")) else line
 
 
 def with_title(body: str, title: str | None) -> str:
@@ -143,7 +148,3 @@ def _plain(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         value = value[1:-1]
     return value.strip()
-
-
-def _unescaped(line: str) -> str:
-    return line[1:] if line.startswith("\\") and _ENTRY.match(line.lstrip("\\")) else line

@@ -65,7 +65,9 @@ class Decoded:
     @property
     def lines(self) -> list[str]:
         """The lines without their ends; a last line end opens no further line."""
-        lines = [line.removesuffix("\r") for line in self.text.split("\n")]
+        lines = self.text.split("\n")
+        if "\r" in self.text:
+            lines = [line.removesuffix("\r") for line in lines]
         if lines[-1] == "":
             lines.pop()
         return lines
@@ -85,9 +87,10 @@ def decode(data: bytes, *, path: str) -> Decoded:
             data, encoding = data[len(bom) :], name
             break
     try:
-        return Decoded(clean(data.decode(encoding)), is_exact=True)
+        text, is_exact = data.decode(encoding), True
     except UnicodeDecodeError:
-        return Decoded(clean(data.decode(encoding, "replace")), is_exact=False)
+        text, is_exact = data.decode(encoding, "replace"), False
+    return Decoded(text.replace("\0", "\ufffd"), is_exact)  # no decoder gives lone surrogates
 
 
 def cut_line(line: str, *, limit: int = LINE_CHARS) -> str:

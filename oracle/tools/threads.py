@@ -78,10 +78,11 @@ class ThreadTools:
             data, _ = self._root.read(path, max_bytes=MAX_READ_BYTES)
         except (FileNotFoundError, IsADirectoryError):
             raise ToolError(f"the thread {path!r} is gone.") from None
-        lines = decode(data, path=path).lines
+        decoded = decode(data, path=path)
+        lines = decoded.lines
         if not lines:
             return ToolResult(f"{path} is empty.", is_empty=True)
-        entries = read_entries(lines)
+        entries = read_entries(decoded.text)
         first = _first_shown(lines, [entry.line for entry in entries])
         parts = [f"{path}, lines {first}-{len(lines)} of {len(lines)} ({len(entries)} entries)"]
         if first > 1:

@@ -14,21 +14,20 @@ from oracle.tools.vault_index import VaultIndex
 from oracle.tools.workers import Workers
 
 
-def vault_tools(root: Path, *, now: Callable[[], datetime], cache: Path | None = None) -> tuple[Tool, ...]:
+def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
     """The tools over a vault and its threads.
 
     Args:
         root: its folder; one that does not exist is an empty vault, and is made by the first write.
         now: the time for entries of threads.
-        cache: a file to keep the search index in, texts included; `None` keeps it in memory.
 
     Raises:
-        ToolSetupError: the folder is a file or cannot be read, or the index cannot be made.
+        ToolSetupError: the folder is a file or cannot be read.
     """
     folder = Root(root, label="the vault")
     if folder.path.exists():
         folder.require(setting="--vault or ORACLE_VAULT_DIR")
-    index = VaultIndex(folder, cache=cache)
+    index = VaultIndex(folder)
     vault = VaultTools(folder, index)
     threads = ThreadTools(folder, index, now=now)
     make = partial(tool, workers=Workers())

@@ -137,7 +137,7 @@ async def test_content_cannot_forge_an_entry(vault: ToolRegistry) -> None:
 def test_what_was_pushed_is_what_the_entries_hold(contents: list[str]) -> None:
     contents = [content.strip() or "x" for content in contents]
     text = "# t\n" + "".join(entry_text("2025-01-01T00:00:00Z", content) for content in contents)
-    entries = read_entries(text.split("\n"))
+    entries = read_entries(text)
     assert [("\n".join(entry.lines)).strip() for entry in entries] == [content.strip() for content in contents]
 
 

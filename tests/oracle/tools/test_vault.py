@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oracle.tools import Root, ToolRegistry, ToolSetupError, vault_tools
+from oracle.search import index
+from oracle.tools import ToolRegistry, ToolSetupError, vault_index, vault_tools
 from oracle.tools.notes import read_note, with_title
-from oracle.tools.vault_index import VaultIndex
 
 NOTES = {
     "decisions/caching.md": (
@@ -106,38 +106,24 @@ async def test_the_index_follows_every_change(notes: Path, vault: ToolRegistry, 
     assert await found(vault, "tiger") == []
 
 
-def test_a_file_that_did_not_change_is_not_read_again(notes: Path) -> None:
-    index = VaultIndex(Root(notes, label="the vault"), wall_clock_ns=lambda: 2**62)  # long after all changes
-    assert index.search("redis", kind="vault", limit=5)
-    reads = []
-    read = Root.read
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Root, "read", lambda self, path, **rest: reads.append(path) or read(self, path, **rest))
-        assert index.search("redis", kind="vault", limit=5)
-        (notes / "runbook.md").write_text("redis")
-        assert len(index.search("redis", kind="vault", limit=5)) == 2
+async def test_a_file_that_did_not_change_is_not_read_again(
+    notes: Path, vault: ToolRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    read = vault_index.read_regular
+    monkeypatch.setattr(vault_index, "read_regular", lambda path, **rest: reads.append(path.name) or read(path, **rest))
+    monkeypatch.setattr(index, "_FRESH_NS", -(2**62))  # as if all changes were long ago
+    assert len(await found(vault, "redis")) == 1
+    assert sorted(reads) == ["2025-01.md", "auth.md", "caching.md", "cjk.md", "runbook.md"]
+    reads.clear()
+    (notes / "runbook.md").write_text("redis")
+    assert len(await found(vault, "redis")) == 2
     assert reads == ["runbook.md"]
 
 
 async def test_two_searches_at_once_share_the_index(notes: Path, vault: ToolRegistry) -> None:
     results = await asyncio.gather(*(found(vault, "redis") for _ in range(16)))
     assert results == [["decisions/caching.md:6"]] * 16
-
-
-@pytest.mark.parametrize("content", [b"", b"no database at all" * 100], ids=["empty", "garbage"])
-def test_a_broken_index_file_is_made_anew(notes: Path, tmp_path: Path, content: bytes) -> None:
-    cache = tmp_path / "cache" / "index.sqlite"
-    cache.parent.mkdir()
-    cache.write_bytes(content)
-    root = Root(notes, label="the vault")
-    assert VaultIndex(root, cache=cache).search("redis", kind="vault", limit=5)[0].path == "decisions/caching.md"
-    assert VaultIndex(root, cache=cache).search("redis", kind="vault", limit=5)[0].path == "decisions/caching.md"
-
-
-def test_an_index_file_that_cannot_be_made_is_told_to_the_operator(notes: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ToolSetupError, match="index cannot be kept in"):
-        VaultIndex(Root(notes, label="the vault"), cache=tmp_path / "file" / "index.sqlite")
 
 
 @pytest.mark.parametrize(

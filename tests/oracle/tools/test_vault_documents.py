@@ -1,4 +1,4 @@
-"""Of a thread that has grown only what was added is read and indexed, and what is found is the same."""
+"""Of a thread that has grown only what was added is indexed, and what is found is the same."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from oracle.search import Ranking
 from oracle.tools.notes import entry_text
 from oracle.tools.paths import Root
-from oracle.tools.vault_documents import Seen, read_documents
-from oracle.tools.vault_index import VaultIndex
+from oracle.tools.vault_index import VaultIndex, vault_reading
 
 PATH = "threads/log.md"
 TIME = "2025-01-31T09:30:00Z"
@@ -21,50 +21,55 @@ def thread(entries: int) -> str:
     return "# log\n" + "".join(entry_text(TIME, f"Entry {number} about topic{number}.") for number in range(entries))
 
 
-def documents_of(index: VaultIndex) -> list[Any]:
-    index.files(kind="thread")
-    sql = (
-        "SELECT documents.path, line, documents.title, words.body, tags FROM documents JOIN words"
-        " ON words.rowid = documents.id ORDER BY documents.path, line, words.body"
-    )
-    return index._database.execute(sql).fetchall()
+def found_in(index: VaultIndex) -> list[Any]:
+    questions = ("word", "title", "more", "log", "tags a", "2025")
+    return [index.files(kind="thread"), *(index.search(question, kind="thread", limit=50) for question in questions)]
 
 
-def test_a_thread_that_has_grown_is_read_from_its_last_entry_on() -> None:
-    before = thread(1_500).encode()
-    first = read_documents(before, path=PATH, seen=None)
-    assert len(first.documents) == 1_500
-    assert first.tail is not None
-    grown = read_documents(before + entry_text(TIME, "new").encode(), path=PATH, seen=Seen("", first.tail))
-    assert [document.body for document in grown.documents] == ["Entry 1499 about topic1499.", "new"]
-    assert grown.tail is not None
-    assert grown.tail.line == first.tail.line + 4
+@pytest.fixture
+def indexed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The bodies of the documents that are indexed from now on."""
+    bodies: list[str] = []
+    add = Ranking.add
+    monkeypatch.setattr(Ranking, "add", lambda self, document: bodies.append(document.body) or add(self, document))
+    return bodies
 
 
-def test_an_entry_that_is_added_is_all_that_is_indexed(tmp_path: Path, write: Callable[..., Path]) -> None:
+def test_each_entry_of_a_thread_is_a_document_with_its_place() -> None:
+    text = "# log\n\nBefore.\n" + entry_text(TIME, "One\ntwo.")
+    reading = vault_reading(text.encode(), path=PATH)
+    assert [(document.title, document.line, document.end, document.body) for document in reading.documents] == [
+        ("log", 1, 5, "# log\n\nBefore.\n"),
+        (f"log, {TIME}", 6, 10, "One\ntwo."),
+    ]
+
+
+def test_an_entry_that_is_added_is_all_that_is_indexed(
+    tmp_path: Path, write: Callable[..., Path], indexed: list[str]
+) -> None:
     file = write(f"vault/{PATH}", thread(1_500))
     index = VaultIndex(Root(tmp_path / "vault", label="the vault"))
     index.files(kind="thread")
-    statements: list[str] = []
-    index._database.set_trace_callback(statements.append)
+    assert len(indexed) == 1_500
+    indexed.clear()
     for number in range(10):
         with file.open("a") as opened:
             opened.write(entry_text(TIME, f"About zeppelin{number}."))
-        assert [found.path for found in index.search(f"zeppelin{number}", kind="thread", limit=5)] == [PATH]
-    changes = [text.split("(")[0].strip() for text in statements if text.startswith(("INSERT INTO words (", "DELETE"))]
-    assert changes == ["INSERT INTO words"] * 10
+        assert [found.path for found in index.search(f"zeppelin{number}", kind="thread", limit=1)] == [PATH]
+    assert indexed == [f"About zeppelin{number}." for number in range(10)]
 
 
-def test_a_note_whose_other_parts_stay_is_not_indexed_again(tmp_path: Path, write: Callable[..., Path]) -> None:
+def test_a_note_whose_other_parts_stay_is_not_indexed_again(
+    tmp_path: Path, write: Callable[..., Path], indexed: list[str]
+) -> None:
     write(f"vault/{PATH}", thread(100))
     index = VaultIndex(Root(tmp_path / "vault", label="the vault"))
     index.files(kind="thread")
-    statements: list[str] = []
-    index._database.set_trace_callback(statements.append)
+    indexed.clear()
     write(f"vault/{PATH}", thread(100).replace("# log\n", "# log\n\n").replace("topic50", "zeppelin"))
     found = index.search("zeppelin", kind="thread", limit=5)
     assert [each.line for each in found] == [206]
-    assert sum(text.startswith("INSERT INTO words (") for text in statements) == 1
+    assert indexed == ["Entry 50 about zeppelin."]
 
 
 _LINES = st.sampled_from(
@@ -95,4 +100,4 @@ def test_however_a_thread_grows_the_index_is_that_of_a_new_one(
     for number, more in enumerate(added):
         text = text.replace("word", "other") + more if number == edit_at else text + more
         file.write_bytes(text.encode())
-        assert documents_of(index) == documents_of(VaultIndex(root))
+        assert found_in(index) == found_in(VaultIndex(root))
