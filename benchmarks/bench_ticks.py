@@ -16,7 +16,7 @@ from py_trees.behaviours import Failure, Success
 from py_trees.composites import Selector, Sequence
 
 from bt_runtime import LiveTree, Node, NoSettings, RunLoop, Status, SystemClock, TickRecord, build, node
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from bt_runtime.testing import action_from, registry_of
 from bt_runtime.ticker import TickInput, tick_tree
 

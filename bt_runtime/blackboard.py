@@ -10,9 +10,8 @@ from copy import deepcopy
 from typing import Any
 
 from bt_runtime.errors import BlackboardError
-from bt_runtime.kind import Key
+from bt_runtime.kind import Key, has_type, in_words
 from bt_runtime.text import brief, did_you_mean
-from bt_runtime.values import has_type, in_words
 
 _SCALARS = frozenset({bool, int, float, str})  # `[1] == [True]`, so only these are compared
 

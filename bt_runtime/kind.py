@@ -5,16 +5,31 @@ a node have?), the builder (which class makes it?) and the palette in the docume
 It knows neither YAML nor py_trees.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 Category = Literal["composite", "decorator", "condition", "guard", "action"]
 KeyType = Literal["int", "float", "str", "bool", "list", "map", "any"]
+Value: TypeAlias = Any
+"""JSON data: null, true, false, a number, text, a list, or a map with text keys."""
+KEY_TYPES: tuple[KeyType, ...] = get_args(KeyType)
 Location = tuple[str | int, ...]
 """Where a value lies below a node's settings: `("when",)`, `("values", "hint")`."""
+
+
+_WORDS: Mapping[KeyType, str] = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "list": "a list",
+    "map": "a mapping",
+    "any": "a value",
+}
 
 
 class NodeSettings(BaseModel):
@@ -144,3 +159,27 @@ class Kind:
     def summary(self) -> str:
         """The first line of the docstring."""
         return self.doc.strip().split("\n", 1)[0]
+
+
+def in_words(key_type: KeyType) -> str:
+    """The type as an author would say it: `a whole number`."""
+    return _WORDS[key_type]
+
+
+def has_type(value: object, key_type: KeyType) -> bool:
+    """Whether a blackboard key of this type may hold the value.
+
+    An `int` is also a `float`, a `bool` is neither. Lists may be tuples and maps any `Mapping`, because values are
+    frozen where they are shared. `None` has every type: it means "nothing yet".
+    """
+    if value is None or key_type == "any":
+        return True
+    if key_type == "int":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if key_type == "float":
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if key_type == "str":
+        return isinstance(value, str)
+    if key_type == "bool":
+        return isinstance(value, bool)
+    return isinstance(value, list | tuple) if key_type == "list" else isinstance(value, Mapping)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
+from bt_runtime.kind import Value
 from bt_runtime.reading.header import TREE_NAME, read_header
 from bt_runtime.reading.loading import Loading, Source
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, read_yaml
-from bt_runtime.values import Value
 
 _ENDINGS = (".yaml", ".yml")
 
@@ -181,30 +181,28 @@ class TreeLibrary:
         beside = TreeLibrary((path.parent, *self.folders), registry=self.registry)
         loading = Loading(self.registry, beside._source)
         try:
-            tree = loading.load(_read(path, name=path.stem), samples=True)
+            tree = loading.load(read_source(path, name=path.stem), samples=True)
         except TreeFileError as error:
             return CheckedFile(str(path), None, error.mistakes)
         sources.update(loading.sources)
         return CheckedFile(str(path), tree, in_order(loading.mistakes))
 
     def _source(self, name: str) -> Source:
-        return _read(self.find(name), name=name)
+        return read_source(self.find(name), name=name)
 
 
-def load(path: str | Path, *, registry: Registry, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
-    """The tree of a file, with the subtrees that lie beside it.
+def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefinition:
+    """Read one tree that stands alone.
 
     Args:
-        path: of the file; it is called as its tree.
-        registry: the kinds and keys that there are.
-        arguments: values for its parameters, if it has any.
+        text: the file's text, or its bytes in UTF-8.
+        file: its name in messages.
+        registry: the kinds and keys that exist.
 
     Raises:
-        TreeFileError: the file, or one that it includes, cannot be read, has mistakes, or needs arguments.
+        TreeFileError: with every mistake of the file.
     """
-    file = Path(path)
-    library = TreeLibrary([file.parent], registry=registry)
-    return library.load_source(_read(file, name=file.stem), arguments=arguments)
+    return TreeLibrary((), registry=registry).load_source(Source(file, text))
 
 
 def _tree_files(folder: Path) -> list[Path]:
@@ -216,7 +214,7 @@ def _tree_files(folder: Path) -> list[Path]:
         return []
 
 
-def _read(path: Path, *, name: str) -> Source:
+def read_source(path: Path, *, name: str) -> Source:
     """The bytes of a file, as far as they are looked at.
 
     Raises:

@@ -6,9 +6,8 @@ from types import MappingProxyType
 
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
-from bt_runtime.kind import HostAction, Key, Kind
+from bt_runtime.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words
 from bt_runtime.text import Mistake, brief, did_you_mean
-from bt_runtime.values import KEY_TYPES, has_type, in_words
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 """How kinds, keys and parameters are spelled."""

@@ -31,11 +31,10 @@ from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
-from bt_runtime.inbox import Delivery, Ended, Inbox
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.tasks import Tasks
+from bt_runtime.tasks import Delivery, Ended, Inbox, Tasks
 from bt_runtime.ticker import TickInput, close_tree, tick_tree
 
 log = structlog.get_logger(__name__)

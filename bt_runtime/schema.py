@@ -7,10 +7,9 @@ subtrees are checked by the reader, which is the authority; what it takes, the s
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.kind import Kind, Slot
+from bt_runtime.kind import KEY_TYPES, Kind, Slot
 from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.registry import NAME, Registry
-from bt_runtime.values import KEY_TYPES
 
 Schema = dict[str, Any]
 

@@ -7,6 +7,8 @@ from typing import Any
 from bt_runtime.expressions import Expression, compile_expression
 from bt_runtime.nodes import Node
 
+CompiledValues = tuple[tuple[str, Expression | None, object], ...]
+
 
 def compile_in_scope(text: str, node: Node[Any]) -> Expression:
     """Compile an expression of a node's settings.
@@ -15,6 +17,25 @@ def compile_in_scope(text: str, node: Node[Any]) -> Expression:
         ExpressionError: it is wrong; a tree that was read by the reader has none.
     """
     return _compiled(text, frozenset((*node.run.blackboard, *node.constants)))
+
+
+def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledValues:
+    """The values of a mapping: texts as expressions, everything else as it stands.
+
+    Raises:
+        ExpressionError: a text is wrong.
+    """
+    return tuple(
+        (name, compile_in_scope(value, node) if isinstance(value, str) else None, value)
+        for name, value in values.items()
+    )
+
+
+def evaluated(values: CompiledValues, node: Node[Any]) -> Iterator[tuple[str, Any]]:
+    """Each name with its value now, one after the other."""
+    lookup = lookup_in_scope(node)
+    for name, expression, literal in values:
+        yield name, literal if expression is None else expression.evaluate(lookup)
 
 
 @lru_cache(maxsize=4096)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from bt_runtime import library
 from bt_runtime.definition import TreeDefinition
+from bt_runtime.kind import Value
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.library import TreeLibrary, read_source
 from bt_runtime.registry import Registry
-from bt_runtime.values import Value
 
 STANDARD: Final = Registry(BUILTIN_KINDS, BUILTIN_KEYS)
 """The built-in kinds and keys; `STANDARD.extended(kinds=…, keys=…)` adds a host's own."""
@@ -27,4 +27,6 @@ def load(
     Raises:
         TreeFileError: the file, or one that it includes, cannot be read, has mistakes, or needs arguments.
     """
-    return library.load(path, registry=registry, arguments=arguments)
+    file = Path(path)
+    library = TreeLibrary([file.parent], registry=registry)
+    return library.load_source(read_source(file, name=file.stem), arguments=arguments)

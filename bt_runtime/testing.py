@@ -36,8 +36,8 @@ from bt_runtime.context import RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.kind import Key, Kind, NodeSettings
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
+from bt_runtime.library import read_tree
 from bt_runtime.nodes import Action, Children, Node
-from bt_runtime.parser import read_tree
 from bt_runtime.recording import Recording
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.registry import Registry

@@ -18,8 +18,8 @@ from bt_runtime.expressions.operations import (
     negative,
 )
 from bt_runtime.expressions.syntax import column_of
+from bt_runtime.kind import Value
 from bt_runtime.text import did_you_mean, listing
-from bt_runtime.values import Value
 
 Read = Callable[[str], object]
 Run = Callable[[Read], Value]

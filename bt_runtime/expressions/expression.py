@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions.compiler import CONSTANTS, Compiler, Run
 from bt_runtime.expressions.syntax import parse, segment
+from bt_runtime.kind import Value
 from bt_runtime.text import brief
-from bt_runtime.values import Value
 
 Lookup = Callable[[str], object] | Mapping[str, object]
 

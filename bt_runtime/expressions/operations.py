@@ -5,8 +5,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bt_runtime.kind import Value
 from bt_runtime.text import brief
-from bt_runtime.values import Value
 
 LARGEST_INT = 2**63 - 1
 LONGEST_TEXT = 100_000

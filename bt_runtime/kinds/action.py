@@ -5,11 +5,10 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Action, Children
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import CompiledValues, compile_values, evaluated
 from bt_runtime.status import SUCCESS, Status
 
 
@@ -50,22 +49,15 @@ class CallAction(Action[CallSettings]):
     ```
     """
 
-    _arguments: tuple[tuple[str, Expression | None, object], ...]
+    _arguments: CompiledValues
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
         """Compile the arguments."""
-        self._arguments = tuple(
-            (name, compile_in_scope(value, self) if isinstance(value, str) else None, value)
-            for name, value in self.settings.arguments.items()
-        )
+        self._arguments = compile_values(self.settings.arguments, self)
 
     def start(self) -> Coroutine[Any, Any, Any]:
         """Evaluate the arguments and call."""
-        lookup = lookup_in_scope(self)
-        arguments = {
-            name: literal if expression is None else expression.evaluate(lookup)
-            for name, expression, literal in self._arguments
-        }
+        arguments = dict(evaluated(self._arguments, self))
         result: Coroutine[Any, Any, Any] = self.run.host.call(self.settings.call, arguments)
         return result
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import CompiledValues, compile_values, evaluated
 from bt_runtime.status import SUCCESS, Status
 
 
@@ -42,18 +41,14 @@ class Set(Node[SetSettings]):
     ```
     """
 
-    _values: tuple[tuple[str, Expression | None, object], ...]
+    _values: CompiledValues
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
         """Compile the expressions."""
-        self._values = tuple(
-            (key, compile_in_scope(value, self) if isinstance(value, str) else None, value)
-            for key, value in self.settings.values.items()
-        )
+        self._values = compile_values(self.settings.values, self)
 
     def update(self) -> Status:
         """Evaluate and write."""
-        lookup = lookup_in_scope(self)
-        for key, expression, literal in self._values:
-            self.run.blackboard.set(key, literal if expression is None else expression.evaluate(lookup))
+        for key, value in evaluated(self._values, self):
+            self.run.blackboard.set(key, value)
         return SUCCESS

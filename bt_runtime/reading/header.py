@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bt_runtime.kind import Key, KeyType
+from bt_runtime.kind import KEY_TYPES, Key, KeyType, Value, has_type, in_words
 from bt_runtime.registry import NAME, RESERVED, Registry
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
-from bt_runtime.values import KEY_TYPES, Value, has_type, in_words
 
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """How trees are called; a file of the library is called `NAME.yaml`."""

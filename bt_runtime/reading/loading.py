@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
-from bt_runtime.kind import Key
+from bt_runtime.kind import Key, Value, has_type, in_words
 from bt_runtime.reading.header import Header, read_header
 from bt_runtime.reading.nodes import Budget, Inclusion, NodeReader
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
-from bt_runtime.values import Value, has_type, in_words
 
 DEEPEST_INCLUSION = 16
 """How deep subtrees may include subtrees."""

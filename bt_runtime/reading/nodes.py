@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import get_origin
 
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.kind import Kind, NodeSettings, Slot, TreeUse
+from bt_runtime.kind import Kind, NodeSettings, Slot, TreeUse, Value
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
@@ -19,7 +19,6 @@ from bt_runtime.reading.uses import UseChecker, UseScope
 from bt_runtime.registry import Registry, setting_names
 from bt_runtime.text import Mistake, Place, brief, closest, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
-from bt_runtime.values import Value
 
 MOST_NODES = 2_000
 DEEPEST_NODES = 64

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bt_runtime.kind import Value
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import YamlNode
-from bt_runtime.values import Value
 
 _WHOLE = re.compile(r"\$\{([^{}]*)\}")
 _ANY = re.compile(r"\$\$\{|\$\{([^{}]*)\}")

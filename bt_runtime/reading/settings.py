@@ -10,12 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bt_runtime.kind import Kind, Location, NodeSettings
+from bt_runtime.kind import Kind, Location, NodeSettings, Value
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.registry import setting_names
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
-from bt_runtime.values import Value
 
 _TYPES = {
     "int": "a whole number",

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.kind import NodeSettings
+from bt_runtime.kind import NodeSettings, Value
 from bt_runtime.text import visible
-from bt_runtime.values import Value
 
 Statuses = Mapping[str, str]
 """SUCCESS, FAILURE, RUNNING or INVALID by node path."""

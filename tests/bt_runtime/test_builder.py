@@ -3,7 +3,7 @@ from py_trees import display
 from py_trees.trees import BehaviourTree
 
 from bt_runtime import BlackboardError, Status, build
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from bt_runtime.testing import FakeHost, registry_of
 from tests.bt_runtime.running import tree
 

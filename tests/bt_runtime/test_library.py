@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import load
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
-from bt_runtime.library import TreeLibrary, load
+from bt_runtime.library import TreeLibrary
 from tests.bt_runtime.sample_kinds import ORACLE, REGISTRY
 
 GREET = """\

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bt_runtime.errors import TreeFileError
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from tests.bt_runtime.sample_kinds import KINDS, ORACLE, REGISTRY
 
 

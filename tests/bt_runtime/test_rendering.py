@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from bt_runtime.rendering import FORMATS, render, tree_data
 from tests.bt_runtime.sample_kinds import ORACLE, REGISTRY
 

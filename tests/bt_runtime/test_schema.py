@@ -4,7 +4,7 @@ import re
 import pytest
 
 from bt_runtime.errors import TreeFileError
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from bt_runtime.schema import tree_schema
 from bt_runtime.text.yaml_reader import read_yaml
 from tests.bt_runtime.sample_kinds import KINDS, ORACLE, REGISTRY

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bt_runtime import TreeFileError
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from bt_runtime.status import Status
 from bt_runtime.testing import FakeClock
 from oracle.control_notes import marked

@@ -3,7 +3,7 @@
 import pytest
 
 from bt_runtime import TreeFileError
-from bt_runtime.parser import read_tree
+from bt_runtime.library import read_tree
 from oracle.nodes import REGISTRY
 
 
