@@ -75,9 +75,9 @@ class Loading:
         if header.name:
             self._headers[header.name] = header
         place = header.name_place
-        bound = self._bind(header, arguments or {}, {}, place, frozenset(header.parameters) if samples else frozenset())
-        standing_in = _required(header).difference(arguments or {}) if samples else frozenset()
-        root = self._root(header, bound, standing_in, {}, path="", depth=0)
+        sampled = _required(header).difference(arguments or {}) if samples else frozenset()
+        bound = self._bind(header, arguments or {}, {}, place, sampled)
+        root = self._root(header, bound, sampled, {}, path="", depth=0)
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
@@ -165,10 +165,8 @@ class Loading:
         header = self._included_header(inclusion)
         if header is None:
             return None
-        arguments = self._bind(header, inclusion.arguments, inclusion.written, inclusion.place, inclusion.samples)
-        return self._root(
-            header, arguments, inclusion.samples, inclusion.written, path=inclusion.path, depth=inclusion.depth
-        )
+        arguments = self._bind(header, inclusion.arguments, inclusion.written, inclusion.place)
+        return self._root(header, arguments, frozenset(), inclusion.written, path=inclusion.path, depth=inclusion.depth)
 
     def _refuse(self, inclusion: Inclusion, message: str, hint: str | None = None) -> None:
         self.mistakes.append(Mistake(inclusion.place, message, hint, inclusion.path))
@@ -193,7 +191,7 @@ class Loading:
         arguments: Mapping[str, Value],
         written: Mapping[str, Entry],
         place: Place,
-        samples: frozenset[str],
+        samples: frozenset[str] = frozenset(),
     ) -> dict[str, Value] | None:
         """The value of each parameter; `None` if an argument is missing, unknown or wrong."""
         told = len(self.mistakes)
@@ -206,7 +204,7 @@ class Loading:
                     did_you_mean(argument, header.parameters) or f"parameters: {listing(header.parameters) or 'none'}"
                 )
                 self.mistakes.append(Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint))
-            elif argument not in samples and not has_type(value, parameter.key.type):
+            elif not has_type(value, parameter.key.type):
                 at = entry.node.place if entry else place
                 message = f"{argument!r} must be {in_words(parameter.key.type)}, not {brief(value)}"
                 self.mistakes.append(Mistake(at, message))

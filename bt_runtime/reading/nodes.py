@@ -6,12 +6,12 @@ kind is misspelt, so that all mistakes of a file are told at once.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import get_origin
 
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.kind import Kind, NodeSettings, Slot, TreeUse, Value
+from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
@@ -38,7 +38,6 @@ class Inclusion:
         path: the including node's.
         place: where the tree is named.
         written: the arguments as they stand in the file.
-        samples: the arguments that only stand in for real ones.
         depth: how many nodes are above the other tree's root.
     """
 
@@ -47,7 +46,6 @@ class Inclusion:
     path: str
     place: Place
     written: Mapping[str, Entry]
-    samples: frozenset[str]
     depth: int
 
 
@@ -87,7 +85,7 @@ class NodeReader:
         header: the file's head.
         registry: the kinds that there are.
         arguments: the values of the file's parameters.
-        samples: those of them that only stand in for real ones.
+        samples: those of them that stand in for arguments which only an including tree has.
         written: the arguments as they stand in the including file.
         include: reads another tree.
         budget: shared by all files of a tree.
@@ -290,15 +288,18 @@ class NodeReader:
         filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
-        checker = UseChecker(self._scope, entries, sampled=filler.sampled, place=place, path=path)
+        checker = UseChecker(self._scope, entries, place=place, path=path)
         for use in settings.uses() if settings is not None else ():
-            if isinstance(use, TreeUse):
-                root = self._include(_inclusion(use, entries, filler.sampled, place=place, path=path, depth=depth))
+            if isinstance(use, TreeUse | CallUse) and filler.sampled:
+                # Which tree or action, and what it gets, only an including tree knows.
+                self.broken = self.broken or isinstance(use, TreeUse)
+            elif isinstance(use, TreeUse):
+                root = self._include(_inclusion(use, entries, place=place, path=path, depth=depth))
                 included = {"root": (root,)} if root is not None else {}
             else:
                 self._mistakes += checker.certain(use)
                 mistakes += checker.mistakes(use)
-        # With a real argument, what is wrong about a sample may be right.
+        # What is wrong about a sample may be right with a real argument.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
         return settings, included
 
@@ -315,9 +316,7 @@ def _takes_mapping(kind: Kind, setting: str | None) -> bool:
     return False
 
 
-def _inclusion(
-    use: TreeUse, entries: Mapping[str, Entry], sampled: Collection[Place], *, place: Place, path: str, depth: int
-) -> Inclusion:
+def _inclusion(use: TreeUse, entries: Mapping[str, Entry], *, place: Place, path: str, depth: int) -> Inclusion:
     _, named = locate(entries, use.at)
     written = {
         key: entry
@@ -332,14 +331,5 @@ def _inclusion(
         path=path,
         place=named.place if named else place,
         written=written,
-        samples=frozenset(name for name, entry in written.items() if not _is_real(entry.node, sampled)),
         depth=depth + 1,
     )
-
-
-def _is_real(node: YamlNode, sampled: Collection[Place]) -> bool:
-    """Whether nothing in a value is a sample."""
-    below = node.data if isinstance(node.data, tuple) else ()
-    if isinstance(node.data, dict):
-        below = tuple(entry.node for entry in node.data.values())
-    return node.place not in sampled and all(_is_real(item, sampled) for item in below)

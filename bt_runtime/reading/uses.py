@@ -1,6 +1,6 @@
 """What the settings of a node refer to: expressions, blackboard keys, actions of the host."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bt_runtime.errors import ExpressionError
@@ -39,17 +39,13 @@ class UseChecker:
     Args:
         scope: of its file.
         entries: its settings as written.
-        sampled: where a value only stands in for a real one.
         place: the node's.
         path: the node's.
     """
 
-    def __init__(
-        self, scope: UseScope, entries: Mapping[str, Entry], *, sampled: Collection[Place], place: Place, path: str
-    ) -> None:
+    def __init__(self, scope: UseScope, entries: Mapping[str, Entry], *, place: Place, path: str) -> None:
         self._scope = scope
         self._entries = entries
-        self._sampled = sampled
         self._place = place
         self._path = path
 
@@ -95,15 +91,15 @@ class UseChecker:
         known = self._scope.actions
         _, named = locate(self._entries, use.at)
         at = named.place if named else self._place
-        if known is None or at in self._sampled:
+        if known is None:
             return
         action = known.get(use.action)
         if action is None:
             hint = did_you_mean(use.action, known) or f"there are: {listing(known, most=20)}"
             yield Mistake(at, f"there is no action {brief(use.action)}", hint, self._path)
             return
-        given, whole = locate(self._entries, use.arguments_at)
-        if action.arguments is None or (whole is not None and whole.place in self._sampled):
+        given, _ = locate(self._entries, use.arguments_at)
+        if action.arguments is None:
             return
         for name in use.arguments:
             if name not in action.arguments:
