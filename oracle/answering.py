@@ -127,6 +127,10 @@ class ActiveQuery:
             self.agent.fail(fault)
         self.control.cancel()
 
+    def abandon(self) -> None:
+        """Send and save nothing from now on: another worker owns the run."""
+        self.agent.output.is_done = True
+
     async def run(self) -> None:
         """See the query to its `Done`, whatever happens on the way.
 

@@ -67,7 +67,7 @@ class LiveRun:
         self.is_lost = True
         self._at_rest.set()
         if self._query is not None:
-            self._query.agent.output.is_done = True  # so that nothing is said or saved on the way out
+            self._query.abandon()
         self.interrupt()
 
     def note_done(self) -> None:
