@@ -1,11 +1,11 @@
-"""Asks the service a question and prints the answer as it comes; a lost connection costs no word and no second run.
+"""Ask the service a question and print the answer as it arrives; a lost connection costs no text and no second run.
 
     python examples/client.py "How does the login work?" [http://127.0.0.1:8000]      (a token: in ORACLE_TOKEN)
 
-Needs Python 3.11 and nothing else. Exit codes: 0 an answer; 1 the query failed or could not be asked; 2 called wrongly;
-130 Ctrl-C, which cancels the query.
+Needs only Python 3.11. Exit codes: 0 answered; 1 the query failed or could not be sent; 2 invalid arguments; 130
+Ctrl-C, which cancels the query.
 """
-# ruff: noqa: INP001, S310, T201  a script that prints what comes from an address that it was given
+# ruff: noqa: INP001, S310, T201  a script that prints, and opens the address that it is given
 
 import json
 import os
@@ -19,18 +19,18 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-PATIENCE_S = 60  # how long to try again while nothing comes
+PATIENCE_S = 60  # how long to retry without receiving anything
 NOT_FOR_TERMINALS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)))
 
 
 def chunks(url: str, question: str, *, token: str | None = None) -> Generator[dict[str, Any], None, None]:
-    """The chunks of the answer: each once, in order, until `done`. Closing it early cancels the query.
+    """Yield the chunks of the answer: each once, in order, until `done`. Closing the generator early cancels the query.
 
     Raises:
         HTTPError: the service refused the question.
-        OSError, HTTPException: it is not there, or has been away for longer than the patience.
+        OSError, HTTPException: the service cannot be reached, or was unreachable for longer than `PATIENCE_S`.
     """
-    # With the key a POST whose answer was lost may be repeated: it is one query, answered and paid for once.
+    # With the key a POST whose response was lost can be repeated: it is one query, answered and paid for once.
     headers = {"Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -41,15 +41,15 @@ def chunks(url: str, question: str, *, token: str | None = None) -> Generator[di
             if run:
                 request = Request(f"{url}{run}/stream", headers=headers | {"Last-Event-ID": last_id})
             try:
-                with urlopen(request, timeout=30) as response:  # while nothing happens a heartbeat comes every 10 s
+                with urlopen(request, timeout=30) as response:  # heartbeats come every 10 s
                     run = response.headers.get("Location", run)
-                    for last_id, chunk in events(response):  # noqa: B007  named when the stream is asked for again
+                    for last_id, chunk in events(response):  # noqa: B007  used to resume the stream
                         until, is_done = time.monotonic() + PATIENCE_S, chunk["type"] == "done"
                         yield chunk
                         if is_done:
                             return
-            except (OSError, HTTPException) as error:  # the connection is gone, or the service for now
-                # A URLError comes before the service has the question; an HTTPError is one as well.
+            except (OSError, HTTPException) as error:  # the connection was lost, or the service is unavailable
+                # A URLError is raised before the service has the question; an HTTPError is a URLError too.
                 is_final = isinstance(error, HTTPError) and error.code < 500 if run else isinstance(error, URLError)
                 if is_final or time.monotonic() > until:
                     raise
@@ -61,7 +61,7 @@ def chunks(url: str, question: str, *, token: str | None = None) -> Generator[di
 
 
 def events(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The events of a stream that came whole: the id and the object of each."""
+    """Yield the id and the object of each complete event of a stream."""
     event_id = ""
     for line in lines:
         if line.startswith(b"id: "):
@@ -71,7 +71,7 @@ def events(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def main(question: str, url: str = "http://127.0.0.1:8000") -> int:
-    """Print the answer; notices and errors go to standard error."""
+    """Print the answer; notifications and errors go to standard error."""
     reason = ""
     with closing(chunks(url.rstrip("/"), question, token=os.environ.get("ORACLE_TOKEN"))) as answer:
         for chunk in answer:
@@ -86,9 +86,9 @@ def main(question: str, url: str = "http://127.0.0.1:8000") -> int:
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, and what to do."""
+    """Say what went wrong, and what to do."""
     if not isinstance(error, HTTPError):
-        return f"error: the service cannot be asked: {error} (is it running? `make run` starts it)"
+        return f"error: the service cannot be reached: {error} (is it running? `make run` starts it)"
     hint = " (the token goes into ORACLE_TOKEN)" if error.code == 401 else ""
     return f"error: {error.code} {error.reason}: {error.read(1000).decode(errors='replace')}{hint}"
 

@@ -1,7 +1,7 @@
 """The command line: `oracle ask`, `oracle serve`, `oracle trees`.
 
-Exit codes, for every command: 0 it worked; 1 it did not (an answer without text, a tree with mistakes); 2 it was called
-wrongly or is set up wrongly; 130 and 143 it was interrupted (Ctrl-C, SIGTERM); 141 its reader went away.
+Exit codes, for every command: 0 success; 1 failure (an answer without text, a tree with mistakes, an invalid setting);
+2 invalid options or arguments; 130 and 143 interrupted (Ctrl-C, SIGTERM); 141 the reader of standard output closed it.
 """
 
 from oracle.cli.entry import main

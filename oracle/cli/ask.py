@@ -54,21 +54,21 @@ def ask(
 ) -> int:
     """Ask one question, and see the answer as it comes.
 
-    QUESTION may be several words; quote it if it has a `?`, `*` or `'`, which shells read for themselves. It is read
-    from standard input if it is `-`, or if it is left out and something is piped in. At a terminal the answer is shown
-    with the tool calls and notifications on its way. Otherwise the answer and its sources go to standard output as
-    plain text, and everything else to standard error.
+    QUESTION may be several words; quote it if it has a `?`, `*` or `'`, which the shell would interpret. It is read
+    from standard input if it is `-`, or if it is left out and standard input is not a terminal. On a terminal the
+    answer is shown together with tool calls and notifications. Otherwise the answer and its sources go to standard
+    output as plain text, and everything else to standard error.
 
     Settings come from the environment and from a file `.env` in the working folder; `oracle serve --help` lists them.
 
     \b
     Exit codes:
       0    the model produced text, and the query did not end with an error
-      1    it did not, or could not be asked: a limit, a setting, the tree or a folder is wrong
+      1    it did not, or the query could not start: a limit, a setting, the tree or a folder is invalid
       2    an option is unknown or has no value
-      130  interrupted with Ctrl-C (143: by SIGTERM); what was said until then is shown
-      141  the reader of standard output went away
-    """  # noqa: D301  click's mark for lines that stay as they are
+      130  interrupted with Ctrl-C (143: by SIGTERM); the answer so far is shown
+      141  the reader of standard output closed it
+    """  # noqa: D301  click's mark for lines that are not rewrapped
     with Interrupts() as interrupts:
         settings = settings_for(project_dir=project, vault_dir=vault)
         asked = Ask(
@@ -109,7 +109,7 @@ async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_
 
 
 class _Stage:
-    """Where a query is shown; a chunk that cannot be shown cancels it, and never breaks it."""
+    """Shows a query on the standard streams; a chunk that cannot be shown cancels the query, and never raises in it."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._cancel: Callable[[], None] = lambda: None
@@ -118,7 +118,11 @@ class _Stage:
         self.view = _choose_view(self._out, as_json=as_json)
 
     def begin(self, *, cancel: Callable[[], None]) -> None:
-        """The query starts; `cancel` stops it."""
+        """Start the view.
+
+        Args:
+            cancel: stops the query.
+        """
         self._cancel = cancel
         self.view.start()
 
@@ -126,12 +130,12 @@ class _Stage:
         """Show the next chunk."""
         try:
             self.view.show(chunk)
-        except Exception as error:  # noqa: BLE001  told when the query has ended
+        except Exception as error:  # noqa: BLE001  raised again when the query has ended
             self._trouble = self._trouble or error
             self._stop()
 
     def exit_code(self) -> int:
-        """Of a query that was not interrupted.
+        """The exit code of a query that was not interrupted.
 
         Raises:
             CommandError: the answer could not be written.
@@ -161,7 +165,7 @@ def _choose_view(out: SafeStream, *, as_json: bool) -> View:
 
 
 def _checked_limits(given: Iterable[str], settings: Settings) -> dict[str, int]:
-    """The limits of the query, with those of the operator that are lower; tells the user which ones are."""
+    """The limits of the query, lowered to those of the operator; prints a note for each that was lowered."""
     named = read_limits(given)
     try:
         wanted = AgentConfig().with_limits(named)

@@ -1,12 +1,13 @@
-"""The blocks of a Markdown text that comes piece by piece: paragraphs, list items, code, tables.
+"""Splits streamed Markdown into blocks: paragraphs, list items, code, tables.
 
 Rules:
 
-- A block is finished when no later line can belong to it; then it can be shown for good.
-- Nothing is dropped: the blocks joined are the text's lines, blank ones between blocks apart.
-- An item of a list is a block of its own, so that a long list is shown item by item.
+- A block is finished when no later line can belong to it; then it can be written and never drawn again.
+- Nothing is dropped: the blocks, joined, are the lines of the text except blank lines between blocks.
+- A list item is a block of its own, so that a long list is shown item by item.
 
-Only what tells where a block ends is looked at; what a block is, its renderer decides.
+Only the end of a block is detected here; its renderer decides what the block is. markdown-it cannot take its place: it
+parses whole texts, and parsing what has come so far with each piece would take quadratic time.
 """
 
 import re
@@ -25,11 +26,11 @@ _Kind = Literal["none", "text", "item", "fence"]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a text.
+    """A block of a text.
 
     Args:
         text: its lines.
-        is_tight: it follows the block before without an empty line: both are items of one list.
+        is_tight: no empty line separates it from the previous block; both are items of one list.
     """
 
     text: str
@@ -37,7 +38,7 @@ class Block:
 
 
 class BlockReader:
-    """Reads a text piece by piece."""
+    """Splits a text that is fed in pieces."""
 
     def __init__(self) -> None:
         self._kind: _Kind = "none"
@@ -49,17 +50,17 @@ class BlockReader:
 
     @property
     def pending(self) -> Block | None:
-        """The block that is not finished; `None` if there is nothing of it yet."""
+        """The unfinished block; `None` if it has no text yet."""
         text = "\n".join((*self._lines, self._rest)) if self._rest else "\n".join(self._lines)
         return Block(text, self._is_tight) if text.strip() else None
 
     def feed(self, text: str) -> list[Block]:
-        """Take the next piece; return the blocks that it finishes."""
+        """Add the next piece; return the blocks that it finishes."""
         *lines, self._rest = (self._rest + text).split("\n")
         return [block for line in lines for block in self._take(line)]
 
     def close(self) -> list[Block]:
-        """The text is over, or goes on elsewhere: return what is left of it."""
+        """End the text; return the blocks that are left."""
         finished = self.feed("\n") if self._rest else []
         return [*finished, *self._finish()]
 
@@ -89,7 +90,7 @@ class BlockReader:
             yield from self._finish()
 
     def _goes_on(self, line: str) -> bool:
-        """Whether a line with words belongs to the block before."""
+        """Whether a line that is not blank belongs to the current block."""
         if self._kind == "item":
             is_indented = line.startswith(("  ", "\t"))
             return is_indented or not (self._had_blank or _ITEM.match(line) or _begins_block(line))

@@ -1,4 +1,4 @@
-"""The console script: finds the command, and turns whatever ends it into an exit code and a message."""
+"""The console script: loads a command, and turns its result or error into an exit code and a message."""
 
 import atexit
 import errno
@@ -21,19 +21,19 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
     "trees": ("oracle.cli.trees:trees", "Check tree files, copy and list them, look at trees, print their schema."),
 }
-"""Where each command is, and what it does: known without loading any."""
+"""The place and the summary of each command, known without importing any."""
 
 
 class _Commands(SuggestingGroup):
-    """Loads a command when it is called: help and version need none of them."""
+    """Imports a command when it is called; help and version need none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
+        """The names of the commands, in the order of the table."""
         del ctx
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, loaded."""
+        """Import the command of that name; `None` if there is none."""
         del ctx
         if cmd_name not in _COMMANDS:
             return None
@@ -42,7 +42,7 @@ class _Commands(SuggestingGroup):
             return cast("click.Command", getattr(import_module(module), attribute))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list, from the table."""
+        """Write the list of commands from the table."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, meaning) for name, (_, meaning) in _COMMANDS.items()])
@@ -51,7 +51,7 @@ class _Commands(SuggestingGroup):
 def _version() -> str:
     try:
         return version("oracle-bt")
-    except PackageNotFoundError:  # run from its sources
+    except PackageNotFoundError:  # run from the sources, without installation
         return "unknown"
 
 
@@ -81,7 +81,7 @@ def cli() -> None:
     oracle trees check my-trees
 
     `oracle serve --help` lists the settings.
-    """  # noqa: D301  click's mark for lines that stay as they are
+    """  # noqa: D301  click's mark for lines that are not rewrapped
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -93,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    atexit.register(gc.freeze)  # or the interpreter would look through all that was loaded once more before it ends
+    atexit.register(gc.freeze)  # spares the interpreter a last full collection at exit
     prepare_standard_streams()
     try:
         code = cli.main(arguments, prog_name="oracle", standalone_mode=False)

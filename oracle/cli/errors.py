@@ -1,4 +1,4 @@
-"""How a command ends badly: its exit codes, and the errors that are told without a traceback."""
+"""Exit codes of commands that fail, and the errors that are reported without a traceback."""
 
 from typing import IO, Any, Final
 
@@ -9,19 +9,18 @@ from oracle.errors import OperatorError, ToolAuthorError, TreeAuthorError, Upstr
 
 FAILED: Final = 1
 INTERRUPTED: Final = 128
-"""Plus the number of the signal, as shells count: 130 for Ctrl-C, 143 for SIGTERM, 141 for a reader that went away."""
-
+"""Plus the number of the signal, as shells count: 130 for Ctrl-C, 143 for SIGTERM, 141 for a closed pipe."""
 
 REPORTED: Final = (UserError, OperatorError, TreeAuthorError, ToolAuthorError, UpstreamError)
-"""What is reported as a `CommandError`; an `InternalError` keeps its traceback."""
+"""Errors that are reported as a `CommandError`; an `InternalError` keeps its traceback."""
 
 
 class CommandError(click.ClickException):
-    """What the command was to do cannot be done; the message says what would be right.
+    """The command cannot be carried out; the message says what is wrong and what would be right.
 
     Args:
-        message: one or more lines; control characters in it are shown as escapes.
-        prefix: goes before it; none for text that begins with a place in a file.
+        message: one or more lines; control characters in it are written as escapes.
+        prefix: written before it; empty for text that begins with a place in a file.
     """
 
     exit_code = FAILED
@@ -31,5 +30,5 @@ class CommandError(click.ClickException):
         self._prefix = prefix
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Write it to standard error."""
+        """Write the message to standard error."""
         click.echo(self._prefix + clean(self.message), file=file, err=file is None)

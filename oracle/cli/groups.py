@@ -1,4 +1,4 @@
-"""Groups of commands that know what a misspelt one was meant to be."""
+"""Groups of commands that suggest a name for a misspelt one."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from bt_runtime.text import did_you_mean
 
 
 class SuggestingGroup(click.Group):
-    """A group that names the nearest command where there is none of the name given."""
+    """A group that suggests the closest command if there is none of the given name."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """The command that the arguments begin with.
+        """The command named by the first argument.
 
         Raises:
-            click.UsageError: there is none.
+            click.UsageError: there is no such command.
         """
         known = self.list_commands(ctx)
         hint = did_you_mean(args[0], known)

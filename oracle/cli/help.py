@@ -1,4 +1,4 @@
-"""Help that lists the settings, made from them."""
+"""Help that lists the settings."""
 
 import click
 
@@ -6,10 +6,10 @@ from oracle.settings import settings_table
 
 
 class CommandWithSettings(click.Command):
-    """A command whose help ends with every setting, its default and its meaning."""
+    """A command whose help ends with a table of all settings."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the settings."""
+        """Write the table of settings."""
         super().format_epilog(ctx, formatter)
         with formatter.section("Settings (environment variables, also from a file .env in the working folder)"):
             formatter.write_dl(

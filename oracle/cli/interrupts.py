@@ -1,7 +1,7 @@
-"""Ctrl-C and SIGTERM: the first one asks the query to stop, the second one ends the process at once.
+"""Ctrl-C and SIGTERM: the first asks the query to stop, the second ends the process at once.
 
-The handlers are Python's own, not the event loop's: they run even while the loop is blocked writing to a slow reader.
-The second signal is left to the system, which needs no Python to run: a process that hangs in a library ends as well.
+The handlers are installed with `signal`, not in the event loop, so they run even while the loop is blocked writing to a
+slow reader. The second signal has the system's default action, which also ends a process that hangs in a library.
 """
 
 import signal
@@ -15,26 +15,26 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Handles both signals while it is entered; only in the main thread, and not where the caller ignores them."""
+    """Context manager that handles both signals, unless the parent process ignores them; main thread only."""
 
     def __init__(self) -> None:
         self.number: int | None = None
-        """The signal that came; `None` if none did."""
+        """The signal that was received; `None` if none was."""
         self._stop: Callable[[], object] | None = None
         self._give_up: Callable[[], object] | None = None
         self._before: dict[signal.Signals, Any] = {}
 
     @property
     def exit_code(self) -> int | None:
-        """Of the process; `None` if it was not interrupted."""
+        """The exit code of the process; `None` if it was not interrupted."""
         return None if self.number is None else INTERRUPTED + self.number
 
     def bind(self, *, stop: Callable[[], object], give_up: Callable[[], object]) -> None:
-        """What to do from now on; until now a signal ends the command.
+        """Set the actions of the first signal; before this call a signal ends the command.
 
         Args:
-            stop: asks the query to stop; called in the middle of anything.
-            give_up: leaves the terminal usable, should the process end at once; called before `stop`.
+            stop: asks the query to stop; may be called at any point of the program.
+            give_up: restores the terminal in case the process ends at once; called before `stop`.
         """
         self._stop, self._give_up = stop, give_up
 

@@ -1,11 +1,11 @@
-"""A block of Markdown as a terminal shows it.
+"""Renders a block of Markdown for a terminal.
 
 Rules:
 
-- Nothing is lost: where the rendered block lacks a letter of its text, the text is shown as it was written.
-- A link is shown as text with its address; the terminal gets no address to open by itself.
-- HTML, entities, images and link definitions have no meaning here and stay what they are: text.
-- Whatever was decoded on the way, no character reaches the terminal that it would obey.
+- Nothing is lost: if the rendered block lacks a letter of its text, the text is shown as it was written.
+- A link is shown as its text and address; no terminal hyperlink is written.
+- HTML, entities, images and link definitions are shown as plain text.
+- Control characters are escaped after rendering, so decoding cannot bring any to the terminal.
 """
 
 import re
@@ -50,7 +50,7 @@ class MarkdownBlock:
 
     Args:
         text: the block, cleaned.
-        tail: how many lines at most, from the end; `None`: all.
+        tail: the greatest number of lines, counted from the end; `None`: all.
     """
 
     def __init__(self, text: str, *, tail: int | None = None) -> None:
@@ -58,7 +58,7 @@ class MarkdownBlock:
         self._tail = tail
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The lines, without the blanks that would fill them."""
+        """The lines, without the spaces that would fill them."""
         lines = self._rendered(console, options)
         for line in lines if self._tail is None else lines[-self._tail :]:
             yield from line
@@ -67,7 +67,7 @@ class MarkdownBlock:
     def _rendered(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
         lines: list[list[Segment]] = []
         if len(self._text) <= _LONGEST_CHARS:
-            with console.use_theme(_THEME), suppress(Exception):  # a renderer that fails must not cost the answer
+            with console.use_theme(_THEME), suppress(Exception):  # the text is shown as it is if rendering fails
                 lines = _lines(console, _Markdown(self._text), options)
         if not _has_all(self._text, lines):
             lines = _lines(console, Text(self._text, overflow="fold"), options)
@@ -75,7 +75,7 @@ class MarkdownBlock:
 
 
 class _Heading(Heading):
-    """At the left, as all text."""
+    """A heading aligned to the left."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console, options
@@ -84,7 +84,7 @@ class _Heading(Heading):
 
 
 class _Code(CodeBlock):
-    """Indented, on the terminal's own background."""
+    """A code block, indented, on the background of the terminal."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console, options
@@ -95,7 +95,7 @@ class _Code(CodeBlock):
 
 
 class _Table(TableElement):
-    """As wide as it must be, with long words folded and not cut."""
+    """A table no wider than its content; long words are folded, not cut."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console, options
@@ -108,7 +108,7 @@ class _Table(TableElement):
 
 
 class _Markdown(Markdown):
-    """Markdown without what hides text: HTML, entities, images, link definitions."""
+    """Markdown without the syntax that hides text: HTML, entities, images, link definitions."""
 
     elements = Markdown.elements | {
         "heading_open": _Heading,
@@ -143,7 +143,7 @@ def _cleaned(segment: Segment) -> Segment:
 
 
 def _without_fill(line: list[Segment]) -> list[Segment]:
-    """The line without blanks at its end that cannot be seen."""
+    """The line without invisible spaces at its end."""
     kept = list(line)
     while kept and not kept[-1].text.strip(" ") and not _shows_blanks(kept[-1].style):
         kept.pop()
@@ -157,7 +157,7 @@ def _shows_blanks(style: Style | None) -> bool:
 
 
 def _has_all(text: str, lines: list[list[Segment]]) -> bool:
-    """Whether no letter of the text is missing; the language of a fence is none of its text."""
+    """Whether no letter of the text is missing; the language of a fence does not count."""
     shown = Counter(_letters(segment.text for line in lines for segment in line))
     return not Counter(_letters([_INFO.sub("", text)])) - shown
 

@@ -1,4 +1,4 @@
-"""What is asked, from the command line: the question, from an argument or standard input, and the limits."""
+"""Reads the question, from the arguments or standard input, and the limits."""
 
 import sys
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from oracle.agent.query import LONGEST_QUESTION, QuestionError, checked_question
 from oracle.cli.errors import CommandError
 
 _MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
-"""UTF-8 takes at most four for a character; the rest leaves room for white space around."""
+"""UTF-8 has at most four bytes per character; the rest is room for surrounding white space."""
 _LONGEST_NUMBER = 18
 
 
@@ -16,10 +16,10 @@ def read_question(given: str | None) -> str:
     """The question.
 
     Args:
-        given: the argument; `-` or nothing means standard input, if that is no terminal.
+        given: the argument; `-` or `None` means standard input, unless that is a terminal.
 
     Raises:
-        CommandError: there is none, or it cannot be asked.
+        CommandError: there is no question, or it is invalid.
     """
     try:
         if given not in (None, "-"):
@@ -32,10 +32,10 @@ def read_question(given: str | None) -> str:
 
 
 def read_limits(given: Iterable[str]) -> dict[str, int | str]:
-    """`NAME=VALUE` each; what is no number stays a text, for the one place that tells all wrong limits at once.
+    """Parse `NAME=VALUE` items; a value that is not a whole number stays text, and is refused with all other mistakes.
 
     Raises:
-        CommandError: one has no `=`.
+        CommandError: an item has no `=`.
     """
     limits: dict[str, int | str] = {}
     for item in given:

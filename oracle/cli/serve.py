@@ -15,12 +15,14 @@ _FOLDER = click.Path(path_type=Path)
 
 
 @click.command("serve", cls=CommandWithSettings)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Where to listen; 0 picks one."
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on; 0 picks one."
 )
-@click.option("--data-dir", type=_FOLDER, metavar="DIR", help="Where the service keeps its data.")
-@click.option("--trees", type=_FOLDER, metavar="DIR", help="Tree files that go before the shipped ones.")
+@click.option("--data-dir", type=_FOLDER, metavar="DIR", help="The folder for the data of the service.")
+@click.option(
+    "--trees", type=_FOLDER, metavar="DIR", help="A folder of trees that take precedence over the shipped ones."
+)
 @click.option("--project", type=_FOLDER, metavar="DIR", help="The project whose code is searched and read.")
 @click.option("--vault", type=_FOLDER, metavar="DIR", help="The folder of notes and threads.")
 def serve(
@@ -28,16 +30,16 @@ def serve(
 ) -> int:
     """Serve queries over HTTP, until SIGTERM or Ctrl-C.
 
-    Prints the address when it listens; everything else goes to standard error, as a log. The first signal ends what is
-    under way (ORACLE_DRAIN_S), the second one the process.
+    Prints the address when it listens; everything else goes to standard error, as a log. The first signal ends running
+    queries within ORACLE_DRAIN_S and then the service, the second one ends the process at once.
 
     \b
     Exit codes:
-      0    it was asked to stop, and did
-      1    it cannot start: the port, a setting, a folder, a tree or the database cannot be used
+      0    stopped on request
+      1    cannot start: the port, a setting, a folder, a tree or the database cannot be used
       2    an option is unknown or has no value
-      130  a second Ctrl-C came before it had stopped (143: SIGTERM)
-    """  # noqa: D301  click's mark for lines that stay as they are
+      130  a second Ctrl-C came before the service had stopped (143: SIGTERM)
+    """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(
         log="info", strict=True, data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault
     )

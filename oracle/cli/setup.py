@@ -1,4 +1,4 @@
-"""What every command does first: read the settings, set logging up, tell of slips."""
+"""The first steps of every command: read the settings, configure logging, report misspelt settings."""
 
 import os
 from pathlib import Path
@@ -18,12 +18,12 @@ def settings_for(*, log: str | None = None, strict: bool = False, **given: Any) 
     """The settings, from the options given, the environment, and `.env` in the working folder.
 
     Args:
-        log: the level to log from where the operator has set none; `None`: the settings' default.
-        strict: a variable that is most likely a misspelt setting is an error, and not only noted.
-        given: by field; `None` means not given.
+        log: the log level unless the operator has set one; `None`: the default of the settings.
+        strict: whether a variable that is probably a misspelt setting is an error instead of a note.
+        given: options by field of the settings; `None` means not given.
 
     Raises:
-        CommandError: some cannot be used, or are misspelt; it names them all.
+        CommandError: settings are invalid or misspelt; the message names all of them.
     """
     try:
         settings = read_settings(_ENV_FILE, **given)

@@ -1,4 +1,4 @@
-"""The standard streams as a command may rely on them: always there, never a traceback when they go away."""
+"""Standard streams that are always open, and that never raise when their reader closes them."""
 
 import io
 import os
@@ -8,7 +8,7 @@ from typing import TextIO
 
 
 def prepare_standard_streams() -> None:
-    """Give closed streams (`>&-`) a place to go, and let no character be one that cannot be written."""
+    """Replace closed streams (`>&-`) by the null device, and escape characters that cannot be encoded."""
     if sys.stdin is None:
         sys.stdin = _nowhere("r")
     if sys.stdout is None:
@@ -21,7 +21,7 @@ def prepare_standard_streams() -> None:
 
 
 def abandon_standard_output() -> None:
-    """Its reader is gone: let the interpreter's last flush go nowhere, without a word."""
+    """Point standard output at the null device, so that the interpreter's last flush does not fail."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):
@@ -32,11 +32,11 @@ def abandon_standard_output() -> None:
 
 
 class SafeStream:
-    """A text stream that is written to until it fails; then `on_failure` is called once, and the rest is dropped.
+    """A text stream that is written to until it fails; `on_failure` is then called once, and further output is dropped.
 
     Args:
-        stream: where to.
-        on_failure: what to do then; must not raise.
+        stream: the underlying stream.
+        on_failure: called at the first failure; must not raise.
     """
 
     def __init__(self, stream: TextIO, *, on_failure: Callable[[], None]) -> None:
@@ -72,7 +72,7 @@ class SafeStream:
 
 
 def _nowhere(mode: str) -> TextIO:
-    # Opened for the life of the process; the lowest free descriptor is the missing stream's own.
+    # Open for the life of the process. It gets the lowest free descriptor: that of the missing stream.
     stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
     assert isinstance(stream, io.TextIOWrapper)  # noqa: S101  # text modes make one
     return stream

@@ -1,8 +1,8 @@
-"""A query as a person at a terminal sees it: text as it comes, what is under way below it, what was done above.
+"""The view of a query for a terminal: finished text and calls above, the current block or running calls below.
 
 The answer's Markdown is rendered block by block. A finished block is written once and never drawn again, so a long
-answer scrolls as any output does. Only what is under way is redrawn, at the end of the screen: the last lines of the
-block that is coming, or the calls that are running. It is gone before anything else is written.
+answer scrolls like any output. Only the live part at the end of the screen is redrawn: the last lines of the unfinished
+block, or the running calls. It is removed before anything else is written.
 """
 
 import os
@@ -26,7 +26,7 @@ AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}
 _MARKS: Mapping[str, str] = {"info": "·", "warning": "!", "error": "!"}
 _MOST_SOURCES = 20
-_MOST_CHARS_UNDER_WAY = 20_000
+_MOST_LIVE_CHARS = 20_000
 
 
 class TerminalView(View):
@@ -34,8 +34,8 @@ class TerminalView(View):
 
     Args:
         console: the terminal.
-        out: the same, for text.
-        redirects_errors: whether standard error is this terminal as well, so that a log line must not run into ours.
+        out: the same terminal, for plain text.
+        redirects_errors: whether standard error is this terminal too, so that log lines must not hit the live part.
         now: seconds, monotonic.
     """
 
@@ -49,13 +49,13 @@ class TerminalView(View):
         self._now = now
         self._started_s = now()
         self._live: Live | None = None
-        self._under_way: list[str] | None = None
+        self._progress_labels: list[str] | None = None
         self._reader = BlockReader()
         self._text_is_last = False
         self._has_shown = self._has_gap = False
 
     def start(self) -> None:
-        """Show that something is under way."""
+        """Show that the query is running."""
         self._show_progress()
 
     def _show(self, chunk: Chunk) -> None:
@@ -69,19 +69,19 @@ class TerminalView(View):
             case SystemNotice():
                 self._line(Text(f"{_MARKS[chunk.severity]} {clean(chunk.system_message)}", style=AMBER))
             case Failed():
-                # Its text follows as the sentence that ends the answer; twice would be once too often.
+                # Its text follows in the sentence that ends the answer.
                 self._leave_text()
                 self._hide_progress()
             case Done():
                 self._finish(chunk)
 
     def close(self) -> None:
-        """Write what is left of the text, take away what is under way, and give the cursor back."""
+        """Write the rest of the text, remove the live part, and restore the cursor."""
         self._leave_text()
         self._hide_progress()
 
     def give_up(self) -> None:
-        """Give the cursor back, past all locks: the lock's holder may be what was interrupted."""
+        """Restore the cursor without taking any lock: the interrupted code may hold it."""
         with suppress(OSError, ValueError):
             os.write(self._console.file.fileno(), b"\x1b[?25h")
 
@@ -91,13 +91,13 @@ class TerminalView(View):
             if self._text_is_last:
                 self._hide_progress()
             return
-        self._under_way = None
-        self._draw(_BlockUnderWay(self._reader, is_apart=self._has_shown))
+        self._progress_labels = None
+        self._draw(_UnfinishedBlock(self._reader, is_apart=self._has_shown))
 
     def _print_blocks(self, blocks: Sequence[Block]) -> None:
-        """Write blocks for good.
+        """Write finished blocks.
 
-        What is under way is taken away first: its own thread may draw it at any moment, also in the middle of a print.
+        The live part is removed first, because its thread may draw it at any moment, even during a print.
         """
         for block in blocks:
             self._hide_progress()
@@ -108,18 +108,18 @@ class TerminalView(View):
             self._has_gap = False
 
     def _line(self, line: Text) -> None:
-        """A line of ours, above what is under way."""
-        was_under_way = self._under_way is not None
+        """Write a line that is not part of the answer, above the live part."""
+        was_in_progress = self._progress_labels is not None
         self._leave_text()
         self._hide_progress()
         self._separate_from_text()
         self._console.print(line, soft_wrap=True)
         self._has_shown, self._has_gap = True, False
-        if was_under_way:
+        if was_in_progress:
             self._show_progress()
 
     def _leave_text(self) -> None:
-        """What comes next is no text: what there is of it is written."""
+        """Write the rest of the text, because something else follows."""
         self._print_blocks(self._reader.close())
 
     def _separate_from_text(self) -> None:
@@ -146,29 +146,29 @@ class TerminalView(View):
         self._console.print(Text(ending(done, elapsed_s=self._now() - self._started_s), style="dim"), soft_wrap=True)
 
     def _separate(self) -> None:
-        """One empty line below what is shown."""
+        """Write one empty line, unless there is one or nothing is above."""
         if self._has_shown and not self._has_gap:
             self._console.line()
             self._has_gap = True
 
     def _show_progress(self) -> None:
         labels = [call_label(call.name, call.arguments) for call in self.answer.open_calls] or ["thinking"]
-        if self._live is not None and labels == self._under_way:
-            return  # the spinners turn by themselves
-        if self._under_way is None:
+        if self._live is not None and labels == self._progress_labels:
+            return  # the spinners animate themselves
+        if self._progress_labels is None:
             self._leave_text()
             self._hide_progress()
             self._separate_from_text()
-        self._under_way = labels
+        self._progress_labels = labels
         self._draw(self._progress(labels))
 
-    def _draw(self, under_way: RenderableType) -> None:
-        """Show what is under way; it is drawn again by itself, a few times a second."""
+    def _draw(self, part: RenderableType) -> None:
+        """Show the live part; `Live` redraws it several times a second."""
         if self._live is not None:
-            self._live.update(under_way, refresh=not isinstance(under_way, _BlockUnderWay))
+            self._live.update(part, refresh=not isinstance(part, _UnfinishedBlock))
             return
         self._live = Live(
-            under_way,
+            part,
             console=self._console,
             transient=True,
             refresh_per_second=12.5,
@@ -179,10 +179,10 @@ class TerminalView(View):
 
     def _hide_progress(self) -> None:
         if self._live is not None:
-            self._live.update(Text())  # one line: of a frame without any, one would be left
+            self._live.update(Text())  # one line: a frame without lines would leave one on the screen
             self._live.stop()
             self._live = None
-            self._under_way = None
+            self._progress_labels = None
 
     def _progress(self, labels: Sequence[str]) -> Group:
         width = max(10, self._console.width - 4)
@@ -192,25 +192,25 @@ class TerminalView(View):
         return Group(*(Spinner("dots", text=line, style="cyan") for line in lines))
 
 
-class _BlockUnderWay:
-    """The end of the block that is coming, as much of it as the screen holds."""
+class _UnfinishedBlock:
+    """The end of the unfinished block, as much of it as fits on the screen."""
 
     def __init__(self, reader: BlockReader, *, is_apart: bool) -> None:
         self._reader = reader
         self._is_apart = is_apart
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Its last lines, after an empty one where the text before ends."""
+        """Its last lines, after an empty line if other text is above."""
         del options
         block = self._reader.pending
         if block is None:
             return
         if self._is_apart and not block.is_tight:
             yield Text()
-        yield _rendered(block.text[-_MOST_CHARS_UNDER_WAY:], tail=max(1, console.height - 3))
+        yield _rendered(block.text[-_MOST_LIVE_CHARS:], tail=max(1, console.height - 3))
 
 
 def _rendered(text: str, *, tail: int | None = None) -> RenderableType:
-    from oracle.cli.markdown import MarkdownBlock  # noqa: PLC0415  a tenth of a second, and only for an answer
+    from oracle.cli.markdown import MarkdownBlock  # noqa: PLC0415  takes 0.1 s, and is needed only for an answer
 
     return MarkdownBlock(text, tail=tail)

@@ -1,7 +1,7 @@
-"""Text from models, tools and files, made fit for a terminal.
+"""Makes text from models, tools and files safe for a terminal.
 
-A terminal obeys what it prints: a title, a colour, a clipboard, a line that is overwritten. So everything that it could
-obey is shown as an escape, and what remains is what was meant to be read. Works on any piece of a stream by itself.
+A terminal acts on control sequences: they set titles and colours, write the clipboard, overwrite lines. So every
+control character is shown as an escape. Works on each piece of a stream by itself.
 """
 
 import json
@@ -15,18 +15,18 @@ _CONTROLS = [*map(chr, (*range(0x20), *range(0x7F, 0xA0))), "\u2028", "\u2029", 
 _ESCAPES = {
     ord(character): character.encode("unicode_escape").decode() for character in _CONTROLS if character not in "\n\t"
 } | {ord("\r"): ""}
-"""A carriage return is half of a line break, or would hide what stands before it."""
+"""A carriage return is removed: it is part of a line break, or would hide the text before it."""
 
 _LONGEST_VALUE = 60
 
 
 def clean(text: str) -> str:
-    """The text with everything a terminal would obey shown as escapes, line breaks and tabs but."""
+    """The text with control characters shown as escapes, except line breaks and tabs."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 def one_line(text: str, *, longest: int = 200) -> str:
-    """The text on one line, bounded."""
+    """The cleaned text on one line of at most `longest` characters."""
     flat = clean(" ".join(text[: 4 * longest].split()))
     return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"
 

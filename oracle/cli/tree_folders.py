@@ -1,4 +1,4 @@
-"""`oracle trees init` and `oracle trees list`: a folder of one's own trees, and which file serves each name."""
+"""`oracle trees init` and `oracle trees list`: a folder of the user's own trees, and the file behind each name."""
 
 import json
 import os
@@ -25,16 +25,15 @@ _SCHEMA: Final = "tree.schema.json"
 def init(*, name: str) -> None:
     """Copy the shipped trees to DIR, for editing.
 
-    Their schema comes with them, for editors. DIR is made if it is not there. A file that is there is never changed:
-    running this again, say after an upgrade, copies what is new and says which of your files differ from the shipped
-    ones.
+    Their schema is copied too, for editors. DIR is created if it does not exist. Existing files are never changed:
+    running this again after an upgrade copies new files and says which of your files differ from the shipped ones.
 
     \b
     Exit codes:
       0  DIR has a file for each shipped tree
       1  a file or the folder cannot be written
-    """  # noqa: D301  click's mark for lines that stay as they are
-    if not name.strip():  # an unset variable, say; it would mean the working folder
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    if not name.strip():  # perhaps an unset variable; it would mean the working folder
         raise CommandError("DIR is empty; name a folder, or `.` for the working folder")
     folder = Path(name)
     _make(folder)
@@ -50,7 +49,7 @@ def init(*, name: str) -> None:
 def list_() -> None:
     """Print the file that serves each tree name.
 
-    It is the one in ORACLE_TREES_DIR, if there is one, else the shipped one. A tree with mistakes says so.
+    A file in ORACLE_TREES_DIR takes precedence over the shipped one. Trees with mistakes are marked.
     """
     library = open_library()
     names = library.names()
@@ -62,7 +61,7 @@ def list_() -> None:
 
 
 def open_library() -> TreeLibrary:
-    """The trees that the settings name.
+    """The library of the trees that the settings name.
 
     Raises:
         CommandError: the settings cannot be used.
@@ -74,12 +73,12 @@ def open_library() -> TreeLibrary:
 
 
 def schema_text() -> str:
-    """The JSON Schema of tree files, of all kinds that there are."""
+    """The JSON Schema of tree files, with all node kinds."""
     return json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n"
 
 
 def shortest(folder: Path) -> Path:
-    """The path as the user would write it: relative, where that does not lead out of the working folder."""
+    """The path as the user would write it: relative, unless it is outside the working folder."""
     relative = os.path.relpath(folder)
     return Path(relative) if not relative.startswith("..") else folder
 
@@ -90,7 +89,7 @@ _DIFFERS: Final = "kept; it differs from the shipped file"
 
 
 def _shipped() -> Mapping[str, bytes]:
-    """What a copy consists of, by file name."""
+    """The files of a copy: content by file name."""
     files = {path.name: path.read_bytes() for path in sorted(FOLDER.glob("*.yaml"))}
     return files | {_SCHEMA: schema_text().encode()}
 
@@ -105,10 +104,10 @@ def _make(folder: Path) -> None:
 
 
 def _copy(path: Path, data: bytes) -> str:
-    """Write a file that is not there.
+    """Write a file unless it exists.
 
     Returns:
-        What was done.
+        What was done, for the user.
     """
     try:
         with path.open("xb") as file:
@@ -123,7 +122,7 @@ def _copy(path: Path, data: bytes) -> str:
 def _holds(path: Path, data: bytes) -> bool:
     try:
         return path.read_bytes() == data
-    except OSError:  # a folder, a link that leads nowhere, or another user's
+    except OSError:  # a folder, a broken link, or a file of another user
         return False
 
 
@@ -141,7 +140,7 @@ def _served(library: TreeLibrary, name: str) -> str:
 
 
 def _misnamed(library: TreeLibrary) -> Iterator[Path]:
-    """Files of the operator that look like trees and are not found by any name."""
+    """Files of the operator that look like trees but serve no name."""
     names = set(library.names())
     for folder in library.folders:
         for path in sorted(folder.glob("*.y*ml")):

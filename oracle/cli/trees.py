@@ -44,7 +44,7 @@ def check(*, paths: tuple[Path, ...]) -> int:
     Exit codes:
       0  all are valid
       1  there are mistakes
-    """  # noqa: D301  click's mark for lines that stay as they are
+    """  # noqa: D301  click's mark for lines that are not rewrapped
     library = open_library()
     report = library.check(paths or [shortest(folder) for folder in library.folders])
     click.echo(str(report))

@@ -32,7 +32,7 @@ class View:
         """The query is over, or will not be shown any further. By default everything has been written."""
 
     def give_up(self) -> None:
-        """The process may end at any moment now: leave the terminal usable, and wait for nothing."""
+        """Restore the terminal without waiting, because the process may end at any moment."""
 
     def _show(self, chunk: Chunk) -> None:
         raise NotImplementedError
@@ -54,7 +54,7 @@ class PlainView(View):
 
     Args:
         out: for the answer.
-        aside: for tool calls, notifications and the end.
+        aside: for tool calls, notifications and the last line.
         now: seconds, monotonic.
     """
 
@@ -89,7 +89,7 @@ class PlainView(View):
 
 @dataclass(frozen=True, slots=True)
 class FinishedCall:
-    """A tool call with its result, in parts that can be styled."""
+    """A tool call with its result, in parts that can be styled separately."""
 
     mark: str
     label: str
@@ -97,7 +97,7 @@ class FinishedCall:
 
     @property
     def text(self) -> str:
-        """All of it on one line."""
+        """The whole of it, on one line."""
         return f"{self.mark} {self.label} · {self.result}"
 
 
@@ -117,7 +117,7 @@ def is_answered(answer: Answer) -> bool:
 
 
 def source_labels(sources: Sequence[Source]) -> list[str]:
-    """The sources as they are listed, each once, in the order in which they were found."""
+    """The labels of the sources, each once, in the order in which they were found."""
     return list(dict.fromkeys(map(source_label, sources)))
 
 

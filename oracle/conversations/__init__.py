@@ -1,4 +1,4 @@
-"""Conversations behind a boundary that a database fills as well: what was said, and by whom."""
+"""Conversations: their messages, the protocol of their stores, and the history that a model is given."""
 
 from oracle.conversations.history import History, history_for_model
 from oracle.conversations.memory import MemoryConversations

@@ -1,16 +1,16 @@
-"""What of a conversation the model sees again (decisions 8, 24).
+"""The part of a conversation that is sent to the model again (decisions 8, 24).
 
 Rules:
 
-- An exchange is a question and its answer. Notifications and blank texts are in none. A question that got no answer has
-  a stand-in that says so, because the history ends with an answer; an answer that has lost its question is left out.
-- An exchange that the model declined is left out: what was refused is refused again when it is sent again, and with it
-  all that follows (the provider's "Stop reasons and fallback").
-- The newest exchanges are kept whole as far as they fit; from the first one that does not, all older ones are left out.
-- If the newest exchange alone does not fit, it is kept all the same, shortened in the middle of its texts, with a mark
-  that says how much is missing.
-- Where messages are left out, one sentence before the first question says how many. Nothing is forgotten silently.
-- A text of `n` characters counts as `ceil(n / 4)` tokens. What is told of missing parts counts as well.
+- An exchange is a question and its answer, without notifications and blank texts. A question without an answer gets a
+  placeholder, because the history must end with an answer; an answer without its question is left out.
+- An exchange that the model declined is left out: sent again it would be refused again, with everything after it (the
+  provider's "Stop reasons and fallback").
+- The newest exchanges are kept whole as far as they fit; the first that does not fit is left out with all older ones.
+- If even the newest exchange does not fit, it is kept and its texts are shortened in the middle, with a mark that says
+  how much is missing.
+- If messages are left out, a sentence before the first question says how many.
+- A text of `n` characters counts as `ceil(n / 4)` tokens; so do the marks and that sentence.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from oracle.conversations.protocol import ConversationMessage
 from oracle.models.protocol import Message
 
 LEAST_TOKENS = 100
-"""With less room than this, not even a shortened exchange with its marks fits."""
+"""With less room than this, not even a shortened exchange and its marks fit."""
 NO_ANSWER = "(This question was not answered.)"
 DECLINED: Final[ErrorType] = "provider_refused"
 
@@ -34,8 +34,8 @@ class History:
 
     Args:
         messages: alternating, none empty; the first is the user's, the last the model's.
-        omitted: how many earlier messages of user and model are left out.
-        shortened: texts of the newest exchange have lost their middle.
+        omitted: number of earlier messages of user and model that are left out.
+        shortened: whether the texts of the newest exchange were shortened in the middle.
     """
 
     messages: tuple[Message, ...] = ()
@@ -45,7 +45,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """A question, its answer, and how many messages of the conversation they are."""
+    """A question, its answer, and the number of messages of the conversation that they stand for."""
 
     question: str
     answer: str
@@ -57,12 +57,12 @@ class _Exchange:
 
 
 def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0) -> History:
-    """The messages that go to the provider, at most `most_tokens` of them.
+    """The messages that go to the provider, of at most `most_tokens` tokens.
 
     Args:
         messages: the conversation, oldest first.
-        most_tokens: the room there is. Below `LEAST_TOKENS` nothing is kept that has to be shortened.
-        earlier: how many messages of user and model there are before those.
+        most_tokens: the room for them. Below `LEAST_TOKENS` an exchange that would have to be shortened is left out.
+        earlier: number of messages of user and model before those.
     """
     exchanges, orphans = _exchanges(messages)
     orphans += earlier
@@ -84,7 +84,7 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
 
 
 def _exchanges(messages: Sequence[ConversationMessage]) -> tuple[list[_Exchange], int]:
-    """The exchanges, oldest first, and how many answers there are before the first question."""
+    """The exchanges, oldest first, and the number of answers before the first question."""
     questions: list[tuple[str, list[ConversationMessage]]] = []
     orphans = 0
     for message in messages:
@@ -120,7 +120,7 @@ def _newest_that_fit(exchanges: Sequence[_Exchange], room_tokens: int) -> list[_
 
 
 def _shortened(exchange: _Exchange, room_tokens: int) -> _Exchange:
-    """The exchange in the room there is: the shorter text keeps what it needs, up to half of it."""
+    """The exchange cut to the room: the shorter text keeps what it needs, up to half of the room."""
     half = room_tokens // 2
     asked, answered = estimate_tokens(len(exchange.question)), estimate_tokens(len(exchange.answer))
     for_question = max(half, room_tokens - answered)

@@ -7,10 +7,10 @@ from oracle.conversations.protocol import Conversation, Exchange
 
 
 class MemoryConversations:
-    """Keeps conversations as long as the process lives.
+    """Keeps conversations in memory, for the life of the process.
 
     Args:
-        new_id: makes a name for a new conversation.
+        new_id: makes the id of a new conversation.
     """
 
     def __init__(self, *, new_id: Callable[[], str]) -> None:
@@ -24,11 +24,11 @@ class MemoryConversations:
         return conversation
 
     async def load(self, user_id: str, context_id: str) -> Conversation | None:
-        """The user's conversation of that name, or `None`."""
+        """The user's conversation with that id, or `None`."""
         return self._kept.get((user_id, context_id))
 
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
-        """Add a query and its answer; nothing if the query's are there already.
+        """Add a query and its answer; does nothing if they were added before.
 
         Raises:
             KeyError: the user has no such conversation.

@@ -1,4 +1,4 @@
-"""What is kept of a conversation, and the boundary behind which it is kept."""
+"""Conversations and their messages, and the protocol of a store that keeps them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,11 +29,11 @@ class ConversationMessage:
     """One message as a client fetches it.
 
     Args:
-        role: who said it; `system` is a notification and never goes to the model.
+        role: its author; `system` is a notification and never goes to the model.
         content: the visible text.
         at: ISO 8601, UTC.
-        metadata: sources, reason and tool calls of an answer; the chunk of a notification. A question that has no
-            answer has the tool calls itself.
+        metadata: sources, reason and tool calls of an answer; the chunk of a notification. A question without an
+            answer has the tool calls of its run.
     """
 
     role: Role
@@ -47,13 +47,13 @@ class Conversation:
     """A conversation, oldest message first.
 
     Args:
-        context_id: its name.
-        user_id: whose it is.
-        project_id: a label that conversations are listed by.
+        context_id: its id.
+        user_id: its owner.
+        project_id: a label by which conversations can be listed.
         messages: the latest ones, as many as a history may need.
-        classification: of the latest query, which a bare follow-up inherits.
-        had_tool_errors: the latest query met tool errors.
-        earlier: how many messages of user and model come before those.
+        classification: of the latest query; a short follow-up question inherits it.
+        had_tool_errors: whether a tool failed in the latest query.
+        earlier: number of messages of user and model before those.
     """
 
     context_id: str
@@ -71,15 +71,15 @@ class Exchange:
 
     Args:
         question: the user's.
-        answer: the content chunks joined; empty if nothing was said.
+        answer: the content chunks, joined; may be empty.
         asked_at: ISO 8601, UTC.
         answered_at: the same.
         termination_reason: why the query ended.
-        run_id: which query it was.
+        run_id: of the query.
         sources: sent along with the answer.
         steps: system notifications, tool calls and their results, in order.
         classification: of the question.
-        had_tool_errors: it met tool errors.
+        had_tool_errors: whether a tool failed.
         error_type: of the error that ended it; `None` if none did.
     """
 
@@ -105,31 +105,31 @@ class Exchange:
         }
         if calls:
             (answered if self.answer else asked)["tool_calls"] = calls
-        said = [ConversationMessage("user", self.question, self.asked_at, asked)]
-        said += [
+        messages = [ConversationMessage("user", self.question, self.asked_at, asked)]
+        messages += [
             ConversationMessage("system", each.system_message, each.timestamp, each.to_wire())
             for each in notices_of(self.steps)
         ]
         if self.answer:
             if self.error_type is not None:
                 answered["error_type"] = self.error_type
-            said.append(ConversationMessage("assistant", self.answer, self.answered_at, answered))
-        return tuple(said)
+            messages.append(ConversationMessage("assistant", self.answer, self.answered_at, answered))
+        return tuple(messages)
 
 
 class Conversations(Protocol):
-    """Where conversations are kept. A user never learns whether another user's conversation exists."""
+    """A store of conversations. A user cannot find out whether another user's conversation exists."""
 
     async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
         """Begin a conversation."""
         ...
 
     async def load(self, user_id: str, context_id: str) -> Conversation | None:
-        """The user's conversation of that name, or `None`."""
+        """The user's conversation with that id, or `None`."""
         ...
 
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
-        """Add a query and its answer; nothing if the query's are there already.
+        """Add a query and its answer; does nothing if they were added before.
 
         Raises:
             KeyError: the user has no such conversation.

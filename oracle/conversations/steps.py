@@ -1,8 +1,8 @@
-"""What a conversation keeps of the way to an answer: its notifications, and its tool calls with their results.
+"""What a conversation keeps of a run beside the answer: notifications, and tool calls with their results.
 
-What is kept is bounded, because a conversation stays long after its runs: results and arguments are shortened, with a
-mark that says how much is missing, and of very many calls the first are kept. The run's stream has them whole for as
-long as its texts are kept.
+This is bounded, because a conversation outlives its runs: results and arguments are shortened, with a mark that says
+how much is missing, and at most `MOST_CALLS` calls are kept. The run's stream has them whole for as long as its texts
+are kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,15 +13,16 @@ from oracle.chunks import SystemNotice, ToolCall, ToolCalled, ToolReturned
 from oracle.encoding import scrub, to_json
 
 MOST_CALLS = 200
-"""Of one query."""
+"""Tool calls that are kept of one query."""
 RESULT_CHARS = 2_000
+"""Characters that are kept of the result of a call."""
 ARGUMENTS_CHARS = 2_000
-"""Of a call's arguments as JSON."""
+"""The same for the arguments of a call, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that happened on the way.
+    """A notification, a tool call or a result.
 
     Args:
         at: ISO 8601, UTC.
@@ -38,7 +39,7 @@ def notices_of(steps: Sequence[Step]) -> Iterator[SystemNotice]:
 
 
 def tool_calls_of(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Each tool call with its result, as JSON objects that have the names of the chunks' fields."""
+    """Each tool call with its result, as JSON objects with the field names of the chunks."""
     results = {step.chunk.tool_call_id: step.chunk for step in steps if isinstance(step.chunk, ToolReturned)}
     calls = [(step.at, step.chunk.tool_call) for step in steps if isinstance(step.chunk, ToolCalled)]
     return [_use(at, call, results.get(call.id)) for at, call in calls[:MOST_CALLS]]

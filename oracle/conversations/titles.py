@@ -1,22 +1,22 @@
-"""What a conversation is called in a list: one line of bounded length, whatever text it comes from."""
+"""The title of a conversation in a list: one line of bounded length, from any text."""
 
 import unicodedata
 
 MOST_CHARS = 80
-"""Of a title that is made from a question."""
+"""The longest title that is made from a question."""
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Categories that no title shows: control characters, directions of writing, and what is no character."""
+"""Unicode categories left out of titles: control and format characters, surrogates, private use and unassigned."""
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without characters that cannot be seen or that change how others are shown."""
+    """The text on one line, without invisible characters and without those that change how others are displayed."""
     words = "".join(" " if char.isspace() else char for char in text if char.isspace() or _is_seen(char)).split()
     return " ".join(words)
 
 
 def title_of(question: str) -> str:
-    """A title from the first question, cut at a word; empty if nothing in it can be seen."""
+    """A title from the first question, cut at a word; empty if it has no visible characters."""
     line = one_line(question[: 20 * MOST_CHARS])
     if len(line) <= MOST_CHARS:
         return line

@@ -1,4 +1,4 @@
-"""What `/openapi.json` says of answers that are no success, and of event streams."""
+"""Descriptions of error responses and event streams for `/openapi.json`."""
 
 import json
 from collections.abc import Mapping
@@ -11,37 +11,37 @@ from oracle.service.replies import ErrorAnswer, InvalidRequest, Metadata
 
 _REF = "#/components/schemas/{model}"
 
-_WORDS = {
-    400: "The request cannot be read.",
-    401: "There is no valid bearer token.",
-    403: "It comes from a page of another origin.",
-    404: "There is no such thing, or it is another user's.",
-    408: "The body has not come to its end in time.",
+_DESCRIPTIONS = {
+    400: "The request cannot be parsed.",
+    401: "A valid bearer token is required.",
+    403: "The request comes from a page of another origin.",
+    404: "Not found, or owned by another user.",
+    408: "The body was not complete in time.",
     409: "The conversation is answering another query.",
-    410: "Its texts have been deleted.",
+    410: "The texts of the run have been deleted.",
     413: "The body is too large.",
-    429: "Too many requests, or runs under way; `Retry-After` says when to come back.",
+    429: "Too many requests or running queries; `Retry-After` says when to try again.",
     500: "An internal error.",
-    503: "The service is stopping, or cannot reach its store; `Retry-After` says when to come back.",
+    503: "The service is stopping, or its store is unavailable; `Retry-After` says when to try again.",
 }
 
 MISTAKES: dict[int | str, dict[str, Any]] = {
-    422: {"model": InvalidRequest, "description": "All that is wrong with the request."}
+    422: {"model": InvalidRequest, "description": "Everything that is wrong with the request."}
 }
-"""Every call may answer it: there are no query parameters but those that are described."""
+"""Any call may answer it: query parameters other than the described ones are refused."""
 
 ANYWHERE = (400, 401, 403, 408, 413, 422, 429, 500, 503)
-"""What any call below `/api/` may answer."""
+"""The error statuses that any call below `/api/` may answer."""
 
 
 def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
-    """Descriptions of the errors that any call may answer, and of these further ones."""
+    """Descriptions of the errors that any call may answer, and of `further` ones."""
     described: dict[int | str, dict[str, Any]] = {}
     for status in sorted({*ANYWHERE, *further}):
         if status == 422:
             described |= MISTAKES
         else:
-            described[status] = {"model": ErrorAnswer, "description": _WORDS[status]}
+            described[status] = {"model": ErrorAnswer, "description": _DESCRIPTIONS[status]}
         if status in (429, 503):
             described[status]["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
         elif status == 401:
@@ -50,11 +50,11 @@ def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
 
 
 def event_stream(example: str) -> dict[str, Any]:
-    """The content of an answer that is a stream of chunks: `x-itemSchema` is the schema of one event.
+    """The content of a response that is a stream of chunks: `x-itemSchema` is the schema of one event.
 
-    OpenAPI 3.2 calls this `itemSchema`; the document is one of 3.1, which has no such field, but allows extensions.
-    There is no `schema`: those who check what is sent (schemathesis 4) take that for the whole stream. Generators of
-    clients do not read either; they have the chunks by name among the components.
+    OpenAPI 3.2 calls this `itemSchema`; the document is OpenAPI 3.1, which lacks that field but allows extensions.
+    There is no `schema`, because validators (schemathesis 4) apply it to the whole stream. Client generators read
+    neither; they find the chunks by name among the components.
     """
     chunk = {"$ref": _REF.format(model="Chunk")}
     event = {
@@ -69,10 +69,10 @@ def event_stream(example: str) -> dict[str, Any]:
 
 
 class DescribedApp(FastAPI):
-    """FastAPI, whose document has the types of chunks among its components: no call answers with one as JSON."""
+    """FastAPI with the types of the chunks among the components of its document; no call returns one as JSON."""
 
     def openapi(self) -> dict[str, Any]:
-        """The document; made once."""
+        """The document; built once."""
         if self.openapi_schema is None:
             document = super().openapi()
             components: dict[str, Any] = document["components"]["schemas"]

@@ -1,4 +1,4 @@
-"""What answers look like, for `/openapi.json`; `oracle.chunks` has what streams carry."""
+"""The bodies of responses, for `/openapi.json`; `oracle.chunks` has the chunks of streams."""
 
 from typing import Annotated, Any, Literal
 
@@ -24,13 +24,13 @@ class Metadata(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """Why there is no other answer."""
+    """The reason for an error response."""
 
     detail: str
 
 
 class Mistake(BaseModel):
-    """One thing that is wrong with a request."""
+    """One mistake in a request."""
 
     type: str
     loc: list[str | int]
@@ -40,7 +40,7 @@ class Mistake(BaseModel):
 
 
 class InvalidRequest(BaseModel):
-    """All that is wrong with a request."""
+    """Everything that is wrong with a request."""
 
     detail: list[Mistake]
 
@@ -63,14 +63,14 @@ class WholeAnswer(BaseModel):
 
 
 class TreeVersionBody(BaseModel):
-    """The tree that drives a run; no version under a decision tree in Python."""
+    """The tree that drives a run; a decision tree in Python has no version."""
 
     name: str
     version: str | None
 
 
 class RunBody(BaseModel):
-    """How a run stands, or ended."""
+    """The state of a run, or how it ended."""
 
     run_id: str
     user_id: str
@@ -87,45 +87,45 @@ class RunBody(BaseModel):
     termination_reason: TerminationReason | None
     error: str | None
     error_type: ErrorType | None
-    cause: str | None = Field(description="For operators: what went wrong, and what to check. Others read none.")
+    cause: str | None = Field(description="For operators: what went wrong, and what to check; null for others.")
     cause_detail: dict[str, Any] | None = Field(
-        description="For operators: the provider's status, type of error and request id, as far as they are known."
+        description="For operators: the provider's status, error type and request id, as far as they are known."
     )
     limits: dict[str, int]
-    forgotten: bool = Field(description="Its texts have been deleted; only figures are left.")
+    forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
 
 
 class RunList(BaseModel):
     """Runs, newest first."""
 
     runs: list[RunBody]
-    next: str | None = Field(description="Give it as `before` for the runs that follow; none: there are no more.")
+    next: str | None = Field(description="The `before` of the next page; null on the last one.")
 
 
 class TickOutcome(BaseModel):
-    """How a request of a node ended; what it brought is not told here."""
+    """How a request of a node ended; its value is not included."""
 
     key: str = Field(description="The request: `path@n` for the n-th of that node in this run.")
     state: Literal["done", "failed", "cancelled"]
     at_s: float
-    kept: bool = Field(default=False, description="It brought something, or failed.")
+    kept: bool = Field(default=False, description="It has a value, or failed.")
 
 
 class Tick(BaseModel):
-    """One tick of the tree: what it was told, and what it did. Nodes are named by their index in `nodes`."""
+    """One tick of the tree: its input, and what it did. Nodes are referred to by their index in `nodes`."""
 
     tick: int = Field(description="1, 2, 3, …")
     at_s: float = Field(description="Seconds of the run's clock.")
     cause: CauseKind
-    causes: list[str] = Field(description="The requests, nodes or keys behind the cause.")
-    deliveries: list[tuple[str, Any]] = Field(description="(key, value) of what came from outside.")
+    causes: list[str] = Field(description="The requests, nodes or keys that caused it.")
+    deliveries: list[tuple[str, Any]] = Field(description="(key, value) of each delivery from outside.")
     visited: list[int] = Field(description="The nodes that were ticked, in order of entry.")
     writes: list[tuple[str, Any]] = Field(description="(key, value) of each blackboard write, in order.")
     changes: list[tuple[int, Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]]] = Field(
-        description="(node, status) where the status is another than at the end of the tick before."
+        description="(node, status) of each node whose status differs from that at the end of the previous tick."
     )
     errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
-    outcomes: list[TickOutcome] = Field(description="Results that the tree got at the start of this tick.")
+    outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
 
 
 class TickList(BaseModel):
@@ -134,21 +134,21 @@ class TickList(BaseModel):
     run_id: str
     tree: str
     version: str | None
-    nodes: list[str] = Field(description="Paths of the tree's nodes; ticks name nodes by their index here.")
+    nodes: list[str] = Field(description="Paths of the tree's nodes; ticks refer to nodes by their index here.")
     ticks: list[Tick]
-    next: int | None = Field(description="Give it as `after` for the ticks that follow; none: there are no more yet.")
+    next: int | None = Field(description="The `after` of the next page; null if there are no more ticks yet.")
 
 
 class SignalList(BaseModel):
-    """What the model said about itself, and what was done about it, oldest first."""
+    """The signals of the model, and the action taken on each, oldest first."""
 
     run_id: str
     signals: list[SignalRecord]
-    next: int | None = Field(description="Give it as `after` for those that follow; none: there are no more yet.")
+    next: int | None = Field(description="The `after` of the next page; null if there are no more signals yet.")
 
 
 class CancelAnswer(BaseModel):
-    """The cancel was taken; `done` follows in the stream, if it was not there."""
+    """The cancel was accepted; `done` follows in the stream unless the run has ended."""
 
     run_id: str
     status: Literal["running", "finished"]
@@ -158,7 +158,7 @@ class _MessageHead(BaseModel):
     n: int = Field(description="1, 2, 3, … in the conversation.")
     content: str
     at: str = Field(description="ISO 8601, UTC.")
-    timestamp: str = Field(description="The same.")
+    timestamp: str = Field(description="The same as `at`.")
     run_id: str = Field(description="The query that it belongs to.")
 
 
@@ -178,12 +178,12 @@ class UserMessage(_MessageHead):
     """A question."""
 
     role: Literal["user"]
-    tool_calls: list[ToolUse] = Field(description="Those of its run, if it has no answer.")
+    tool_calls: list[ToolUse] = Field(description="The calls of its run, if the run has no answer.")
     metadata: dict[str, Any]
 
 
 class AnswerMetadata(BaseModel):
-    """What an answer rests on, and why it ended."""
+    """The sources of an answer, and why it ended."""
 
     run_id: str
     termination_reason: TerminationReason
@@ -194,7 +194,7 @@ class AssistantMessage(_MessageHead):
     """An answer: the content chunks of its run, joined."""
 
     role: Literal["assistant"]
-    tool_calls: list[ToolUse] = Field(description="Those of its run, in order.")
+    tool_calls: list[ToolUse] = Field(description="The calls of its run, in order.")
     metadata: AnswerMetadata
 
 
@@ -212,7 +212,7 @@ Message = Annotated[UserMessage | AssistantMessage | SystemMessage, Field(discri
 
 
 class LiveBody(BaseModel):
-    """What a conversation is answering; question and answer are among its messages when the run has ended."""
+    """The query that a conversation is answering; question and answer become messages when its run ends."""
 
     run_id: str
     question: str
@@ -220,22 +220,22 @@ class LiveBody(BaseModel):
 
 
 class ConversationHead(BaseModel):
-    """A conversation as it is listed."""
+    """A conversation in a list."""
 
     context_id: str
-    title: str = Field(description="From the first question, or as the user has it.")
-    project_id: str | None = Field(description="The label that it was begun with.")
+    title: str = Field(description="From the first question, or set by the user.")
+    project_id: str | None = Field(description="The label given when it was begun.")
     state: Literal["idle", "answering"]
-    run_id: str | None = Field(description="The run that it is answering; none while it is idle.")
+    run_id: str | None = Field(description="The run that it is answering; null while it is idle.")
     created_at: str = Field(description="ISO 8601, UTC.")
-    updated_at: str = Field(description="When something was asked or answered last.")
+    updated_at: str = Field(description="Time of the last question or answer.")
 
 
 class ConversationList(BaseModel):
-    """Conversations, the one that was used last first."""
+    """Conversations, the most recently used first."""
 
     conversations: list[ConversationHead]
-    next: str | None = Field(description="Give it as `before` for those that follow; none: there are no more.")
+    next: str | None = Field(description="The `before` of the next page; null on the last one.")
 
 
 class ConversationBody(ConversationHead):
@@ -243,11 +243,11 @@ class ConversationBody(ConversationHead):
 
     live: LiveBody | None
     messages: list[Message]
-    next: int | None = Field(description="Give it as `before` for earlier messages; none: there are no earlier ones.")
+    next: int | None = Field(description="The `before` of the page of earlier messages; null if there are none.")
 
 
 class Me(BaseModel):
-    """Who asks."""
+    """The caller."""
 
     user_id: str
     is_operator: bool = Field(description="May see all runs, and save trees.")
@@ -260,20 +260,20 @@ class ConfigValues(AgentConfig):
 
 
 class Cap(BaseModel):
-    """What keeps a field below the user's value."""
+    """The cap that keeps a field below the user's value."""
 
     limit: int
     by: Literal["operator", "tree"]
 
 
 class AgentSettings(ConfigValues):
-    """The user's limits (defaults where nothing is set), and those that will hold."""
+    """The user's limits (defaults where none is set), and those that will apply."""
 
     effective: ConfigValues
     capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
 
 
 class Health(BaseModel):
-    """The process answers."""
+    """The process is alive."""
 
     status: Literal["ok", "ready"]

@@ -1,4 +1,4 @@
-"""A run's answer as one object, gathered from its chunks: so it cannot differ from what was streamed."""
+"""A run's answer as one object, folded from its chunks, so that it cannot differ from the stream."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ _OF_DONE = ("termination_reason", "tokens_used", "tokens_estimated", "model_used
 
 
 def as_one_object(answer: Answer) -> dict[str, Any]:
-    """The body of a whole answer.
+    """The answer as the body of a response.
 
     Raises:
         StoreUnavailableError: the end of the run is missing.
@@ -34,10 +34,10 @@ def as_one_object(answer: Answer) -> dict[str, Any]:
 
 
 async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
-    """Wait for the run's end; `None` if the client has gone before.
+    """Wait for the end of the run; `None` if the client disconnects first.
 
     Raises:
-        StoreUnavailableError: the end cannot be waited for; the run may go on.
+        StoreUnavailableError: the end cannot be awaited; the run may go on.
     """
     with attached(parts, run), parts.streams.opened():
         tasks = {
@@ -51,7 +51,7 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
                 return tasks["gather"].result()
             if tasks["gone"].done():
                 return None
-            raise StoreUnavailableError("the answer can be waited for no longer")
+            raise StoreUnavailableError("the wait for the answer was given up")
         finally:
             for task in tasks.values():
                 task.cancel()
@@ -72,7 +72,7 @@ async def _gone(request: Request) -> None:
 
 
 async def _stalled(parts: ServiceParts) -> None:
-    """Returns when nobody should wait on."""
+    """Return when there is no point in waiting any longer."""
     while not is_stalled(parts):
         try:
             async with asyncio.timeout(parts.timing.heartbeat_s):
