@@ -179,7 +179,7 @@ async def ask(oracle: Oracle, question: Question, control: ControlName, turns: S
     done = chunks[-1]
     assert isinstance(done, Done)
     # Beside tool calls no signal is asked for.
-    told = [record for record in query.agent.audit if record.action != "tools" and record.outcome != "ignored"]
+    told = [record for record in query.agent.signals.audit if record.action != "tools" and record.outcome != "ignored"]
     signals = tuple(record.type if record.outcome == "accepted" else None for record in told)
     found = query.agent.classification
     query_type = found.query_type if found is not None else "?"

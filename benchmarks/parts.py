@@ -7,7 +7,7 @@ from typing import Literal
 import structlog
 
 from bt_runtime import SystemClock, TreeLibrary
-from oracle.agent.run import Equipment
+from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.conversations import MemoryConversations

@@ -14,11 +14,13 @@ import structlog
 
 from bt_runtime import Observer, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closing
+from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
 from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
-from oracle.agent.run import AgentRun, Equipment
+from oracle.agent.run import AgentRun
+from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
@@ -137,7 +139,7 @@ class ActiveQuery:
         A cancel of the task that runs this is a request to stop: what was said is kept, `Done` is sent, and the
         cancel is raised again. `cancel` is the better way, for then the tree decides.
         """
-        self.agent.tell_of_cut_history()
+        self.agent.notify_of_cut_history()
         try:
             await self._drive()
             await self.closing.finish(self.agent, asked_at=self.asked_at)
@@ -274,14 +276,17 @@ class Oracle:
             previous=conversation.classification,
             previous_errors=conversation.had_tool_errors,
         )
-        agent = self._prepare(query, turn_limit(checked.control), emit, journal or NoJournal())
+        journal = journal or NoJournal()
+        agent = self._prepare(query, turn_limit(checked.control), emit, journal)
         closing = Closing(self._conversations)
         asked_at = self._equipment.timestamp()
-        control: Control = (
-            TreeControl(agent, checked.control, closing=closing, asked_at=asked_at, observers=observers)
-            if isinstance(checked.control, TreeDefinition)
-            else LoopControl(agent, checked.control)
-        )
+        control: Control
+        if isinstance(checked.control, TreeDefinition):
+            control = TreeControl(
+                agent, checked.control, closing=closing, asked_at=asked_at, journal=journal, observers=observers
+            )
+        else:
+            control = LoopControl(agent, checked.control, journal=journal)
         return ActiveQuery(agent, control, closing, asked_at, checked.tree)
 
     async def _conversation(self, ask: Ask) -> Conversation:
@@ -310,6 +315,6 @@ class Oracle:
             equipment=equipment,
             output=Output(emit=emit, timestamp=equipment.timestamp),
             state=state,
-            journal=journal,
+            signals=SignalLog(query.run_id, journal),
             transcript=Transcript.of(query.history, query.question),
         )

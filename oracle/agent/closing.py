@@ -21,9 +21,9 @@ def explain_stop(run: AgentRun) -> None:
     A notification for limits and lack of progress, an error chunk when something failed, and the closing sentence,
     which is part of the answer. Does nothing the second time.
     """
-    if run.is_explained:
+    if run.ending.is_explained:
         return
-    run.is_explained = True
+    run.ending.is_explained = True
     reason = settle_reason(run)
     if run.fault is not None and reason == "error":
         run.output.fail(Failed(_for_user(run.fault, run), run.fault.error_type))
@@ -43,9 +43,10 @@ def explain_stop(run: AgentRun) -> None:
 def _detail(run: AgentRun, reason: TerminationReason) -> str:
     """What the closing sentence says beside the numbers."""
     if reason == "token_budget":
-        is_full = run.last_turn is not None and run.last_turn.stop_reason == "model_context_window_exceeded"
+        last = run.turn.outcome
+        is_full = last is not None and last.stop_reason == "model_context_window_exceeded"
         return "the conversation fills the model's context window" if is_full else ""
-    return _for_user(run.fault, run) if run.fault else run.blocker
+    return _for_user(run.fault, run) if run.fault else run.ending.blocker
 
 
 def _for_user(fault: ModelFault, run: AgentRun) -> str:
@@ -73,7 +74,7 @@ def settle_reason(run: AgentRun) -> TerminationReason:
     """
     reason, blame = _verdict(run)
     if reason == "error" and run.fault is None:
-        run.own_fault = control_failed(run.query.tree, blame)
+        run.ending.fault = control_failed(run.query.tree, blame)
     run.stop(reason)
     run.state = run.state.settled(reason)
     return reason
@@ -81,16 +82,16 @@ def settle_reason(run: AgentRun) -> TerminationReason:
 
 def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
     """The true reason, and what the control is to blame for if it is `error` and nothing else failed."""
-    written, problem = run.state.termination_reason, run.node_errors[-1] if run.node_errors else ""
+    written, ending, problem = run.state.termination_reason, run.ending, run.ending.problem
     match written:
         case None | "completed" if _answered_nothing(run):
-            run.blocker = run.blocker or "the model's last response was empty"
+            ending.note_blocker("the model's last response was empty")
             return "stuck", ""
         case None if run.fault is not None or problem or not run.state.answered:
             return "error", problem or "it ended before the model had answered"
         case None | "completed" if not run.output.answer.strip():
-            return "error", problem if run.has_lost_control else "it stopped before there was an answer"
-        case "completed" if run.has_lost_control and not run.state.answered:
+            return "error", problem if ending.has_lost_control else "it stopped before there was an answer"
+        case "completed" if ending.has_lost_control and not run.state.answered:
             return "error", problem
         case "user_cancelled" if not run.state.cancelled:
             return "error", "it said that the user had cancelled, and nobody had"
@@ -102,8 +103,8 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
 
 def _answered_nothing(run: AgentRun) -> bool:
     """The model was asked, came to its end and said nothing, and nothing else went wrong."""
-    last = run.last_turn
-    if last is None or run.fault is not None or run.node_errors or run.output.answer.strip():
+    last = run.turn.outcome
+    if last is None or run.fault is not None or run.ending.node_errors or run.output.answer.strip():
         return False
     return last.is_whole and not last.calls
 

@@ -71,9 +71,14 @@ class TurnOutcome:
         return bool(text) and not text.isspace()
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the turn failed or was interrupted."""
+        return self.interrupted or self.fault is not None
+
+    @property
     def is_whole(self) -> bool:
         """The response came to its end, so what it says about itself counts."""
-        return not (self.cut_off or self.interrupted or self.fault)
+        return not (self.cut_off or self.is_broken)
 
     @property
     def signal(self) -> Signal | None:

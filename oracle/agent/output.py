@@ -56,7 +56,7 @@ class Output:
         return "".join(self._texts)
 
     def say(self, text: str, *, reason: TerminationReason | None = None) -> None:
-        """A piece of the answer; the first one after `new_paragraph` gets its line breaks.
+        """Emit a piece of the answer; line breaks come before the first one after `new_paragraph`.
 
         Args:
             text: the piece; an empty one is not sent.
@@ -67,8 +67,7 @@ class Output:
         if self._paragraph_due:
             self._paragraph_due = False
             if self._texts:
-                self._texts.append(_PARAGRAPH)
-                self.emit(Content(_PARAGRAPH))
+                self.say(_PARAGRAPH)
         self._texts.append(text)
         self.emit(Content(text, reason))
 

@@ -17,6 +17,9 @@ WRAP_UP_NOTE = (
 CACHE_LIFETIME_S = 300.0
 """How long the provider keeps a prompt after its last use (platform.claude.com, "Prompt caching": 5 minutes)."""
 
+_NOT_READ = frozenset({"type", "id", "signature"})
+"""Fields of a block that the estimate of its tokens leaves out."""
+
 _ANSWER_RESERVE = 500
 """Tokens that a short answer takes; a turn that cannot pay for this is not worth planning for."""
 
@@ -45,21 +48,17 @@ class TurnPlan:
 
 
 def message_characters(messages: Iterable[Message]) -> int:
-    """Characters of what the messages say, tool calls and results included."""
-    total = 0
-    for message in messages:
-        content = message["content"]
-        blocks = [content] if isinstance(content, str) else content
-        total += sum(len(block) if isinstance(block, str) else _block_characters(block) for block in blocks)
-    return total
+    """Characters of the messages, tool calls and results included."""
+    return sum(content_characters(message["content"]) for message in messages)
 
 
-def _block_characters(block: object) -> int:
-    if isinstance(block, dict):
-        return sum(_block_characters(value) for key, value in block.items() if key not in {"type", "id", "signature"})
-    if isinstance(block, (list, tuple)):
-        return sum(map(_block_characters, block))
-    return len(block) if isinstance(block, str) else 0
+def content_characters(content: object) -> int:
+    """Characters of a message's content: text, or blocks with their inputs and results."""
+    if isinstance(content, str):
+        return len(content)
+    if isinstance(content, dict):
+        return sum(content_characters(content[key]) for key in content if key not in _NOT_READ)
+    return sum(map(content_characters, content)) if isinstance(content, list | tuple) else 0
 
 
 @dataclass(frozen=True, slots=True)

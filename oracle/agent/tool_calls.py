@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Hashable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from hashlib import blake2b
 
@@ -23,9 +24,9 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
     this is cancelled, the calls that have not ended are answered as cancelled, and the outcome holds what there is.
     """
     limit = run.state.config.max_tool_calls_per_turn
-    places = asyncio.Semaphore(run.state.config.max_parallel_tools)
     if len(calls) == 1:
-        return ToolsOutcome((await _run_call(run, calls[0], places),))
+        return ToolsOutcome((await _run_call(run, calls[0], nullcontext()),))
+    places = asyncio.Semaphore(run.state.config.max_parallel_tools)
     different: dict[Hashable, ToolCall] = {}
     for call in calls[:limit]:
         different.setdefault(_likeness(call), call)
@@ -52,8 +53,8 @@ def refuse(run: AgentRun, calls: Sequence[ToolCall], why: str) -> tuple[CallResu
 
 def refuse_open(run: AgentRun, why: str) -> None:
     """Answer the calls of the last turn that have no result yet, without running them."""
-    if run.open_calls:
-        run.apply_tools(ToolsOutcome(refuse(run, run.open_calls, why)))
+    if run.turn.open_calls:
+        run.apply_tools(ToolsOutcome(refuse(run, run.turn.open_calls, why)))
 
 
 def _likeness(call: ToolCall) -> Hashable:
@@ -70,7 +71,7 @@ def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
     return replace(result, call=call, counts=False)
 
 
-async def _run_call(run: AgentRun, call: ToolCall, places: asyncio.Semaphore) -> CallResult:
+async def _run_call(run: AgentRun, call: ToolCall, places: AbstractAsyncContextManager[None]) -> CallResult:
     """Run one call; a cancelled one has a result as well."""
     clock = run.equipment.clock
     started_s = clock.now()

@@ -2,31 +2,31 @@
 
 Rules (decisions 8, 24):
 
-- Always well-formed, whatever was interrupted: no two messages in a row have one role, none is empty, and each tool
-  call has exactly one result, in the next message.
-- Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache
-  and its check of what thinking was bound to depend on that.
-- What is not the model's own is neutralised (`oracle.control_notes`); the control's notes alone bear its mark.
-- A note behind tool results is a part of the last one's text. As a block of its own it would look like the user's
-  next words, after which models tend to end the turn without any.
+- Always well-formed, whatever was interrupted: roles alternate, no message is empty, and each tool call has exactly one
+  result, in the next message.
+- Append only: what was sent stays as it was, so each request begins with the whole one before it. The provider's cache,
+  and its check of what thinking was bound to, depend on that.
+- Text that is not the model's own is neutralised (`oracle.control_notes`); only the control's notes have its mark.
+- A note after tool results is appended to the text of the last one. As a block of its own it would look like the
+  user's next message, after which models tend to end the turn without text.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.agent.planning import message_characters
+from oracle.agent.planning import content_characters
 from oracle.control_notes import marked, neutralised
 from oracle.models.protocol import Message, ToolCall
 
 NOT_RUN = "Not run: the control goes on without it."
-"""For a call that nobody has answered when the next message comes."""
+"""The result of a call that has none when the next message comes."""
 _NOT_RUN_YET = "Not run yet."
 
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """What the model is told of one of its tool calls."""
+    """The result of a tool call as the model gets it."""
 
     call: ToolCall
     text: str
@@ -35,9 +35,11 @@ class CallText:
 
 @dataclass(slots=True)
 class Transcript:
-    """History, question, and what this query has added."""
+    """History, question, and what this query has added; sizes are counted as messages are added."""
 
     _messages: list[Message] = field(default_factory=list)
+    _call_ids: set[str] = field(default_factory=set)
+    _characters: int = 0
     _sent_messages: int = 0
     _sent_characters: int = 0
 
@@ -52,44 +54,46 @@ class Transcript:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All of them, oldest first."""
+        """All messages, oldest first."""
         return tuple(self._messages)
 
     @property
     def ends_with_model(self) -> bool:
-        """Whether the model spoke last, so that a request must add something for it to answer."""
+        """Whether the last message is the model's, so that a request must add one for it to answer."""
         return bool(self._messages) and self._messages[-1]["role"] == "assistant"
 
     @property
     def unsent_characters(self) -> int:
-        """How much has been added since `mark_sent`."""
-        return message_characters(self._messages) - self._sent_characters
+        """Characters that were added since `mark_sent`."""
+        return self._characters - self._sent_characters
 
     @property
     def call_ids(self) -> frozenset[str]:
         """The ids of all tool calls so far."""
-        return frozenset(str(call["id"]) for message in self._messages for call in _calls(message))
+        return frozenset(self._call_ids)
 
     def __len__(self) -> int:
         return len(self._messages)
 
     def mark_sent(self) -> None:
-        """Everything so far has been in a request: from now on its blocks stay as they are."""
-        self._sent_messages, self._sent_characters = len(self._messages), message_characters(self._messages)
+        """A request has had every message so far; from now on their blocks stay as they are."""
+        self._sent_messages, self._sent_characters = len(self._messages), self._characters
 
     def with_note(self, note: str) -> tuple[Message, ...]:
-        """The messages of a request that brings this note, if it is not empty."""
+        """The messages of a request with this note at the end, if it is not empty."""
         return self.beside(note).messages if note else self.messages
 
     def beside(self, note: str) -> "Transcript":
-        """A copy that ends with this note, for work beside the answer; it can be made in the midst of tool calls."""
-        copy = Transcript(list(self._messages), self._sent_messages, self._sent_characters)
+        """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""
+        copy = Transcript(
+            list(self._messages), set(self._call_ids), self._characters, self._sent_messages, self._sent_characters
+        )
         copy._answer_open_calls(_NOT_RUN_YET)
         copy.add_note(note)
         return copy
 
     def add_note(self, text: str) -> None:
-        """A note of the control, in its marked form; calls without a result are answered first."""
+        """Add a note of the control, in its marked form; calls without a result are answered first."""
         self._answer_open_calls(NOT_RUN)
         note, last = marked(text), self._messages[-1]
         blocks = _blocks(last["content"])
@@ -97,32 +101,36 @@ class Transcript:
         if last["role"] == "user" and blocks[-1].get("type") == "tool_result" and not is_sent:
             result = {**blocks[-1], "content": f"{blocks[-1]['content']}\n\n{note}"}
             self._messages[-1] = {"role": "user", "content": [*blocks[:-1], result]}
+            self._characters += len(note) + 2
         else:
             self._add("user", [_text(note)])
 
     def add_turn(self, content: Sequence[Mapping[str, Any]]) -> None:
-        """What the model said, as it said it; nothing if it said nothing."""
+        """Add the model's response, unchanged; nothing if it is empty."""
         if content:
             self._answer_open_calls(NOT_RUN)
             self._add("assistant", list(content))
 
     def add_tool_results(self, results: Iterable[CallText]) -> None:
-        """The results of the last turn's tool calls, in the model's order; those of other calls are left out."""
-        told = {each.call.id: each for each in reversed(list(results))}
-        if any(call["id"] in told for call in self._open_calls()):
-            self._answer_open_calls(NOT_RUN, told)
+        """Add the results of the last turn's tool calls, in the model's order; results of other calls are ignored."""
+        known = {each.call.id: each for each in reversed(list(results))}
+        if any(call["id"] in known for call in self._open_calls()):
+            self._answer_open_calls(NOT_RUN, known)
 
     def _open_calls(self) -> Sequence[Mapping[str, Any]]:
-        return _calls(self._messages[-1]) if self.ends_with_model else ()
+        return _calls(self._messages[-1]["content"]) if self.ends_with_model else ()
 
-    def _answer_open_calls(self, why_not: str, told: Mapping[str, CallText] | None = None) -> None:
-        """A result for each call of the model's last message: what there is to tell, or why there is none."""
-        known = told or {}
-        blocks = [_result(str(call["id"]), known.get(str(call["id"])), why_not) for call in self._open_calls()]
+    def _answer_open_calls(self, why_not: str, known: Mapping[str, CallText] | None = None) -> None:
+        """Add a result for each call of the model's last message: the known one, or why there is none."""
+        results = known or {}
+        blocks = [_result(str(call["id"]), results.get(str(call["id"])), why_not) for call in self._open_calls()]
         if blocks:
             self._add("user", blocks)
 
     def _add(self, role: str, content: Any) -> None:  # noqa: ANN401  text or blocks
+        self._characters += content_characters(content)
+        if role == "assistant":
+            self._call_ids.update(str(call["id"]) for call in _calls(content))
         if self._messages and self._messages[-1]["role"] == role:
             merged = [*_blocks(self._messages[-1]["content"]), *_blocks(content)]
             self._messages[-1] = {"role": role, "content": merged}
@@ -130,15 +138,15 @@ class Transcript:
             self._messages.append({"role": role, "content": content})
 
 
-def _result(call_id: str, told: CallText | None, why_not: str) -> Mapping[str, Any]:
-    text = why_not if told is None else neutralised(told.text)
-    is_error = told is None or told.is_error
+def _result(call_id: str, known: CallText | None, why_not: str) -> Mapping[str, Any]:
+    text = why_not if known is None else neutralised(known.text)
+    is_error = known is None or known.is_error
     content = text if text.strip() else "(empty)"
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": is_error}
 
 
-def _calls(message: Message) -> Sequence[Mapping[str, Any]]:
-    return [block for block in _blocks(message["content"]) if block.get("type") == "tool_use"]
+def _calls(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
+    return [block for block in _blocks(content) if block.get("type") == "tool_use"]
 
 
 def _text(text: str) -> Mapping[str, Any]:
@@ -150,7 +158,7 @@ def _blocks(content: Any) -> list[Any]:  # noqa: ANN401
 
 
 def _neutralised(content: Any) -> Any:  # noqa: ANN401
-    """What a history holds: text, or blocks of it."""
+    """The content of a history's message: text, or blocks of it."""
     if isinstance(content, str):
         return neutralised(content)
     return [{**block, "text": neutralised(block["text"])} if "text" in block else block for block in content]

@@ -87,16 +87,23 @@ class _Progress:
     ended: TurnEnded | None = None
     is_over: bool = False
 
-    def hear(self, text: str) -> None:
-        """A piece of text, which is what most events are."""
-        for piece in self._counted(text):
-            self.raw.append(piece)
-            shown = self.reader.feed(piece)
-            if shown:
-                self.output.say(shown)
+    def take_text(self, text: str) -> None:
+        """Show a piece of text, which is what most events are."""
+        if len(text) > _LONGEST_PIECE:
+            for piece in self._pieces(text):
+                self._show(piece)
+        else:
+            self.characters += len(text)
+            self._show(text)
 
-    def _counted(self, text: str) -> Iterator[str]:
-        """The text in pieces of bounded size, up to the one that exceeds the budget."""
+    def _show(self, piece: str) -> None:
+        self.raw.append(piece)
+        shown = self.reader.feed(piece)
+        if shown:
+            self.output.say(shown)
+
+    def _pieces(self, text: str) -> Iterator[str]:
+        """The text in pieces of bounded size, counted, up to the one that exceeds the budget."""
         for at in range(0, len(text), _LONGEST_PIECE):
             piece = text[at : at + _LONGEST_PIECE]
             self.characters += len(piece)
@@ -108,7 +115,7 @@ class _Progress:
         """Show what can be shown, keep the rest."""
         match event:
             case ThinkingDelta(text):
-                for piece in self._counted(text):
+                for piece in self._pieces(text):
                     self.output.think(piece)
             case ToolCallRequested(call):
                 self._take_call(call)
@@ -211,46 +218,48 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     output.new_paragraph()
     started_s = run.equipment.clock.now()
     reserved = plan.max_tokens + plan.input_tokens
-    run.reserved_tokens += reserved
+    run.cost.reserved_tokens += reserved
     try:
         request = build_request(run, plan, options, notes)
-        fault, interrupted = await _heard(run.equipment.model, request, progress)
+        fault, interrupted = await _stream(run.equipment.model, request, progress)
     finally:
-        run.reserved_tokens -= reserved
-    parsed = progress.read_to_end()
-    outcome = _outcome(progress, parsed, plan=plan, fault=fault or _fault_of(progress), interrupted=interrupted)
-    return replace(
-        outcome,
+        run.cost.reserved_tokens -= reserved
+    return _outcome(
+        progress,
+        progress.read_to_end(),
+        plan=plan,
+        fault=fault or _fault_of(progress),
+        interrupted=interrupted,
         duration_ms=round((run.equipment.clock.now() - started_s) * 1000),
         notes=notes,
-        without_tools=not (options.visible and options.tools),
+        without_tools=request.tool_choice == "none",
     )
 
 
-async def _heard(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
-    """Listen to the end, or until this is cancelled: what went wrong, and whether it was cancelled."""
-    listening = asyncio.create_task(_listen(model, request, progress), name="model")
+async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
+    """Read the response to its end, or until this is cancelled: what went wrong, and whether it was cancelled."""
+    reading = asyncio.create_task(_read(model, request, progress), name="model")
     interrupted = False
     try:
-        await asyncio.wait({listening})
+        await asyncio.shield(reading)
     except asyncio.CancelledError:
         interrupted = True
-        await _stop(listening)
+        await _stop(reading)
     progress.is_over = True
-    if not listening.done() or listening.cancelled():
+    if not reading.done() or reading.cancelled():
         return None, True
-    return listening.result(), interrupted
+    return reading.result(), interrupted
 
 
-async def _listen(model: Model, request: ModelRequest, progress: _Progress) -> ModelFault | None:
-    """Take what comes; returns what went wrong at the provider."""
+async def _read(model: Model, request: ModelRequest, progress: _Progress) -> ModelFault | None:
+    """Take each event; returns what went wrong at the provider."""
     try:
         async with aclosing(model.stream(request)) as events:
             async for event in events:
                 if progress.is_over:
                     break
                 if type(event) is TextDelta:
-                    progress.hear(event.text)
+                    progress.take_text(event.text)
                 else:
                     progress.take(event)
                 if progress.characters > progress.characters_allowed:
@@ -260,21 +269,23 @@ async def _listen(model: Model, request: ModelRequest, progress: _Progress) -> M
     return None
 
 
-async def _stop(listening: "asyncio.Task[ModelFault | None]") -> None:
-    """Cancel the stream and let it close; one that does not is left behind, never waited for."""
-    listening.cancel()
-    _left_behind.add(listening)
-    listening.add_done_callback(_forget)
-    with suppress(asyncio.CancelledError):  # a second cancel wants what is done already
-        await asyncio.wait({listening}, timeout=CANCEL_GRACE_S)
-    if not listening.done():
+async def _stop(reading: "asyncio.Task[ModelFault | None]") -> None:
+    """Cancel the stream and give it the grace time to close; one that does not is left behind."""
+    if reading.done():
+        return
+    reading.cancel()
+    _left_behind.add(reading)
+    reading.add_done_callback(_forget)
+    with suppress(asyncio.CancelledError):  # a second cancel asks for what is being done
+        await asyncio.wait({reading}, timeout=CANCEL_GRACE_S)
+    if not reading.done():
         log.warning("model.ignored_cancellation", grace_s=CANCEL_GRACE_S)
 
 
-def _forget(listening: "asyncio.Task[ModelFault | None]") -> None:
-    _left_behind.discard(listening)
-    if not listening.cancelled():
-        listening.exception()  # looked at, or asyncio complains
+def _forget(reading: "asyncio.Task[ModelFault | None]") -> None:
+    _left_behind.discard(reading)
+    if not reading.cancelled():
+        reading.exception()  # marks it as retrieved
 
 
 def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolCall]) -> tuple[Mapping[str, Any], ...]:
@@ -292,7 +303,13 @@ def _drop(_chunk: object) -> None:
 
 
 def _outcome(
-    progress: _Progress, parsed: ParsedResponse, *, plan: TurnPlan, fault: ModelFault | None, interrupted: bool
+    progress: _Progress,
+    parsed: ParsedResponse,
+    *,
+    plan: TurnPlan,
+    fault: ModelFault | None,
+    interrupted: bool,
+    **of_request: Any,  # noqa: ANN401  the fields of the outcome that the response does not decide
 ) -> TurnOutcome:
     ended, usage = progress.ended, progress.usage
     broken = interrupted or fault is not None
@@ -319,6 +336,7 @@ def _outcome(
         interrupted=interrupted,
         fault=fault,
         request_ids=ended.request_ids if ended else (),
+        **of_request,
     )
 
 

@@ -1,16 +1,18 @@
-"""The floor: what holds for every query, whatever controls it (decision 31).
+"""The floor: the limits that hold for every query, whichever control it has (decision 31).
 
-A tree, and a `DecisionTree` in Python, may stop a query earlier, order the reasons and end more gracefully. What they
-let through is stopped here, with the same reasons and the same words:
+A tree, and a `DecisionTree` in Python, may stop a query earlier, order the reasons and end more gracefully. The floor
+stops what they let pass, with the same reasons and messages:
 
-- No turn and no tool call begins after a cancel, after the deadline, beyond the limits, or once a reason is written.
-- After a cancel, after the deadline and after `done` the control may still do what takes no time, and wait for
+- No turn and no tool call begins after a cancel, after the deadline, beyond the limits, or once there is a reason to
+  stop.
+- After a cancel, after the deadline and after `done`, the control may still do what takes no time, and wait for
   `finish`; if it waits for anything else, it is ended.
-- A provider that fails again and again is not asked without end.
-- Work that no turn of the model stands between is bounded, because it costs nothing and so has no end of its own.
+- A provider that keeps failing is not asked without end.
+- Work between two turns of the model is bounded, because it costs nothing and so has no end of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from bt_runtime import Blackboard, HotLoopError, Request, Standing
@@ -24,11 +26,11 @@ from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
 
 FREE_STEPS = 200
-"""Requests, notifications and sentences of a tree in a row, with no finished turn of the model between them. Ten times
-what a tree needs that calls tools before the model speaks."""
+"""Requests, notifications and sentences of a tree in a row, without a finished turn of the model between them. Ten
+times what a tree needs that calls tools before the first turn."""
 
 FREE_STEPS_PER_S = 10
-"""What time adds to them: a tree may poll something that takes its time."""
+"""Steps that each second adds: a tree may poll something slow."""
 
 Role = Literal["turn", "tools", "closing", "other"]
 
@@ -46,7 +48,7 @@ class Floor:
 
     @property
     def is_cancelled(self) -> bool:
-        """A cancel was requested."""
+        """Whether a cancel was requested."""
         return self._cancelled
 
     @property
@@ -55,15 +57,15 @@ class Floor:
         return self._run.state.start_time + self._run.state.time_limit_s
 
     def cancel(self) -> None:
-        """The query is to stop."""
+        """Request that the query stops."""
         self._cancelled = True
 
     def is_over(self, now_s: float) -> bool:
-        """Whether nothing more may take time: after a cancel, after the deadline, after `done`."""
+        """Whether nothing may take time any more: after a cancel, after the deadline, after `done`."""
         return self._cancelled or now_s >= self.ends_at_s or self._run.output.is_done
 
     def look(self, now_s: float) -> AgentState:
-        """The state at this time, a cancel included; it is the run's from now on."""
+        """Update the run's state to this time and to a cancel, and return it."""
         state = self._run.state
         elapsed_s = now_s - state.start_time
         if now_s >= self.ends_at_s:
@@ -72,8 +74,13 @@ class Floor:
         return self._run.state
 
     def exceeded(self, now_s: float) -> TerminationReason | None:
-        """The first limit that the query has reached; a cancel is one."""
-        return rules.exceeded(self.look(now_s))
+        """The first limit that the query has reached, a cancel among them; the state is updated only if there is one.
+
+        Guards judge a state once, so one that is made anew at every tick would have them judge again.
+        """
+        if self._cancelled or now_s >= self.ends_at_s or rules.exceeded(self._run.state) is not None:
+            return rules.exceeded(self.look(now_s))
+        return None
 
 
 class TreeFloor(Floor):
@@ -81,7 +88,7 @@ class TreeFloor(Floor):
 
     Args:
         run: the query.
-        board: the tree's.
+        board: the tree's blackboard.
     """
 
     def __init__(self, run: AgentRun, board: Blackboard) -> None:
@@ -89,29 +96,29 @@ class TreeFloor(Floor):
         self._board = board
         self._is_late = False
         self._free_steps: float = FREE_STEPS
-        self._seen = (0, 0, run.state.start_time)  # turns, remarks and time when the steps were counted last
+        self._counted = (0, 0, run.state.start_time)  # turns, remarks and time when the steps were counted last
 
     def deadline_s(self) -> float | None:
-        """The query's deadline, until it has come."""
+        """The query's deadline; `None` once it has passed."""
         return None if self._is_late else self.ends_at_s
 
     def judge(self, standing: Standing) -> Sequence[Request] | None:
-        """What the tree may start; `None` ends the run, and the reason is written then.
+        """The requests that the tree may start; `None` ends the run, with a reason written.
 
         Raises:
-            HotLoopError: the tree works on and on, and nothing of it takes time.
+            HotLoopError: the tree goes on working, and nothing of it takes time.
         """
         if self._board["cancel_requested"]:
             self.cancel()
-        now_s = standing.now_s
+        now_s, posted = standing.now_s, standing.posted
         self._is_late = self._is_late or now_s >= self.ends_at_s
-        closes = any(_role(request) == "closing" for request in standing.under_way)
-        if any(self._refuses(request, now_s) for request in standing.posted):
-            closing = [request for request in standing.posted if _role(request) == "closing"]
-            return closing if closing or closes else None
+        for request in posted:
+            if self._refuses(request, now_s):
+                closing = [each for each in posted if _role(each) == "closing"]
+                return closing if closing or _closes(standing.under_way) else None
         chosen = self._admitted(standing)
         self._charge(standing, chosen)
-        if not (standing.rests and self.is_over(now_s)) or closes or any(_role(each) == "closing" for each in chosen):
+        if not (standing.rests and self.is_over(now_s)) or _closes(standing.under_way) or _closes(chosen):
             return chosen
         self._stop(self.exceeded(now_s))
         return None
@@ -131,18 +138,18 @@ class TreeFloor(Floor):
         return reason is not None
 
     def _blame(self) -> None:
-        """Name what has kept the turns from their ends."""
+        """Give the reason why the turns did not end."""
         run = self._run
         if run.fault is None:
             problem = f"{run.state.broken_turns} turns in a row were interrupted"
-            run.own_fault = control_failed(run.query.tree, problem)
+            run.ending.fault = control_failed(run.query.tree, problem)
 
     def _stop(self, reason: TerminationReason | None) -> None:
         if reason is not None:
             self._run.stop(reason)
 
     def _admitted(self, standing: Standing) -> Sequence[Request]:
-        """The posted requests that can begin now; what would collide with others waits until those have ended."""
+        """The posted requests that can begin now; one that would collide with others waits until those have ended."""
         chosen: list[Request] = []
         for request in standing.posted:
             beside = [other for other in (*standing.under_way, *chosen) if _role(other) == _role(request)]
@@ -153,8 +160,8 @@ class TreeFloor(Floor):
     def _must_wait(self, request: Request, beside: Sequence[Request], *, new: int) -> bool:
         """Whether a request has to wait for others of its role.
 
-        One visible turn at a time, because an answer has one voice; as many turns as the limits leave, should all of
-        them count; one `run_tools` at a time, because they are about the same calls.
+        One visible turn at a time, because an answer is one text; as many turns as the limits leave, should all of them
+        count; one `run_tools` at a time, because they are about the same calls.
 
         Args:
             request: what could begin.
@@ -166,19 +173,19 @@ class TreeFloor(Floor):
             if node.settings.visible and any(_is_visible(other) for other in beside):
                 return True
             plan = run.plan()
-            reserved = new * (plan.max_tokens + plan.input_tokens)
-            return run.state.turn + len(beside) >= run.state.turn_limit or run.unreserved_tokens <= reserved
+            wanted = new * (plan.max_tokens + plan.input_tokens)
+            return run.state.turn + len(beside) >= run.state.turn_limit or plan.tokens_left <= wanted
         return isinstance(node, RunTools)
 
     def _charge(self, standing: Standing, chosen: Sequence[Request]) -> None:
-        """Count what the tree does while no turn ends.
+        """Count the steps of the tree since the last finished turn.
 
         Raises:
-            HotLoopError: it is too much.
+            HotLoopError: there are too many.
         """
-        turns, remarks, at_s = self._seen
+        turns, remarks, at_s = self._counted
         run, now_s = self._run, standing.now_s
-        self._seen = (run.state.turn, run.output.remarks, now_s)
+        self._counted = (run.state.turn, run.output.remarks, now_s)
         if run.state.turn != turns:
             self._free_steps = FREE_STEPS
         self._free_steps = min(FREE_STEPS, self._free_steps + (now_s - at_s) * FREE_STEPS_PER_S)
@@ -188,13 +195,22 @@ class TreeFloor(Floor):
             raise HotLoopError(path or "root", FREE_STEPS, "requests and messages")
 
 
-def _role(request: Request) -> Role:
-    node = request.node
-    if isinstance(node, LlmTurn):
+@lru_cache(maxsize=256)
+def _role_of(kind: type) -> Role:
+    if issubclass(kind, LlmTurn):
         return "turn"
-    if isinstance(node, RunTools | CallAction):
+    if issubclass(kind, RunTools | CallAction):
         return "tools"
-    return "closing" if isinstance(node, Finish) else "other"
+    return "closing" if issubclass(kind, Finish) else "other"
+
+
+def _role(request: Request) -> Role:
+    return _role_of(type(request.node))
+
+
+def _closes(requests: Collection[Request]) -> bool:
+    """Whether one of the requests ends the query."""
+    return any(_role(request) == "closing" for request in requests)
 
 
 def _is_visible(request: Request) -> bool:

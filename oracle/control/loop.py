@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from bt_runtime import Outcome
 from oracle.agent import notices
+from oracle.agent.journal import Journal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
@@ -27,11 +28,18 @@ T = TypeVar("T")
 
 
 class LoopControl:
-    """Drives one query by a decision tree in Python."""
+    """Drives one query by a decision tree in Python.
 
-    def __init__(self, run: AgentRun, decisions: DecisionTree) -> None:
+    Args:
+        run: the query.
+        decisions: the decision tree.
+        journal: keeps the outcomes of turns and tools.
+    """
+
+    def __init__(self, run: AgentRun, decisions: DecisionTree, *, journal: Journal) -> None:
         self._run = run
         self._decisions = decisions
+        self._journal = journal
         self._floor = Floor(run)
         self._wake = asyncio.Event()
         self._steps = 0
@@ -69,7 +77,7 @@ class LoopControl:
                 run_tool_calls(run, turn.calls), key="run_tools", apply=apply, otherwise=cancelled
             )
         elif rules.says_nothing(run.state):
-            run.blocker = notices.silence(run.state)
+            run.ending.note_blocker(notices.silence(run.state))
             run.stop("stuck")
         else:
             run.ask_again()
@@ -150,7 +158,7 @@ class LoopControl:
         """Write the outcome down before anything follows from it, as the run loop of a tree does."""
         self._steps += 1
         outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
-        await self._run.journal.keep([outcome])
+        await self._journal.keep([outcome])
 
 
 def _answer_of(hook: Callable[..., Any], *told: Any) -> Any:  # noqa: ANN401  a skill's own code

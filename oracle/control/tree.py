@@ -6,6 +6,7 @@ from itertools import count
 
 from bt_runtime import LiveTree, Observer, RunLoop, RunResult, TickRecord, TreeDefinition, build
 from oracle.agent.closing import Closing
+from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun
 from oracle.control.floor import TreeFloor
 from oracle.nodes import REGISTRY, AgentHost, values_of
@@ -22,12 +23,8 @@ class _NodeErrors:
     run: AgentRun
 
     def on_tick(self, record: TickRecord) -> None:
-        if not record.errors:
-            return
-        known = set(self.run.node_errors)
-        self.run.node_errors += [
-            text for error in record.errors if (text := f"{error.path}: {error.error}") not in known
-        ]
+        if record.errors:
+            self.run.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
 
 
 class TreeControl:
@@ -38,6 +35,7 @@ class TreeControl:
         definition: the checked tree.
         closing: ends the query.
         asked_at: when the question came, ISO 8601 in UTC.
+        journal: keeps the outcomes of requests.
         observers: get the tick records.
     """
 
@@ -48,6 +46,7 @@ class TreeControl:
         *,
         closing: Closing,
         asked_at: str,
+        journal: Journal,
         observers: Iterable[Observer] = (),
     ) -> None:
         host = AgentHost(run, closing, asked_at, count(1))
@@ -56,7 +55,7 @@ class TreeControl:
             self.tree,
             clock=run.equipment.clock,
             observers=[_NodeErrors(run), *observers],
-            journal=run.journal,
+            journal=journal,
             supervisor=TreeFloor(run, self.tree.blackboard),
             halt_grace_s=HALT_GRACE_S,
         )
@@ -70,5 +69,4 @@ class TreeControl:
         """Run the tree to its end."""
         result: RunResult = await self._loop.run()
         if result.error is not None:
-            self._run.has_lost_control = True
-            self._run.node_errors.append(str(result.error))
+            self._run.ending.lose_control(result.error)

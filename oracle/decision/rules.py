@@ -89,13 +89,20 @@ RULES: tuple[tuple[TerminationReason, Callable[[AgentState], bool]], ...] = (
 )
 
 
-_LIMITS = frozenset({"user_cancelled", "max_iterations", "token_budget", "timeout"})
-"""What no control can allow, whatever it says (012 SC-002, decision 31)."""
+_LIMITS = tuple(
+    (reason, holds)
+    for reason, holds in RULES
+    if reason in {"user_cancelled", "max_iterations", "token_budget", "timeout"}
+)
+"""The rules that no control can override (012 SC-002, decision 31)."""
 
 
 def exceeded(state: AgentState) -> TerminationReason | None:
-    """The first of the limits that the user has set, and that the query has reached; a cancel is one."""
-    return next((reason for reason, holds in RULES if reason in _LIMITS and holds(state)), None)
+    """The first of the user's limits that the query has reached, a cancel among them."""
+    for reason, holds in _LIMITS:
+        if holds(state):
+            return reason
+    return None
 
 
 def is_true(reason: TerminationReason, state: AgentState) -> bool:

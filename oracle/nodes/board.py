@@ -33,7 +33,7 @@ def _sorted(names: frozenset[str]) -> tuple[str, ...]:
 
 def _of_signal(name: str, otherwise: Any) -> Callable[[AgentRun], Any]:  # noqa: ANN401  JSON data
     """A reader of a field of the last turn's signal."""
-    return lambda run: getattr(run.signal.latest, name, otherwise)
+    return lambda run: getattr(run.signals.latest, name, otherwise)
 
 
 AGENT_KEYS: tuple[Key, ...] = (
@@ -67,35 +67,35 @@ AGENT_KEYS: tuple[Key, ...] = (
         "bool",
         default=False,
         description="The model's provider failed in the last turn.",
-        read=lambda run: run.provider_fault is not None,
+        read=lambda run: run.turn.fault is not None,
     ),
     AgentKey(
         "tool_calls",
         "int",
         0,
         "How many tools the model called in the last turn.",
-        read=lambda run: len(run.last_turn.calls) if run.last_turn else 0,
+        read=lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0,
     ),
     AgentKey(
         "nothing_found",
         "bool",
         default=False,
         description="The last tools that ran found nothing.",
-        read=lambda run: run.last_tools is not None and run.last_tools.found_nothing,
+        read=lambda run: run.turn.tools is not None and run.turn.tools.found_nothing,
     ),
     AgentKey(
         "cut_off",
         "bool",
         default=False,
         description="The last response was truncated by its token limit.",
-        read=lambda run: run.last_turn is not None and run.last_turn.cut_off,
+        read=lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off,
     ),
     AgentKey(
         "said_nothing",
         "bool",
         default=True,
         description="The last turn brought no text to read.",
-        read=lambda run: run.last_turn is None or not run.last_turn.has_text,
+        read=lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
     ),
     AgentKey(
         "empty_turns",
@@ -109,7 +109,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         "bool",
         default=False,
         description="The last response ends with a question to the user and calls no tools.",
-        read=lambda run: run.last_turn is not None and run.last_turn.asks_user,
+        read=lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user,
     ),
     AgentKey(
         "turn_left",
@@ -131,21 +131,21 @@ AGENT_KEYS: tuple[Key, ...] = (
         "bool",
         default=False,
         description="The last turn had a signal that could not be read.",
-        read=lambda run: run.signal.malformed,
+        read=lambda run: run.signals.malformed,
     ),
     AgentKey(
         "turns_without_signal",
         "int",
         0,
         "Consecutive turns without a signal.",
-        read=lambda run: run.signal.turns_without,
+        read=lambda run: run.signals.turns_without,
     ),
     AgentKey(
         "same_reason",
         "int",
         0,
         "How many times in a row need_turn gave the same reason.",
-        read=lambda run: run.signal.same_reason,
+        read=lambda run: run.signals.same_reason,
     ),
     AgentKey("signal_reason", "str", "", "The reason that the signal gives.", read=_of_signal("reason", "")),
     AgentKey("capability", "str", "", "What a need_capability signal asks for.", read=_of_signal("capability", "")),
@@ -163,7 +163,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         "str",
         "",
         "How classify_response reads the last response, as a type of signal.",
-        read=lambda run: run.intent.signal_type if run.intent else "",
+        read=lambda run: run.signals.intent.signal_type if run.signals.intent else "",
     ),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )

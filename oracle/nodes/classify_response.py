@@ -23,13 +23,13 @@ class ClassifyResponse(AgentNode[NoSettings]):
 
     def update(self) -> Status:
         """Ask the classifier."""
-        turn = self.agent.last_turn
+        turn = self.agent.turn.outcome
         text = turn.text if turn else ""
         try:
             intent = self.agent.equipment.intents.classify(text)
         except Exception:
             log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
             intent = HeuristicIntentClassifier().classify(text)
-        self.agent.intent = intent
+        self.agent.signals.intent = intent
         self.publish()
         return Status.SUCCESS

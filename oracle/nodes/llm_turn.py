@@ -91,7 +91,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         """Halt the turn; the node fails a tick later, when what was said so far is there."""
         self._is_late = True
         super().terminate(Status.INVALID)
-        self.agent.provider_fault = ModelFault(
+        self.agent.turn.fault = ModelFault(
             "provider_failed", f"The language model took longer than {timeout_s:g} s. Please ask again."
         )
         self.publish()
@@ -114,18 +114,17 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self.publish()
         if self.settings.into is not None:
             self.board.set(self.settings.into, value.text)
-        return Status.SUCCESS if agent.provider_fault is None else Status.FAILURE
+        return Status.SUCCESS if agent.turn.fault is None else Status.FAILURE
 
     def interrupted(self, value: TurnOutcome | None) -> None:
         """Count what was said before the halt; what went wrong before stays."""
         if value is None:
             return
-        agent, fault = self.agent, self.agent.provider_fault
+        agent = self.agent
         if self.settings.visible:
-            agent.apply_turn(value)
+            agent.apply_turn(value, halted=True)
             # One that had ended just before the halt may have called tools.
             refuse_open(agent, CANCELLED)
         else:
-            agent.apply_side_turn(value)
-        agent.provider_fault = fault
+            agent.apply_side_turn(value, halted=True)
         self.publish()

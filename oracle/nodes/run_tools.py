@@ -23,7 +23,7 @@ class RunTools(AgentAction[NoSettings]):
 
     def start(self) -> Coroutine[Any, Any, ToolsOutcome]:
         """Run the calls."""
-        return run_tool_calls(self.agent, self.agent.open_calls)
+        return run_tool_calls(self.agent, self.agent.turn.open_calls)
 
     def finish(self, value: ToolsOutcome) -> Status:
         """Apply the outcome."""

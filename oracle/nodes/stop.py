@@ -29,7 +29,7 @@ class Stop(AgentNode[StopSettings]):
 
     def update(self) -> Status:
         """Write, unless something was faster."""
-        self.agent.blocker = self.agent.blocker or self.board["blocker"] or self._silence() or self._repeated_request()
+        self.agent.ending.note_blocker(self.board["blocker"] or self._silence() or self._repeated_request())
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from bt_runtime import Clock, HostAction, Registry, SystemClock, TreeLibrary
 from bt_runtime.text import iso
 from oracle import trees
-from oracle.agent.run import Equipment
+from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.control.choosing import Controls

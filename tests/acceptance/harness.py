@@ -22,8 +22,9 @@ from typing import Any, Literal, TypeVar
 import trees
 from bt_runtime import Recording, TreeLibrary
 from bt_runtime.testing import FakeClock
+from oracle.agent.equipment import Equipment
 from oracle.agent.journal import Journal
-from oracle.agent.run import AgentRun, Equipment
+from oracle.agent.run import AgentRun
 from oracle.answering import ActiveQuery, Ask, Oracle
 from oracle.chunks import (
     Chunk,

@@ -67,7 +67,7 @@ def check_budget(it: Harness, answered: Answered, budget: int) -> None:
         assert answered.messages[-1] == f"Token budget reached ({used:,}/{budget:,} tokens). Saving partial response."
     if used >= budget:
         assert answered.reason == "token_budget"
-    last = answered.agent.last_turn
+    last = answered.agent.turn.outcome
     assert last is not None
     if 80 * budget <= 100 * (used - last.tokens) < 100 * budget and answered.done.turns > 1:
         assert any(message.startswith("Approaching token budget") for message in answered.messages)

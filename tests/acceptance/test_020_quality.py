@@ -64,7 +64,7 @@ def test_020_sc_008_reading_signals_adds_less_than_50_ms_to_a_response(text: str
 async def test_020_sc_009_the_audit_is_json_that_can_be_kept() -> None:
     async with harness([says("Half." + NEED_TURN), says("Hm.<signal type='x'>\0</signal>"), answers()]) as it:
         answered = await it.ask()
-    records = json.loads(answered.agent.audit.to_json())
+    records = json.loads(answered.agent.signals.audit.to_json())
     assert [record["turn"] for record in records][:2] == [1, 2]
     assert records[0]["raw_xml"].startswith('<signal type="need_turn">')
     assert all(record["action"] and record["at"] for record in records)

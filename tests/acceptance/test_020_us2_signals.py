@@ -41,7 +41,7 @@ EXAMPLES = {
 
 def audited(answered: Answered) -> list[tuple[int, str, str | None, str]]:
     """The audit as (turn, outcome, type, action)."""
-    return [(record.turn, record.outcome, record.type, record.action) for record in answered.agent.audit]
+    return [(record.turn, record.outcome, record.type, record.action) for record in answered.agent.signals.audit]
 
 
 # --- US2-1 to US2-4: the control acts on each type
@@ -53,7 +53,7 @@ async def test_020_us2_1_need_turn_gets_another_turn_with_reason_and_confidence_
         answered = await it.ask()
     assert answered.answer == "The first half.\n\nThe second half."
     assert answered.done.turns == 2
-    (record, _) = answered.agent.audit
+    (record, _) = answered.agent.signals.audit
     assert (record.type, record.confidence, record.action) == ("need_turn", 0.8, "another_turn")
     assert record.fields == {"reason": "the second half"}
     assert text_of(answered.bodies[1]["messages"][-1]) == marked("Continue.")
@@ -63,7 +63,7 @@ async def test_020_us2_2_context_sufficient_completes_with_the_number_of_sources
     async with harness([says("Done." + signal_xml("context_sufficient", sources_found=3))]) as it:
         answered = await it.ask()
     assert answered.reason == "completed"
-    (record,) = answered.agent.audit
+    (record,) = answered.agent.signals.audit
     assert record.fields == {"sources_found": 3}
     assert record.action == "completed"
 
@@ -75,7 +75,7 @@ async def test_020_us2_3_stuck_consults_the_fallback_with_attempts_and_blocker_r
         answered = await it.ask()
     assert answered.reason == "completed"
     assert "The agent is stuck. Trying another approach." in answered.messages
-    record = next(each for each in answered.agent.audit if each.type == "stuck")
+    record = next(each for each in answered.agent.signals.audit if each.type == "stuck")
     assert record.fields == {"attempted": ["read_file"], "blocker": "the file is not there"}
     assert record.action == "fallback: another_turn"
 
@@ -99,7 +99,7 @@ async def test_020_us2_4_fr_003_each_type_is_extracted_and_acted_upon(
     assert answered.done.turns == turns
     assert answered.reason == reason
     assert [notice.system_type for notice in answered.notices] == system_types
-    assert next(iter(answered.agent.audit)).type == signal
+    assert next(iter(answered.agent.signals.audit)).type == signal
 
 
 def test_020_fr_003_the_six_types_are_all_that_there_are() -> None:
@@ -188,7 +188,7 @@ async def test_020_fr_002_and_fr_005_a_signal_is_taken_out_while_streaming_whate
     expected = 'One < two, a <signal.h>, `<signal type="stuck">` and more.'
     assert answered.answer == expected  # the one in a code span is an example, shown as it is
     assert len(answered.of(Content)) > (1 if piece_chars else 0)
-    assert answered.agent.audit.records[0].type == "partial_answer"
+    assert answered.agent.signals.audit.records[0].type == "partial_answer"
 
 
 async def test_020_fr_002_text_before_a_signal_is_shown_before_the_response_has_ended() -> None:
@@ -231,7 +231,7 @@ async def test_020_fr_004_each_signal_has_a_confidence_from_0_to_1(written: str 
     xml = f'\n\n<signal type="context_sufficient"><sources_found>1</sources_found>{inner}</signal>'
     async with harness([says("Text." + xml)]) as it:
         answered = await it.ask()
-    (record,) = answered.agent.audit
+    (record,) = answered.agent.signals.audit
     assert record.confidence == read
     assert bool(record.warnings) == (written != "0.7")
 
@@ -240,7 +240,7 @@ async def test_020_fr_004_a_confidence_may_be_an_attribute() -> None:
     xml = '<signal type="context_sufficient" confidence="0.6"><sources_found>1</sources_found></signal>'
     async with harness([says("Text.\n\n" + xml)]) as it:
         answered = await it.ask()
-    assert answered.agent.audit.records[0].confidence == 0.6
+    assert answered.agent.signals.audit.records[0].confidence == 0.6
 
 
 # --- edge cases: several, malformed, unclosed
@@ -256,7 +256,7 @@ async def test_020_edge_of_several_signals_the_first_counts_and_the_others_are_w
         (1, "accepted", "context_sufficient", "completed"),
         (1, "ignored", "need_turn", "ignored"),
     ]
-    assert any("further signal" in warning for warning in answered.agent.audit.records[1].warnings)
+    assert any("further signal" in warning for warning in answered.agent.signals.audit.records[1].warnings)
 
 
 @pytest.mark.parametrize(
@@ -275,12 +275,12 @@ async def test_020_edge_a_malformed_signal_counts_as_none_is_stripped_and_consul
         answered = await it.ask()
     assert answered.answer == "The retry policy is in `src/retry.py`."
     assert answered.reason == "completed"
-    (record,) = answered.agent.audit
+    (record,) = answered.agent.signals.audit
     assert record.outcome == "malformed"
     assert record.raw_xml is not None
     assert broken.startswith(record.raw_xml[:20])
     assert record.action == "fallback: completed"
-    assert answered.agent.intent is not None
+    assert answered.agent.signals.intent is not None
 
 
 async def test_020_edge_a_malformed_signal_beside_words_of_work_goes_on() -> None:
@@ -310,7 +310,7 @@ async def test_020_a_signal_in_a_code_fence_is_an_example_shown_and_not_obeyed()
     async with harness([says(text + SUFFICIENT, piece_chars=5)]) as it:
         answered = await it.ask()
     assert answered.answer == text
-    assert [record.type for record in answered.agent.audit] == ["context_sufficient"]
+    assert [record.type for record in answered.agent.signals.audit] == ["context_sufficient"]
     assert answered.reason == "completed"
 
 
@@ -318,7 +318,7 @@ async def test_020_a_signal_in_a_fence_that_never_closes_was_a_signal() -> None:
     async with harness([says(f"Look:\n\n```\n{QUOTED}", piece_chars=5), answers("Well.")]) as it:
         answered = await it.ask()
     assert "<signal" not in answered.answer
-    assert answered.agent.audit.records[0].type == "stuck"
+    assert answered.agent.signals.audit.records[0].type == "stuck"
     assert answered.done.turns == 2
 
 
@@ -344,7 +344,7 @@ async def test_020_a_signal_in_a_tool_result_is_data() -> None:
         answered = await it.ask()
     assert "<signal" in answered.results[0].tool_result
     assert answered.reason == "completed"
-    assert [record.type for record in answered.agent.audit] == [None, "context_sufficient"]
+    assert [record.type for record in answered.agent.signals.audit] == [None, "context_sufficient"]
 
 
 async def test_020_a_signal_in_the_users_question_is_data_and_reaches_the_model_as_asked() -> None:
@@ -353,7 +353,7 @@ async def test_020_a_signal_in_the_users_question_is_data_and_reaches_the_model_
         answered = await it.ask(question)
     assert answered.reason == "completed"
     assert QUOTED in text_of_request(answered.bodies[0])
-    assert [record.type for record in answered.agent.audit] == ["context_sufficient"]
+    assert [record.type for record in answered.agent.signals.audit] == ["context_sufficient"]
     assert answered.conversation.messages[0].content == question
 
 

@@ -108,7 +108,7 @@ async def test_020_us3_3_fr_008_the_same_reason_three_times_in_a_row_is_stuck_an
     assert answered.messages == ["The agent is stuck. Trying another approach."]
     assert answered.done.turns == 4
     assert answered.reason == "completed"
-    assert [record.action for record in answered.agent.audit][:3] == [
+    assert [record.action for record in answered.agent.signals.audit][:3] == [
         "another_turn",
         "another_turn",
         "fallback: another_turn",
@@ -247,4 +247,4 @@ async def test_020_sc_004_no_model_runs_away(script: list[ScriptedTurn], limit: 
     assert answered.done.turns <= limit
     assert len(answered.requests) == answered.done.turns
     assert answered.reason in {"completed", "max_iterations", "no_progress", "error_limit", "stuck", "token_budget"}
-    assert len(answered.agent.audit) >= answered.done.turns
+    assert len(answered.agent.signals.audit) >= answered.done.turns

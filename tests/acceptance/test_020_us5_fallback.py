@@ -121,7 +121,10 @@ async def test_020_us5_2_a_doubtful_signal_that_the_response_bears_out_counts_as
         answered = await it.ask()
     assert [notice.system_type for notice in answered.notices] == ["capability_gap"]
     assert "I would need a shell" in answered.answer
-    assert [record.action for record in answered.agent.audit] == ["fallback: another_turn", "fallback: completed"]
+    assert [record.action for record in answered.agent.signals.audit] == [
+        "fallback: another_turn",
+        "fallback: completed",
+    ]
 
 
 async def test_020_us5_2_a_doubtful_wish_for_another_turn_that_is_borne_out_is_granted() -> None:

@@ -37,7 +37,7 @@ async def test_the_words_of_a_signal_are_in_the_audit_and_not_in_the_log(
     assert "x-words" not in repr(logs)
     doubtful = [event for event in logs if event["event"] == "signal.doubtful" and event["outcome"] == outcome]
     assert len(doubtful) == 1
-    record = next(each for each in answered.agent.audit if each.outcome == outcome)
+    record = next(each for each in answered.agent.signals.audit if each.outcome == outcome)
     assert record.raw_xml is not None
     assert "x-words" in record.raw_xml
     assert doubtful[0]["characters"] == len(record.raw_xml)

@@ -67,7 +67,7 @@ async def ask(question: str, *, vault: Path, project: Path = REPOSITORY, **field
     chunks: list[Chunk] = []
     query = await build_oracle(settings, model=model).open(Ask(question, **fields), emit=chunks.append)
     await query.run()
-    return Asked(chunks, [record.type for record in query.agent.audit])
+    return Asked(chunks, [record.type for record in query.agent.signals.audit])
 
 
 def cited(answer: str) -> set[str]:

@@ -20,7 +20,7 @@ import uvicorn
 
 import trees
 from bt_runtime import Clock, SystemClock, TreeLibrary
-from oracle.agent.run import Equipment
+from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.logs import configure_logging

@@ -1,0 +1,39 @@
+"""`Equipment`: what every query of a process works with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bt_runtime import Clock
+from oracle.classify import IntentClassifier
+from oracle.models.protocol import Model
+from oracle.prompts import SegmentLibrary
+from oracle.tools import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """Model, tools, prompt and clock; shared by all queries of a process.
+
+    Args:
+        model: answers turns.
+        tools: every tool that exists.
+        segments: segments of the system prompt.
+        intents: classifies a response that carries no clear signal.
+        clock: monotonic time.
+        timestamp: the current time, as ISO 8601 in UTC.
+        max_output_tokens: the output limit of one turn.
+        thinking_tokens: how much of that may be thinking; 0 turns thinking off.
+        project: the project's name, for the prompt; empty if there is none.
+        folders: the project's top-level folders, for the prompt.
+    """
+
+    model: Model
+    tools: ToolRegistry
+    segments: SegmentLibrary
+    intents: IntentClassifier
+    clock: Clock
+    timestamp: Callable[[], str]
+    max_output_tokens: int = 8192
+    thinking_tokens: int = 0
+    project: str = ""
+    folders: tuple[str, ...] = ()

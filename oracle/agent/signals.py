@@ -1,0 +1,101 @@
+"""The model's signals in one query: the state that the control reads, and the record of what it did about each."""
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import get_args
+
+import structlog
+
+from oracle.agent.journal import Journal
+from oracle.agent.outcomes import TurnOutcome
+from oracle.classify import ResponseIntent
+from oracle.signals import NeedTurn, ParsedResponse, Signal, SignalAudit, SignalRecord, SignalType
+
+log = structlog.get_logger(__name__)
+
+_TYPES = frozenset(get_args(SignalType))
+_DIGEST_CHARS = 16
+
+
+@dataclass(slots=True)
+class SignalLog:
+    """Signals of one query.
+
+    Args:
+        run_id: of the query, for the log.
+        journal: keeps the records.
+        audit: every signal so far (020 FR-009).
+        latest: the last turn's signal; `None` if it had none that counts.
+        malformed: whether the last turn had a signal that could not be read.
+        intent: how the fallback reads the last turn; `None` if it was not consulted.
+        turns_without: consecutive turns without a signal.
+        same_reason: how many times in a row `need_turn` gave the same reason.
+    """
+
+    run_id: str
+    journal: Journal
+    audit: SignalAudit = field(default_factory=SignalAudit)
+    latest: Signal | None = None
+    malformed: bool = False
+    intent: ResponseIntent | None = None
+    turns_without: int = 0
+    same_reason: int = 0
+    _reason: str = ""
+    _unsettled: tuple[ParsedResponse, int] | None = None
+
+    def take(self, outcome: TurnOutcome, *, turn: int) -> None:
+        """Take over the signals of a turn of the answer; `settle` records them, because what follows is not known yet.
+
+        Args:
+            outcome: how the turn ended; the signals of one that failed or was interrupted are recorded at once.
+            turn: its number.
+        """
+        self.intent = None
+        if outcome.is_broken:
+            self.record(outcome, turn=turn, action="error" if outcome.fault else "interrupted")
+            return
+        self._unsettled = None if outcome.parsed is None else (outcome.parsed, turn)
+        self.latest, self.malformed = outcome.signal, outcome.malformed_signal
+        self.turns_without = 0 if outcome.signal else self.turns_without + 1
+        signal = outcome.signal
+        reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
+        self.same_reason = self.same_reason + 1 if reason and reason == self._reason else int(bool(reason))
+        self._reason = reason
+
+    def settle(self, action: str) -> None:
+        """Record what the control did about the last turn's signals; does nothing the second time."""
+        unsettled, self._unsettled = self._unsettled, None
+        if unsettled is not None:
+            parsed, turn = unsettled
+            self._append(parsed, turn=turn, action=action if self.intent is None else f"fallback: {action}")
+
+    def record(self, outcome: TurnOutcome, *, turn: int, action: str) -> None:
+        """Record the signals of a turn that the control does not act on, if it has any."""
+        if outcome.parsed is not None and outcome.parsed.readings:
+            self._append(outcome.parsed, turn=turn, action=action)
+
+    def _append(self, parsed: ParsedResponse, *, turn: int, action: str) -> None:
+        for record in self.audit.append_response(parsed, turn=turn, action=action):
+            self.journal.signal(record)
+            _log(record, run_id=self.run_id)
+
+
+def _log(record: SignalRecord, *, run_id: str) -> None:
+    """Log the figures of a record, and a warning if the signal was ignored or corrected; never the model's words.
+
+    The warning has the block's length in characters and its SHA-256 (16 hexadecimal digits), by which the record can be
+    found in the audit.
+    """
+    kind = record.type if record.type is None or record.type in _TYPES else "unknown"  # it may be any text
+    event = {"run_id": run_id, "turn": record.turn, "type": kind, "outcome": record.outcome}
+    log.info("signal.recorded", **event, confidence=record.confidence, action=record.action)
+    if record.warnings:
+        raw = (record.raw_xml or "").encode("utf-8", "surrogatepass")
+        digest = sha256(raw).hexdigest()[:_DIGEST_CHARS]
+        log.warning(
+            "signal.doubtful",
+            **event,
+            warnings=len(record.warnings),
+            characters=len(record.raw_xml or ""),
+            digest=digest,
+        )
