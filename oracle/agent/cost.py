@@ -2,9 +2,53 @@
 
 from dataclasses import dataclass
 
-from bt_runtime.text import estimate_tokens
+from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.planning import CACHE_LIFETIME_S, InputEstimate
+from oracle.agent.planning import CACHE_LIFETIME_S, InputEstimate, TurnPlan
+
+GROWTH_TOKENS = 128
+"""What a turn reserves at a time once its output exceeds what was planned."""
+
+
+@dataclass(slots=True, eq=False)
+class Reservation:
+    """The part of the token budget that a turn in progress may use.
+
+    It grows while the turn's output exceeds the plan and no other turn has reserved what is left, so that turns side by
+    side keep to one budget.
+
+    Args:
+        cost: of the query.
+        input_tokens: estimated, of the request.
+        output_tokens: of the response.
+    """
+
+    cost: "RequestCost"
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def characters(self) -> int:
+        """The output that is reserved, in characters."""
+        return self.output_tokens * CHARACTERS_PER_TOKEN
+
+    def cover(self, characters: int, *, tokens_left: int) -> int:
+        """Grow for an output of this size, as far as the budget goes; returns the characters that are reserved.
+
+        Args:
+            characters: of the output so far.
+            tokens_left: of the budget, beside the turns in progress.
+        """
+        wanted = characters // CHARACTERS_PER_TOKEN + GROWTH_TOKENS
+        unreserved = max(0, tokens_left - self.cost.reserved_tokens + self.input_tokens)
+        grown = min(unreserved, max(0, wanted - self.output_tokens))
+        self.output_tokens += grown
+        self.cost.reserved_tokens += grown
+        return self.characters
+
+    def release(self) -> None:
+        """The turn has ended."""
+        self.cost.reserved_tokens -= self.input_tokens + self.output_tokens
 
 
 @dataclass(slots=True)
@@ -39,6 +83,11 @@ class RequestCost:
         whole = self._input_tokens + new
         is_cached = self._cached_shape == shape and now_s < self._cached_until_s
         return InputEstimate(whole, new if is_cached else whole)
+
+    def reserve(self, plan: TurnPlan) -> Reservation:
+        """Reserve what a turn is planned to use, until `Reservation.release`."""
+        self.reserved_tokens += plan.input_tokens + plan.max_tokens
+        return Reservation(self, plan.input_tokens, plan.max_tokens)
 
     def note(self, outcome: TurnOutcome, *, shape: object, now_s: float) -> None:
         """Take over what the provider has counted for a turn, and what its cache holds from now on.

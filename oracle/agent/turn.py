@@ -3,20 +3,20 @@
 Rules (decisions 6-8, 13-18):
 
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
-- When the estimated output exceeds what was left of the budget, the piece at hand is delivered and the stream closed.
+- When the estimated output exceeds what the budget has left, the current piece is delivered and the stream is closed.
 - A turn that is cancelled or fails keeps what it said: the outcome says so, and its tokens count.
 - A model that ignores its cancellation is left behind: the turn ends all the same, and what comes later is not heard.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
 
-from bt_runtime.text import CHARACTERS_PER_TOKEN, estimate_tokens
+from bt_runtime.text import estimate_tokens
 from oracle import chunks
 from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
@@ -75,7 +75,8 @@ class _Progress:
     """What has come of the turn so far."""
 
     output: Output
-    characters_allowed: int
+    reserve: Callable[[int], int]  # grows the turn's part of the budget for so many characters
+    characters_reserved: int
     input_tokens: int
     taken_ids: set[str]
     reader: SignalStream = field(default_factory=SignalStream)
@@ -86,6 +87,12 @@ class _Progress:
     usage: Usage = field(default_factory=Usage)
     ended: TurnEnded | None = None
     is_over: bool = False
+
+    def exceeds_budget(self) -> bool:
+        """Whether the output so far is more than the budget pays for."""
+        if self.characters > self.characters_reserved:
+            self.characters_reserved = self.reserve(self.characters)
+        return self.characters > self.characters_reserved
 
     def take_text(self, text: str) -> None:
         """Show a piece of text, which is what most events are."""
@@ -108,7 +115,7 @@ class _Progress:
             piece = text[at : at + _LONGEST_PIECE]
             self.characters += len(piece)
             yield piece
-            if self.characters > self.characters_allowed:
+            if self.exceeds_budget():
                 return
 
     def take(self, event: ModelEvent) -> None:
@@ -134,7 +141,7 @@ class _Progress:
     def _take_call(self, requested: ToolCall) -> None:
         size = len(str(requested.arguments))
         self.characters += size
-        if size > _LONGEST_PIECE and self.characters > self.characters_allowed:
+        if size > _LONGEST_PIECE and self.exceeds_budget():
             log.warning("tool_call.dropped", characters=size)  # no budget pays for it
             return
         call = self._with_own_id(requested)
@@ -213,17 +220,20 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     plan = run.plan()
     notes = notes_for(run, plan, options)
     output = run.output if options.visible else Output(emit=_drop, timestamp=run.equipment.timestamp)
-    allowed = plan.tokens_left * CHARACTERS_PER_TOKEN
-    progress = _Progress(output, allowed, plan.input_tokens, set(run.transcript.call_ids))
+    reservation = run.cost.reserve(plan)
+
+    def reserve(characters: int) -> int:
+        return reservation.cover(characters, tokens_left=run.state.tokens_left)
+
+    taken_ids = set(run.transcript.call_ids)
+    progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids)
     output.new_paragraph()
     started_s = run.equipment.clock.now()
-    reserved = plan.max_tokens + plan.input_tokens
-    run.cost.reserved_tokens += reserved
     try:
         request = build_request(run, plan, options, notes)
         fault, interrupted = await _stream(run.equipment.model, request, progress)
     finally:
-        run.cost.reserved_tokens -= reserved
+        reservation.release()
     return _outcome(
         progress,
         progress.read_to_end(),
@@ -262,7 +272,7 @@ async def _read(model: Model, request: ModelRequest, progress: _Progress) -> Mod
                     progress.take_text(event.text)
                 else:
                     progress.take(event)
-                if progress.characters > progress.characters_allowed:
+                if progress.exceeds_budget():
                     break
     except ModelError as error:
         return error.fault
@@ -313,7 +323,7 @@ def _outcome(
 ) -> TurnOutcome:
     ended, usage = progress.ended, progress.usage
     broken = interrupted or fault is not None
-    cut_by_budget = progress.characters > progress.characters_allowed and ended is None and not broken
+    cut_by_budget = progress.characters > progress.characters_reserved and ended is None and not broken
     ran_out = ended is not None and ended.stop_reason == "max_tokens"
     is_full = ended is not None and ended.stop_reason == "model_context_window_exceeded"
     tokens, estimated = _count(progress, is_whole=ended is not None)

@@ -51,6 +51,12 @@ async def test_any_tree_ends_in_time_within_its_limits_and_says_why(root: Any, *
     await check_tree(root, **options)
 
 
+async def test_turns_side_by_side_that_never_end_keep_to_one_budget() -> None:
+    root = {"loop": {"child": {"parallel": ["llm_turn", {"force_success": {"llm_turn": {"visible": False}}}]}}}
+    limits = {"max_iterations": 2, "token_budget": 50_000, "timeout_seconds": 10, "max_parallel_tools": 1}
+    await check_tree(root, script=["floods"], tools=[], limits=limits, cancel_at_s=None)
+
+
 @pytest.mark.soak
 @examples(4_000)
 @WILD
