@@ -4,7 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
-from typing import TextIO
+from typing import IO, AnyStr, TextIO
 
 
 def prepare_standard_streams() -> None:
@@ -46,29 +46,24 @@ class SafeStream:
 
     def write(self, text: str) -> None:
         """Write text at once, in the stream's own encoding."""
-        if self.failure is None and text:
-            try:
-                self._stream.write(text)
-                self._stream.flush()
-            except OSError as error:
-                self._fail(error)
+        self._write(self._stream, text)
 
     def write_bytes(self, data: bytes) -> None:
         """Write UTF-8 text at once, whatever the stream's own encoding."""
-        if self.failure is None:
-            try:
-                buffer = getattr(self._stream, "buffer", None)
-                if buffer is None:
-                    self._stream.write(data.decode())
-                else:
-                    buffer.write(data)
-                self._stream.flush()
-            except OSError as error:
-                self._fail(error)
+        buffer = getattr(self._stream, "buffer", None)
+        if buffer is None:
+            self._write(self._stream, data.decode())
+        else:
+            self._write(buffer, data)
 
-    def _fail(self, error: OSError) -> None:
-        self.failure = error
-        self._on_failure()
+    def _write(self, stream: IO[AnyStr], data: AnyStr) -> None:
+        if self.failure is None and data:
+            try:
+                stream.write(data)
+                stream.flush()
+            except OSError as error:
+                self.failure = error
+                self._on_failure()
 
 
 def _nowhere(mode: str) -> TextIO:

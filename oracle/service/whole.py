@@ -10,8 +10,6 @@ from oracle.service.parts import ServiceParts
 from oracle.service.reading import attached, chunks_of, is_stalled
 from oracle.storage import RunRecord, StoreUnavailableError
 
-_OF_DONE = ("termination_reason", "tokens_used", "tokens_estimated", "model_used", "turns", "context_id", "run_id")
-
 
 def as_one_object(answer: Answer) -> dict[str, Any]:
     """The answer as the body of a response.
@@ -26,10 +24,11 @@ def as_one_object(answer: Answer) -> dict[str, Any]:
         "answer": answer.text,
         "sources": [source.to_wire() for source in answer.sources],
         "system_messages": [notice.to_wire() for notice in answer.notices],
-        **{name: getattr(done, name) for name in _OF_DONE},
+        **done.to_wire(),
     }
     if done.termination_reason == "error" and failed is not None:
-        body |= {"error": failed.error, "error_type": failed.error_type}
+        body |= failed.to_wire()
+    del body["type"]  # of the chunks
     return body
 
 
