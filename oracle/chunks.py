@@ -1,10 +1,10 @@
-"""The chunks of the one stream that a client sees: what a query said, did and ended with.
+"""The chunks of the stream that a client receives: the text, the actions and the end of a query.
 
-Rules that hold for every run, whoever drives it:
+Rules for every run, whatever controls it:
 
 - Exactly one `Done`, and it is the last chunk.
-- The `Content` chunks, joined, are the answer, and what the conversation keeps.
-- No signal XML in any of them.
+- The `Content` chunks, joined, are the answer, which the conversation keeps.
+- No chunk contains signal XML.
 
 Each kind is defined once, here. `write_chunk` and `read_chunk` are the JSON object that the contract fixes and the way
 back; `CHUNK` has its schema, for `/openapi.json`. A golden test holds the names. What chunks add up to is an `Answer`.
@@ -163,7 +163,7 @@ class SystemNotice(_Wire):
 
 @_kind
 class Failed(_Wire):
-    """The query failed; what was said before stays, and `done` follows."""
+    """The query failed; earlier text stays, and `done` follows."""
 
     type: Literal["error"] = field(default="error", init=False)
     error: Annotated[str, Field(description="For the user.")]
@@ -217,7 +217,7 @@ class Answer:
         done: the last chunk; `None` while the query goes on.
         stopped: the reason that the last content chunk gives for the end; `None` if it gives none, or if an error
             came after it, which has a sentence of its own.
-        has_text: something was said, beside the sentence that gives the reason.
+        has_text: there is text other than the sentence that gives the reason.
     """
 
     texts: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the README and `examples/` tell a stranger to run works as printed, against a real `oracle serve`."""
+"""The commands in the README and `examples/` work as printed, against a real `oracle serve`."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ PATIENCE_S = 60
 
 @asynccontextmanager
 async def running(*words, **environment):
-    """A process; it is gone at the end."""
+    """A process that is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         *words,
         cwd=ROOT,
@@ -48,7 +48,7 @@ async def running(*words, **environment):
 
 @asynccontextmanager
 async def service(tmp_path, **environment):
-    """A real service over this project; gives its address."""
+    """A real service over this project; yields its address."""
     words = [sys.executable, "-m", "oracle.cli", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
     async with running(*words, **environment) as process:
         line = (await process.stdout.readline()).decode()
@@ -79,7 +79,7 @@ async def test_the_curl_line_and_the_client_of_the_readme_work_as_printed(tmp_pa
 
 
 @pytest.mark.long
-async def test_the_client_carries_on_where_a_lost_connection_stopped_it(tmp_path):
+async def test_the_client_resumes_after_a_lost_connection(tmp_path):
     async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
         async with Cutting(url, after_bytes=[1500, 300, 2500]) as proxy:
             words = [sys.executable, "examples/client.py", "How are mistakes in a tree file reported?"]
@@ -90,7 +90,7 @@ async def test_the_client_carries_on_where_a_lost_connection_stopped_it(tmp_path
 
 
 class Cutting:
-    """A proxy that cuts its first connections after so many bytes of the answer, wherever that is."""
+    """A proxy that cuts its first connections after a number of bytes of the response."""
 
     def __init__(self, url, *, after_bytes):
         self._port = int(url.rpartition(":")[2])
@@ -151,25 +151,25 @@ async def test_the_client_repeats_a_post_whose_answer_was_lost_under_the_same_ke
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
-        pytest.param(["Hello", "http://127.0.0.1:9"], "Connection refused", id="nobody listens"),
+        pytest.param(["Hello", "http://127.0.0.1:9"], "Connection refused", id="no listener"),
         pytest.param(["Hello", "localhost:9"], "unknown url type", id="no scheme"),
         pytest.param(["Hello", "nothing"], "unknown url type", id="no address"),
     ],
 )
-async def test_the_client_says_in_a_line_that_there_is_no_service(words, told):
+async def test_the_client_reports_in_one_line_that_there_is_no_service(words, message):
     async with running(sys.executable, "examples/client.py", *words) as process:
         _, err = await process.communicate()
     assert process.returncode == 1
-    assert told in err.decode()
+    assert message in err.decode()
     assert err.count(b"\n") == 1
 
 
 @pytest.mark.long
-async def test_the_client_says_in_a_line_what_the_service_refuses(tmp_path):
+async def test_the_client_reports_in_one_line_what_the_service_refuses(tmp_path):
     async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
-        for question, token, told in (
+        for question, token, message in (
             ("Hello", "wrong", "error: 401 Unauthorized: "),
             (" ", "example-token-0123", "error: 422 Unprocessable"),
         ):
@@ -177,12 +177,12 @@ async def test_the_client_says_in_a_line_what_the_service_refuses(tmp_path):
             async with running(*words, ORACLE_TOKEN=token) as process:
                 out, err = await process.communicate()
             assert (process.returncode, out) == (1, b"")
-            assert err.decode().startswith(told)
+            assert err.decode().startswith(message)
             assert err.count(b"\n") == 1
 
 
 @pytest.mark.long
-async def test_the_client_ends_with_1_where_the_query_failed(tmp_path):
+async def test_the_client_ends_with_1_if_the_query_failed(tmp_path):
     refused = HttpError("authentication_error", "invalid x-api-key", headers={"x-should-retry": "false"})
     async with (
         StandInProvider([refused]) as provider,
@@ -210,7 +210,7 @@ async def test_ctrl_c_at_the_client_cancels_the_query(tmp_path):
     assert (process.returncode, err) == (130, b"")
 
 
-def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there():
+def test_the_container_copies_existing_files_and_starts_an_existing_command():
     lines = (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines()
     copied = [
         word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
@@ -227,7 +227,7 @@ def test_the_container_copies_what_is_there_and_starts_a_command_that_is_there()
     assert {word for word in command if word.startswith("--")} <= {word for each in serve.params for word in each.opts}
 
 
-def test_what_installs_and_builds_is_pinned():
+def test_build_and_installation_tools_are_pinned():
     pinned = re.compile(r"uv==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n")
     assert pinned.fullmatch((ROOT / ".ci" / "uv.lock").read_text(encoding="utf-8"))
     for name in ("Makefile", "Containerfile"):

@@ -66,17 +66,17 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
     """
     exchanges, orphans = _exchanges(messages)
     orphans += earlier
-    said = orphans + sum(each.messages for each in exchanges)
+    total = orphans + sum(each.messages for each in exchanges)
     kept = _newest_that_fit(exchanges, most_tokens)
     if len(kept) == len(exchanges) and not orphans:
         return History(_as_messages(kept))
-    room = most_tokens - estimate_tokens(len(_note(said) + "\n\n"))
+    room = most_tokens - estimate_tokens(len(_note(total) + "\n\n"))
     kept = _newest_that_fit(exchanges, room)
     shortened = not kept and bool(exchanges) and most_tokens >= LEAST_TOKENS
     if shortened:
         lone = len(exchanges) == 1 and not orphans
         kept = [_shortened(exchanges[-1], most_tokens if lone else room)]
-    omitted = said - sum(each.messages for each in kept)
+    omitted = total - sum(each.messages for each in kept)
     if omitted and kept:
         first = kept[0]
         kept[0] = _Exchange(f"{_note(omitted)}\n\n{first.question}", first.answer, first.messages)

@@ -1,4 +1,4 @@
-"""What real clients of the npm world make of the service. Their packages are installed, so these are `soak` tests.
+"""Real npm clients against the service. Their packages are installed, so these are `soak` tests.
 
 `tests/oracle/service/test_idempotency.py` replays the requests of the retrying client without it, and
 `tests/oracle/service/test_typed.py` holds the document's types.
@@ -26,7 +26,7 @@ PATIENCE_S = 60.0
 
 @pytest.fixture(scope="session")
 def node() -> Path:
-    """A folder with the clients and what they need; kept between runs for as long as the packages are the same."""
+    """A folder with the clients and their dependencies; kept between runs while the packages are the same."""
     digest = hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"oracle-clients-{digest}"
     folder.mkdir(exist_ok=True)

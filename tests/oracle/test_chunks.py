@@ -131,7 +131,7 @@ def test_every_type_of_chunk_is_in_the_file() -> None:
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_the_words_that_a_client_may_meet_are_those_of_the_file(name: str) -> None:
+def test_the_values_of_enumerations_are_those_of_the_file(name: str) -> None:
     assert list(get_args(WORDS[name])) == GOLDEN["words"][name]
 
 

@@ -1,4 +1,4 @@
-"""A command line as a user has it: an own folder, no settings but those of the test, the real entry point."""
+"""The command line as a user has it: a folder of its own, only the settings of the test, the real entry point."""
 
 import asyncio
 import signal
@@ -22,7 +22,7 @@ class Ran:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch, tmp_path):
-    """An own folder, and no wishes for the terminal from outside."""
+    """A working folder of its own, and no terminal settings from the environment."""
     for name in ("NO_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -30,7 +30,7 @@ def own_environment(monkeypatch, tmp_path):
 
 @pytest.fixture(autouse=True)
 def own_logging():
-    """Logs go where the command sends them, in whatever order the tests run."""
+    """Restore the logging configuration, so that the order of the tests does not matter."""
     configure_logging()
     yield
     structlog.reset_defaults()
@@ -46,7 +46,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def oracle(capfd):
-    """The console entry, in this process."""
+    """The console script, run in this process."""
 
     def run(*arguments):
         code = main([str(argument) for argument in arguments])
@@ -58,7 +58,7 @@ def oracle(capfd):
 
 @pytest.fixture
 async def start():
-    """The console entry as a process of its own; it is gone at the end of the test."""
+    """The console script as a separate process, which is killed at the end of the test."""
     started = []
 
     async def spawn(*arguments, wrapper=(), **options):
@@ -86,7 +86,7 @@ async def start():
 
 @pytest.fixture
 def provided(monkeypatch):
-    """Lets the real SDK talk to a stand-in provider, in this process and in those that it starts."""
+    """Point the real SDK at a fake provider, in this process and in its children."""
 
     def use(provider: StandInProvider, key="test-key"):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)

@@ -1,4 +1,4 @@
-"""`oracle ask` with the embedded model and with wrong input; everything in this process."""
+"""`oracle ask` with the embedded model and with invalid input, in this process."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def test_json_is_the_chunks_and_nothing_else(oracle, project):
     assert "check_password" in "".join(chunk["content"] for chunk in found if chunk["type"] == "content")
 
 
-def test_a_limit_ends_the_query_and_what_was_said_counts(oracle, project):
+def test_a_limit_ends_the_query_and_the_partial_answer_counts(oracle, project):
     ran = oracle("ask", "Where is check_password?", "--project", project, "--limit", "max_iterations=1", "--json")
     assert chunks(ran)[-1]["turns"] == 1
 
@@ -61,7 +61,7 @@ def test_the_question_may_come_from_standard_input(oracle, monkeypatch, argument
         pytest.param(b"a" * 5_000_000, "a question has at most 20,000 characters", id="a whole file"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_refused(oracle, monkeypatch, data, message):
+def test_an_invalid_question_is_refused(oracle, monkeypatch, data, message):
     stdin(monkeypatch, data)
     ran = oracle("ask")
     assert ran.code == 1
@@ -70,7 +70,7 @@ def test_a_question_that_cannot_be_asked_is_refused(oracle, monkeypatch, data, m
     assert ran.out == ""
 
 
-def test_an_argument_that_is_no_utf_8_is_refused(oracle):
+def test_an_argument_that_is_not_utf_8_is_refused(oracle):
     ran = oracle("ask", os.fsdecode(b"caf\xe9?"))
     assert ran.code == 1
     assert "the question is not UTF-8 text: byte 0xe9 at position 4" in ran.err
@@ -96,7 +96,7 @@ def test_an_argument_that_is_no_utf_8_is_refused(oracle):
         (["--model", ""], "--model takes a model's name"),
     ],
 )
-def test_wrong_input_is_told_with_what_would_be_right_and_asks_nothing(oracle, tmp_path, options, message):
+def test_invalid_input_is_reported_with_a_correction_and_starts_no_query(oracle, tmp_path, options, message):
     (tmp_path / "a-file").write_text("no folder")
     ran = oracle("ask", "Hello", *options)
     assert ran.code == 1
@@ -106,33 +106,33 @@ def test_wrong_input_is_told_with_what_would_be_right_and_asks_nothing(oracle, t
     assert ran.out == ""
 
 
-def test_a_command_line_that_cannot_be_read_has_an_exit_code_of_its_own(oracle):
+def test_an_invalid_command_line_has_its_own_exit_code(oracle):
     ran = oracle("ask", "Hello", "--nonsense")
     assert ran.code == 2
     assert "--nonsense" in ran.err
 
 
-def test_a_question_without_quotation_marks_is_its_words(oracle, project):
+def test_an_unquoted_question_is_joined_from_its_words(oracle, project):
     quoted = oracle("ask", "where is check_password", "--project", project)
     ran = oracle("ask", "where", "is", "--project", project, "check_password")
     assert (ran.code, ran.out) == (0, quoted.out)
     assert "login.py" in ran.out
 
 
-def test_all_wrong_limits_are_told_at_once(oracle):
+def test_all_invalid_limits_are_reported_together(oracle):
     ran = oracle("ask", "Hello", "--limit", "token_budget=x", "--limit", "max_iterations=0")
     assert ran.code == 1
     assert "token_budget must be" in ran.err
     assert "max_iterations must be" in ran.err
 
 
-def test_control_characters_of_the_command_line_are_not_obeyed(oracle):
+def test_control_characters_of_the_command_line_are_escaped(oracle):
     ran = oracle("ask", "Hello", "--tree", "\x1b[31mred")
     assert ran.code == 1
     assert "\x1b" not in ran.err
 
 
-def test_a_wrong_setting_is_told_with_its_variable(oracle, monkeypatch):
+def test_an_invalid_setting_is_reported_with_its_variable(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_CONTROL", "shadow")
     ran = oracle("ask", "Hello")
     assert ran.code == 1
@@ -153,14 +153,14 @@ def test_a_misspelt_setting_in_the_file_is_noted(oracle, tmp_path):
     assert "Note: ORACLE_MODLE is not a setting and has no effect; did you mean ORACLE_MODEL?" in ran.err
 
 
-def test_settings_may_stand_in_a_file(oracle, tmp_path):
+def test_settings_can_be_in_a_file(oracle, tmp_path):
     (tmp_path / ".env").write_text("ORACLE_LLM=nobody\n")
     ran = oracle("ask", "Hello")
     assert ran.code == 1
     assert "ORACLE_LLM must be 'auto', 'anthropic' or 'offline', not 'nobody'" in ran.err
 
 
-def test_an_operators_ceiling_lowers_a_limit_and_says_so(oracle, monkeypatch):
+def test_an_operators_ceiling_lowers_a_limit_with_a_note(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_MAX_ITERATIONS", "4")
     ran = oracle("ask", "Thanks!", "--limit", "max_iterations=9", "--limit", "token_budget=5000")
     assert ran.code == 0
@@ -168,7 +168,7 @@ def test_an_operators_ceiling_lowers_a_limit_and_says_so(oracle, monkeypatch):
     assert "token_budget" not in ran.err
 
 
-def test_a_tree_with_mistakes_is_told_like_a_compiler_would(oracle, monkeypatch, tmp_path):
+def test_mistakes_in_a_tree_are_reported_like_compiler_errors(oracle, monkeypatch, tmp_path):
     folder = tmp_path / "trees"
     folder.mkdir()
     (folder / "mine.yaml").write_text("tree: mine\nroot:\n  sequence:\n    - llm_turn: {timeout: 120}\n    - finsh\n")
@@ -189,7 +189,7 @@ def test_an_edited_tree_takes_effect(oracle, monkeypatch, tmp_path):
     assert (ran.code, ran.out) == (0, "Closed today.\n")
 
 
-def test_the_plain_loop_answers_as_well(oracle, monkeypatch, project):
+def test_the_plain_loop_answers_too(oracle, monkeypatch, project):
     monkeypatch.setenv("ORACLE_CONTROL", "loop")
     ran = oracle("ask", "Where is the function check_password?", "--project", project)
     assert ran.code == 0

@@ -1,4 +1,4 @@
-"""Markdown in blocks, whatever the pieces in which it comes."""
+"""Markdown is split into the same blocks, whatever the pieces that it arrives in."""
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ def read(pieces):
 
 
 @pytest.mark.parametrize(("text", "blocks"), TABLE.values(), ids=TABLE)
-def test_a_text_is_read_in_blocks(text, blocks):
+def test_a_text_is_split_into_blocks(text, blocks):
     assert read([text]) == blocks
     assert read(text) == blocks
 
@@ -56,12 +56,12 @@ def test_any_pieces_give_the_same_blocks(text, rng):
 
 
 @given(MARKS)
-def test_no_line_with_words_is_lost(text):
+def test_no_line_with_text_is_lost(text):
     lines = [line for block in read([text]) for line in block.removeprefix("= ").split("\n") if line.strip()]
     assert lines == [line for line in text.split("\n") if line.strip()]
 
 
-def test_what_is_not_finished_can_be_looked_at():
+def test_the_unfinished_block_can_be_read():
     reader = BlockReader()
     assert reader.pending is None
     assert reader.feed("One ") == []

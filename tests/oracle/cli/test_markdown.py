@@ -1,4 +1,4 @@
-"""Markdown on a terminal: readable, whole, harmless."""
+"""Markdown on a terminal is readable, complete and free of control sequences."""
 
 import io
 
@@ -70,7 +70,7 @@ def test_deep_nesting_is_shown_as_it_was_written():
 
 @given(st.text(alphabet="ab*_`[]()<>!|#>-1. \\&;:\n", max_size=120), st.integers(10, 80))
 @settings(deadline=None, max_examples=60)
-def test_whatever_is_written_no_letter_is_lost(text, width):
+def test_no_letter_of_any_text_is_lost(text, width):
     text = text.replace("```", "")  # the language of a fence is none of its text
     shown = render(text, width=width)
     assert all(shown.count(letter) >= text.count(letter) for letter in "ab")
@@ -80,18 +80,18 @@ def test_whatever_is_written_no_letter_is_lost(text, width):
     "evil", ["\x1b]0;x\x07", "\x1b[2J", "\x9b2J", "\u202e", "\x08", "&#27;[2J", "&#x9b;2J", "&#x202e;"]
 )
 @pytest.mark.parametrize("place", ["{}", "`{}`", "```\n{}\n```", "[a]({})", "[{}](b)", "| a |\n|---|\n| {} |", "# {}"])
-def test_nothing_reaches_the_terminal_that_it_would_obey(evil, place):
+def test_no_control_character_reaches_the_terminal(evil, place):
     shown = render(clean(place.format(evil)), colour=False)
     assert not any(character in shown for character in "\x1b\x07\x9b\u202e\x08")
 
 
-def test_no_address_is_given_to_the_terminal_to_open():
+def test_links_are_not_written_as_terminal_hyperlinks():
     assert "\x1b]8" not in render("[a](https://x.invalid) <https://y.invalid> https://z.invalid", colour=True)
 
 
-def test_the_end_of_a_block_can_be_shown_alone():
+def test_only_the_end_of_a_block_can_be_shown():
     assert render("```\n" + "\n".join("abc") + "\n```", tail=2) == "  b\n  c\n"
 
 
-def test_lines_are_not_filled_with_blanks():
+def test_lines_are_not_padded_with_spaces():
     assert not any(line.endswith(" ") for line in render("a b c\n" * 30 + "\n```\nx\n```", colour=False).split("\n"))

@@ -17,12 +17,12 @@ from oracle.testing import Disturbed, ScriptedTurn, StandInProvider
 
 HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
 LIMIT_S = 60
-"""Against a hang of the test itself; nothing waits for it."""
+"""Seconds, in case the test itself hangs; nothing waits this long."""
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, provided, number):
+async def test_an_interruption_keeps_the_partial_answer_and_ends_with_done(start, provided, number):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
         process = await start("ask", "Hello", "--json")
@@ -36,26 +36,26 @@ async def test_an_interruption_keeps_what_was_said_and_ends_with_done(start, pro
 
 
 @pytest.mark.long
-async def test_an_interruption_is_told_in_plain_text(start, provided):
+async def test_an_interruption_is_reported_in_plain_text(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
         process = await start("ask", "Hello")
-        said = await process.stdout.readuntil(b"good.")
+        shown = await process.stdout.readuntil(b"good.")
         process.send_signal(signal.SIGINT)
         rest, err = await process.communicate()
     assert process.returncode == 130
-    assert (said + rest).decode() == "So far so good.\n"
+    assert (shown + rest).decode() == "So far so good.\n"
     assert err.decode().startswith("cancelled · ")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_before_the_question_was_asked_ends_the_command(number):
+def test_an_interruption_before_the_query_starts_ends_the_command(number):
     with pytest.raises(SystemExit) as ended, Interrupts():
         os.kill(os.getpid(), number)
     assert ended.value.code == 128 + number
 
 
-def test_an_interruption_that_the_caller_ignores_stays_ignored():
+def test_an_interruption_that_the_parent_process_ignores_stays_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with Interrupts() as interrupts:
@@ -67,11 +67,11 @@ def test_an_interruption_that_the_caller_ignores_stays_ignored():
 
 
 def test_the_first_interruption_stops_the_query_and_leaves_the_second_to_the_system():
-    told = []
+    called = []
     with Interrupts() as interrupts:
-        interrupts.bind(stop=lambda: told.append("stop"), give_up=lambda: told.append("give up"))
+        interrupts.bind(stop=lambda: called.append("stop"), give_up=lambda: called.append("give up"))
         os.kill(os.getpid(), signal.SIGINT)
-        assert told == ["give up", "stop"]
+        assert called == ["give up", "stop"]
         assert interrupts.exit_code == 130
         assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -79,7 +79,7 @@ def test_the_first_interruption_stops_the_query_and_leaves_the_second_to_the_sys
 
 
 @pytest.mark.long
-async def test_a_second_interruption_ends_a_command_that_is_stuck_in_writing(start, provided):
+async def test_a_second_interruption_ends_a_command_that_is_blocked_in_a_write(start, provided):
     async with StandInProvider([Disturbed(ScriptedTurn(text="word " * 100_000, piece_chars=1000), "hang")]) as provider:
         provided(provider)
         read_end, write_end = os.pipe()
@@ -88,7 +88,7 @@ async def test_a_second_interruption_ends_a_command_that_is_stuck_in_writing(sta
         # Nobody reads: the pipe is full after 64 KiB, and the command waits in the middle of a write.
         await asyncio.to_thread(os.read, read_end, 1)
         process.send_signal(signal.SIGINT)
-        while catches(process.pid, signal.SIGINT):  # noqa: ASYNC110  another process's state tells of no event
+        while catches(process.pid, signal.SIGINT):  # noqa: ASYNC110  the state of another process has no event to await
             await asyncio.sleep(0)
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), LIMIT_S) == -signal.SIGINT
@@ -103,7 +103,7 @@ def catches(pid, number):
 
 
 @pytest.mark.long
-async def test_a_reader_that_goes_away_ends_the_query_quietly(start, provided):
+async def test_a_closed_pipe_ends_the_query_without_a_message(start, provided):
     turn = ScriptedTurn(text="word " * 20_000, piece_chars=100)
     async with StandInProvider([turn]) as provider:
         provided(provider)
@@ -121,7 +121,7 @@ async def test_a_reader_that_goes_away_ends_the_query_quietly(start, provided):
     ("redirections", "code"),
     [("<&-", 0), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 0), (">/dev/full", 1)],
 )
-async def test_closed_and_full_streams_do_no_harm(start, redirections, code):
+async def test_closed_and_full_streams_cause_no_traceback(start, redirections, code):
     process = await start("ask", "Thanks!", wrapper=("sh", "-c", f'"$@" {redirections}', "sh"))
     out, err = await process.communicate()
     assert process.returncode == code
@@ -131,7 +131,7 @@ async def test_closed_and_full_streams_do_no_harm(start, redirections, code):
 
 
 @pytest.mark.long
-async def test_a_closed_standard_input_is_no_question(start):
+async def test_a_closed_standard_input_has_no_question(start):
     process = await start("ask", wrapper=("sh", "-c", '"$@" <&-', "sh"))
     _, err = await process.communicate()
     assert process.returncode == 1
@@ -139,7 +139,7 @@ async def test_a_closed_standard_input_is_no_question(start):
 
 
 async def at_terminal(start, *arguments, until=b"\x00", then=None):
-    """What a terminal gets; `then` is called with the process as soon as `until` was shown."""
+    """The output on a terminal; `then` is called with the process as soon as `until` is shown."""
     parent, child = pty.openpty()
     os.set_blocking(parent, False)
     process = await start(
@@ -166,7 +166,7 @@ async def at_terminal(start, *arguments, until=b"\x00", then=None):
     return await process.wait(), shown.decode()
 
 
-async def test_a_person_at_a_terminal_sees_the_answer_with_what_was_done_for_it(start, project):
+async def test_a_terminal_shows_the_answer_with_its_tool_calls(start, project):
     code, shown = await at_terminal(start, "ask", "Where is the function check_password?", "--project", project)
     assert code == 0
     assert "\x1b[32m✓\x1b[0m search_code(" in shown
@@ -176,7 +176,7 @@ async def test_a_person_at_a_terminal_sees_the_answer_with_what_was_done_for_it(
 
 
 @pytest.mark.long
-async def test_markdown_is_rendered_at_a_terminal_and_left_alone_in_a_pipe(start, provided):
+async def test_markdown_is_rendered_on_a_terminal_and_unchanged_in_a_pipe(start, provided):
     text = "## Title\n\nSee **this** in `a.py`:\n\n```\nx = 1\n```\n\n1. one\n2. two"
     answer = ScriptedTurn(text=text, piece_chars=3)
     async with StandInProvider([answer, answer]) as provider:
@@ -192,7 +192,7 @@ async def test_markdown_is_rendered_at_a_terminal_and_left_alone_in_a_pipe(start
 
 
 @pytest.mark.long
-async def test_ctrl_c_at_a_terminal_gives_the_cursor_back_and_says_so(start, provided):
+async def test_ctrl_c_at_a_terminal_restores_the_cursor_and_is_reported(start, provided):
     async with StandInProvider([HANGS]) as provider:
         provided(provider)
         code, shown = await at_terminal(
@@ -205,26 +205,26 @@ async def test_ctrl_c_at_a_terminal_gives_the_cursor_back_and_says_so(start, pro
 
 
 @pytest.mark.long
-async def test_no_colour_is_shown_where_none_is_wanted(start, monkeypatch):
+async def test_no_colour_is_written_if_colour_is_turned_off(start, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     _, shown = await at_terminal(start, "ask", "Thanks!")
     assert "\x1b[3" not in shown
 
 
 @pytest.mark.long
-async def test_a_terminal_that_can_only_print_gets_plain_text(start, monkeypatch):
+async def test_a_dumb_terminal_gets_plain_text(start, monkeypatch):
     process = await start("ask", "Thanks!", wrapper=("env", "TERM=dumb"))
     out, _ = await process.communicate()
     assert b"\x1b" not in out
 
 
-async def test_the_help_and_the_version_need_no_part_of_the_agent():
+async def test_the_help_and_the_version_import_no_part_of_the_agent():
     code = "import sys; from oracle.cli import main; main(['--help']); sys.exit('oracle.answering' in sys.modules)"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.DEVNULL)
     assert await process.wait() == 0
 
 
-def test_the_version_is_told(oracle):
+def test_the_version_is_printed(oracle):
     ran = oracle("--version")
     assert ran.code == 0
     assert ran.out.startswith("oracle 0.")
@@ -236,7 +236,7 @@ def test_without_a_command_the_help_is_shown(oracle):
     assert "trees  Check tree files" in ran.out
 
 
-def test_an_unknown_command_is_told(oracle):
+def test_an_unknown_command_is_reported(oracle):
     ran = oracle("aks")
     assert ran.code == 2
     assert "No such command 'aks'" in ran.err
@@ -254,7 +254,7 @@ def test_the_package_can_be_run_as_the_command(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "right"), [(["seve"], "serve"), (["trees", "chekc"], "check")])
-def test_a_misspelt_command_is_told_the_nearest(oracle, words, right):
+def test_the_closest_name_is_suggested_for_a_misspelt_command(oracle, words, right):
     ran = oracle(*words)
     assert ran.code == 2
     assert f"No such command {words[-1]!r}; did you mean {right!r}?" in ran.err

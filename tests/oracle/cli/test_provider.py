@@ -1,4 +1,4 @@
-"""`oracle ask` with the real SDK against a provider that fails in every way."""
+"""`oracle ask` with the real SDK against a provider that fails in many ways."""
 
 import json
 
@@ -32,7 +32,7 @@ async def test_an_answer_of_the_provider_is_shown_with_its_tokens_and_model(capf
     assert err.startswith("completed · 1 turn · 120 tokens · claude-sonnet-5-5 · ")
 
 
-async def test_a_model_is_asked_for_by_its_name(capfd, provided):
+async def test_a_model_is_requested_by_its_name(capfd, provided):
     async with StandInProvider([SAID]) as provider:
         provided(provider)
         assert await ask(model="claude-haiku-5-5") == 0
@@ -40,7 +40,7 @@ async def test_a_model_is_asked_for_by_its_name(capfd, provided):
     assert "claude-haiku-5-5" in capfd.readouterr().err
 
 
-async def test_tools_of_the_provider_and_ours_are_shown_with_their_results(capfd, provided, project, monkeypatch):
+async def test_tools_of_the_provider_and_the_agent_are_shown_with_results(capfd, provided, project, monkeypatch):
     monkeypatch.setenv("ORACLE_PROJECT_DIR", str(project))
     turns = [
         ScriptedTurn(tool_calls=(ScriptedCall("read_file", {"path": "nothing.py"}),)),
@@ -66,7 +66,7 @@ async def test_tools_of_the_provider_and_ours_are_shown_with_their_results(capfd
         pytest.param(HttpError("invalid_request_error", "prompt is too long"), "too long", id="too long"),
     ],
 )
-async def test_a_provider_that_refuses_is_told_with_what_would_be_right(capfd, provided, reply, message):
+async def test_a_refusal_of_the_provider_is_reported_with_a_correction(capfd, provided, reply, message):
     async with StandInProvider([reply]) as provider:
         provided(provider, key="sk-secret-key")
         assert await ask() == FAILED
@@ -79,7 +79,7 @@ async def test_a_provider_that_refuses_is_told_with_what_would_be_right(capfd, p
 
 
 @pytest.mark.parametrize("how", ["reset", "early_end", "error_event"])
-async def test_what_was_said_before_the_connection_broke_is_kept(capfd, provided, how):
+async def test_text_from_before_the_connection_was_lost_is_kept(capfd, provided, how):
     async with StandInProvider([Disturbed(SAID, how)]) as provider:
         provided(provider)
         assert await ask() == FAILED

@@ -1,4 +1,4 @@
-"""`oracle serve` as a process: what it prints, what it refuses, how it ends."""
+"""`oracle serve` as a process: its output, its refusals, its end."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ async def listening(process):
     return found[1].decode()
 
 
-async def test_it_prints_where_it_listens_and_how_it_answers_and_ends_with_0(start, project, tmp_path):
+async def test_it_prints_its_address_and_configuration_and_ends_with_0(start, project, tmp_path):
     process = await start("serve", "--port", "0", "--project", project, "--data-dir", tmp_path / "data")
     url = await listening(process)
     how = await process.stdout.readline()
@@ -47,7 +47,7 @@ async def test_it_prints_where_it_listens_and_how_it_answers_and_ends_with_0(sta
 
 
 @pytest.mark.long
-async def test_no_token_and_no_word_of_a_user_is_in_the_log(start, tmp_path, monkeypatch):
+async def test_no_token_and_no_text_of_a_user_is_in_the_log(start, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_TOKENS", "hush-token-0123456789=anna")
     monkeypatch.setenv("ORACLE_JWT_SECRET", "hush-secret-" + "0" * 32)
     process = await start("serve", "--port", "0", "--data-dir", tmp_path / "data")
@@ -108,7 +108,7 @@ async def test_a_second_signal_ends_it_at_once(start, provided, number, tmp_path
     ],
     ids=["open door", "project", "trees", "vault", "misspelt", "tokens", "database"],
 )
-def test_what_keeps_it_from_starting_is_told_in_one_message(oracle, monkeypatch, arguments, environment, message):
+def test_a_reason_not_to_start_is_reported_in_one_message(oracle, monkeypatch, arguments, environment, message):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     ran = oracle("serve", "--port", "0", *arguments)
@@ -119,7 +119,7 @@ def test_what_keeps_it_from_starting_is_told_in_one_message(oracle, monkeypatch,
     assert "hush" not in ran.err
 
 
-def test_mistakes_in_the_tree_that_answers_keep_it_from_starting(oracle, tmp_path):
+def test_mistakes_in_the_default_tree_keep_it_from_starting(oracle, tmp_path):
     (tmp_path / "oracle.yaml").write_text("tree: oracle\nroot:\n  sequence: [llm_trun]\n")
     ran = oracle("serve", "--port", "0", "--trees", tmp_path)
     assert ran.code == 1
@@ -130,7 +130,7 @@ def test_mistakes_in_the_tree_that_answers_keep_it_from_starting(oracle, tmp_pat
 
 
 @pytest.mark.long
-async def test_a_proxy_that_cannot_be_used_is_one_message(start, monkeypatch):
+async def test_an_unusable_proxy_is_reported_in_one_message(start, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
     monkeypatch.setenv("HTTPS_PROXY", "foo://proxy.example.com")
     process = await start("ask", "Hello")

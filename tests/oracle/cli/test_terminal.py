@@ -53,7 +53,7 @@ def raw(*chunks, no_color=False):
 
 
 def screen(*chunks):
-    """What remains to be read: erased lines are gone, colours left out."""
+    """The text left on the screen, without erased lines and colours."""
     rows, column = [""], 0
     for token in re.findall(r"\x1b\[[?0-9;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", raw(*chunks)):
         if token == "\n":
@@ -72,7 +72,7 @@ def screen(*chunks):
     return "\n".join(rows)
 
 
-def test_text_tool_calls_and_notifications_stand_apart_and_in_order():
+def test_text_tool_calls_and_notifications_are_separated_and_in_order():
     shown = screen(
         Thinking("hm"),
         Content("Let me "),
@@ -101,14 +101,14 @@ def test_text_tool_calls_and_notifications_stand_apart_and_in_order():
     )
 
 
-def test_calls_under_way_turn_below_and_are_gone_when_they_are_done():
+def test_running_calls_have_spinners_below_that_vanish_at_their_end():
     shown = raw(CALL)
     assert "\N{BRAILLE PATTERN DOTS-124}" in shown
     assert 'search_code(query="auth")' in shown
     assert screen(CALL, RESULT, DONE).count("search_code") == 1
 
 
-def test_calls_that_run_side_by_side_are_all_shown_as_they_end():
+def test_parallel_calls_are_each_shown_as_they_end():
     second = ToolCalled(ToolCall("2", "read_file", {"path": "b.py"}))
     shown = screen(CALL, second, ToolReturned("2", "no such file", is_error=True, duration_ms=1), RESULT, DONE)
     assert shown.startswith(
@@ -159,26 +159,26 @@ completed · 3 turns · 1,234 tokens · m · 1.2 s
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_markdown_is_rendered_and_shown_once_in_whatever_pieces_it_comes(seed):
+def test_markdown_in_any_pieces_is_rendered_and_shown_once(seed):
     rng = random.Random(seed)
     cuts = sorted(rng.randrange(len(ANSWER)) for _ in range(40))
     pieces = [ANSWER[start:end] for start, end in zip([0, *cuts], [*cuts, len(ANSWER)], strict=True)]
     assert screen(*(Content(piece) for piece in pieces), DONE) == SHOWN
 
 
-def test_a_block_that_is_not_finished_is_shown_when_the_answer_is_cut_off():
+def test_an_unfinished_block_is_shown_when_the_answer_is_cut_off():
     assert screen(Content("Half of a sent")) == "Half of a sent\n"
     assert screen(Content("```\nx = 1")) == "  x = 1\n"
 
 
-def test_a_block_higher_than_the_screen_is_whole_when_it_is_finished():
+def test_a_block_taller_than_the_screen_is_complete_when_it_is_finished():
     lines = [f"line {number}" for number in range(60)]
     assert screen(Content("```\n"), *(Content(f"{line}\n") for line in lines), Content("```\n")) == "".join(
         f"  {line}\n" for line in lines
     )
 
 
-def test_two_turns_text_and_the_calls_between_them_stand_one_empty_line_apart():
+def test_one_empty_line_separates_the_text_of_two_turns_and_the_calls_between():
     shown = screen(
         Content("A"), Content("\n\n"), Thinking("hm"), CALL, RESULT, Thinking("hm"), Content("\n\n"), Content("B")
     )
@@ -189,7 +189,7 @@ def test_notifications_are_amber():
     assert "\x1b[38;2;255;176;0m! Approaching" in raw(NOTICE)
 
 
-def test_no_colour_is_used_where_none_is_wanted():
+def test_no_colour_is_used_if_colour_is_turned_off():
     assert "38;2" not in raw(CALL, RESULT, NOTICE, DONE, no_color=True)
 
 
@@ -197,14 +197,14 @@ def test_thinking_is_hidden():
     assert "secretly" not in raw(Thinking("secretly"), Content("Hi."), DONE)
 
 
-def test_an_error_is_read_once_as_the_sentence_that_ends_the_answer():
+def test_an_error_is_shown_once_in_the_sentence_that_ends_the_answer():
     shown = screen(
         Content("Half"), Failed("It failed.", "internal"), Content("\n\n"), Content("Stopped: It failed."), DONE
     )
     assert shown.startswith("Half\n\nStopped: It failed.\n\ncompleted")
 
 
-def test_the_cursor_is_given_back_after_an_interruption():
+def test_the_cursor_is_restored_after_an_interruption():
     shown = raw(CALL)
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
 

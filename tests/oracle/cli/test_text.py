@@ -28,19 +28,19 @@ BIDI_OVERRIDES = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
         pytest.param("\x00\x08\x7f", "\\x00\\x08\\x7f", id="NUL, backspace, DEL"),
     ],
 )
-def test_what_a_terminal_would_obey_is_shown_as_an_escape(text, shown):
+def test_control_sequences_are_shown_as_escapes(text, shown):
     assert clean(text) == shown
 
 
 @given(st.text())
-def test_cleaned_text_holds_nothing_that_a_terminal_obeys(text):
+def test_cleaned_text_has_no_control_characters(text):
     left = set(clean(text)) - set("\n\t")
     assert not [character for character in left if unicodedata.category(character) in OBEYED]
     assert not left & BIDI_OVERRIDES
 
 
 @given(st.text(), st.integers(0, 50))
-def test_text_in_pieces_is_cleaned_like_the_whole(text, at):
+def test_pieces_are_cleaned_like_the_whole_text(text, at):
     assert clean(text[:at]) + clean(text[at:]) == clean(text)
 
 
@@ -51,12 +51,12 @@ def test_one_line_is_one_bounded_line(text, longest):
     assert "\n" not in line
 
 
-def test_a_tool_call_reads_like_a_function_call():
+def test_a_tool_call_is_written_like_a_function_call():
     assert call_label("search_code", {"query": "auth", "limit": 3}) == 'search_code(query="auth", limit=3)'
 
 
 @given(st.text(), st.dictionaries(st.text(), st.recursive(st.none() | st.floats() | st.text(), st.lists)))
-def test_a_tool_call_is_one_clean_line_whatever_the_model_wrote(name, arguments):
+def test_any_tool_call_is_one_clean_line(name, arguments):
     label = call_label(name, arguments)
     assert "\n" not in label
     assert "\x1b" not in label
@@ -74,5 +74,5 @@ def test_a_tool_call_is_one_clean_line_whatever_the_model_wrote(name, arguments)
         (Source("a\x1b[2J\n.py", "code", line=3), "a\\x1b[2J .py:3"),
     ],
 )
-def test_a_source_is_listed_by_its_place(source, label):
+def test_a_source_is_labelled_by_its_place(source, label):
     assert source_label(source) == label

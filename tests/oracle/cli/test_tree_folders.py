@@ -28,7 +28,7 @@ def test_a_copy_has_every_shipped_tree_and_the_schema_that_its_editor_line_names
     assert oracle("trees", "check", "my-trees").code == 0
 
 
-def test_a_second_copy_changes_no_file_and_says_what_is_new_and_what_differs(oracle, tmp_path):
+def test_a_second_copy_changes_no_file_and_reports_new_and_differing_files(oracle, tmp_path):
     oracle("trees", "init", "my-trees")
     own = tmp_path / "my-trees"
     (own / "fallback.yaml").unlink()
@@ -46,14 +46,14 @@ def test_a_second_copy_changes_no_file_and_says_what_is_new_and_what_differs(ora
     assert (own / "tree.schema.json").read_text() == "{}"
 
 
-def test_a_copy_is_made_where_the_setting_names_a_folder_that_is_not_there_yet(oracle, tmp_path, monkeypatch):
+def test_a_copy_is_made_although_the_setting_names_a_missing_folder(oracle, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "not/yet")
     assert oracle("trees", "list").code == 1
     assert oracle("trees", "init", "not/yet").code == 0
     assert oracle("trees", "list").code == 0
 
 
-def test_no_link_is_written_through(oracle, tmp_path):
+def test_symbolic_links_are_not_followed_when_writing(oracle, tmp_path):
     own = tmp_path / "my-trees"
     own.mkdir()
     (own / "oracle.yaml").symlink_to(tmp_path / "elsewhere")
@@ -70,7 +70,7 @@ def test_no_link_is_written_through(oracle, tmp_path):
         (300 * "a", f"the folder '{300 * 'a'}' cannot be made: File name too long"),
     ],
 )
-def test_a_folder_that_cannot_be_written_is_one_message(oracle, tmp_path, folder, message):
+def test_an_unwritable_folder_is_reported_in_one_message(oracle, tmp_path, folder, message):
     (tmp_path / "file").touch()
     ran = oracle("trees", "init", folder)
     assert (ran.code, ran.out) == (1, "")
@@ -78,13 +78,13 @@ def test_a_folder_that_cannot_be_written_is_one_message(oracle, tmp_path, folder
 
 
 @pytest.mark.skipif(not os.path.isdir("/sys"), reason="there is no folder here that root cannot write to")  # noqa: PTH112
-def test_a_file_that_cannot_be_written_is_one_message(oracle):
+def test_an_unwritable_file_is_reported_in_one_message(oracle):
     ran = oracle("trees", "init", "/sys")
     assert ran.code == 1
     assert ran.err.startswith("Error: '/sys/continue_answer.yaml' cannot be written: ")
 
 
-def test_the_list_says_which_file_serves_a_name_and_which_it_takes_the_place_of(oracle, tmp_path, monkeypatch):
+def test_the_list_has_the_file_behind_each_name_and_the_file_that_it_replaces(oracle, tmp_path, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "my-trees")
     own = tmp_path / "my-trees"
     own.mkdir()
@@ -112,7 +112,7 @@ def test_the_list_of_the_shipped_folder_names_each_tree_once(oracle, monkeypatch
     assert ran.out.count("(shipped") == len(ran.out.splitlines()) == len(SHIPPED)
 
 
-def test_a_file_in_the_place_of_a_folder_of_trees_is_one_message(oracle, tmp_path, monkeypatch):
+def test_a_file_instead_of_a_folder_of_trees_is_reported_in_one_message(oracle, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("ORACLE_TREES_DIR", "file")
     ran = oracle("trees", "list")

@@ -11,7 +11,7 @@ from trees import FOLDER
 WRONG = "tree: mine\nroot:\n  sequence:\n    - llm_turn: {timeout: 120}\n    - finsh\n"
 
 
-def test_the_shipped_trees_are_right(oracle):
+def test_the_shipped_trees_are_valid(oracle):
     ran = oracle("trees", "check")
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -19,7 +19,7 @@ def test_the_shipped_trees_are_right(oracle):
     assert all(": OK (" in line for line in lines)
 
 
-def test_every_mistake_is_told_with_its_place_a_caret_and_a_hint(oracle, tmp_path):
+def test_every_mistake_is_reported_with_its_place_a_caret_and_a_hint(oracle, tmp_path):
     (tmp_path / "mine.yaml").write_text(WRONG)
     ran = oracle("trees", "check", "mine.yaml")
     assert ran.code == 1
@@ -44,7 +44,7 @@ def test_a_folder_is_checked_file_by_file(oracle, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nothing.yaml", "no-folder"])
-def test_a_path_that_is_not_there_is_a_mistake(oracle, name):
+def test_a_missing_path_is_a_mistake(oracle, name):
     ran = oracle("trees", "check", name)
     assert ran.code == 1
     assert "cannot be read: No such file or directory" in ran.out
@@ -84,7 +84,7 @@ def test_a_mistake_that_another_file_has_as_well_is_reported_in_each(oracle, mon
     assert mine.partition(" ")[2] == shipped.partition(" ")[2]
 
 
-def test_a_trees_folder_that_is_none_is_told(oracle, monkeypatch):
+def test_a_missing_folder_of_trees_is_reported(oracle, monkeypatch):
     monkeypatch.setenv("ORACLE_TREES_DIR", "none")
     ran = oracle("trees", "check")
     assert ran.code == 1
@@ -118,7 +118,7 @@ def test_a_tree_is_shown_from_its_file(oracle, tmp_path):
         ("./", "Error: './' is a folder; name a tree, or one tree file"),
     ],
 )
-def test_what_cannot_be_shown_is_told(oracle, tmp_path, name, message):
+def test_a_tree_that_cannot_be_shown_is_reported(oracle, tmp_path, name, message):
     (tmp_path / "mine.yaml").write_text(WRONG)
     ran = oracle("trees", "show", name)
     assert ran.code == 1
@@ -126,7 +126,7 @@ def test_what_cannot_be_shown_is_told(oracle, tmp_path, name, message):
     assert ran.out == ""
 
 
-def test_the_schema_is_json_and_knows_the_agents_kinds(oracle):
+def test_the_schema_is_json_and_has_the_agents_kinds(oracle):
     ran = oracle("trees", "schema")
     assert ran.code == 0
     schema = json.loads(ran.out)
@@ -134,7 +134,7 @@ def test_the_schema_is_json_and_knows_the_agents_kinds(oracle):
     assert "llm_turn" in ran.out
 
 
-def test_a_picture_in_a_pipe_that_closes_is_no_error():
+def test_a_closed_pipe_is_no_error_when_a_tree_is_shown():
     script = "oracle trees show oracle --format json | head -c 1; echo ${PIPESTATUS[0]}"
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=_with_scripts())
     assert ran.stdout.splitlines()[-1] in {"{0", "{141"}

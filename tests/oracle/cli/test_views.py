@@ -27,7 +27,7 @@ def done(reason):
 
 
 class Terminated(io.StringIO):
-    """A stream whose reader has gone away."""
+    """A stream whose reader has closed it."""
 
     def write(self, text):
         raise BrokenPipeError(32, "Broken pipe")
@@ -75,7 +75,7 @@ def test_numbers_that_json_lacks_are_null_as_in_the_stream():
     assert json.loads(line)["tool_call"]["arguments"] == {"x": [None, None, 1.5]}
 
 
-def test_plain_text_keeps_the_answer_apart_from_what_is_told_about_it():
+def test_plain_text_separates_the_answer_from_notes_about_it():
     out, aside = plain(
         Thinking("secretly"),
         ToolCalled(ToolCall("1", "search_code", {"query": "auth"})),
@@ -95,7 +95,7 @@ def test_plain_text_keeps_the_answer_apart_from_what_is_told_about_it():
     )
 
 
-def test_plain_text_of_a_failure_has_its_message_on_the_side():
+def test_the_message_of_a_failure_goes_to_the_other_stream():
     out, aside = plain(
         ToolCalled(ToolCall("1", "read_file", {"path": "x"})),
         ToolReturned("1", "there is no file\nat all", is_error=True, duration_ms=2),
@@ -108,11 +108,11 @@ def test_plain_text_of_a_failure_has_its_message_on_the_side():
     assert "error: The provider \\x1b[31mfailed.\n" in aside
 
 
-def test_a_query_that_said_nothing_prints_nothing_on_standard_output():
+def test_a_query_without_text_prints_nothing_on_standard_output():
     assert plain(done("user_cancelled"))[0] == ""
 
 
-def test_the_last_line_counts_one_turn_as_one():
+def test_the_last_line_uses_the_singular_for_one():
     assert ending(done("user_cancelled"), elapsed_s=0.04) == "cancelled · 1 turn · 1 token · m · 0.0 s"
 
 
@@ -146,11 +146,11 @@ def test_a_query_without_an_end_is_not_answered():
     assert not is_answered(answer)
 
 
-def test_a_reader_that_goes_away_is_told_of_once_and_never_raises():
-    told = []
-    out = SafeStream(Terminated(), on_failure=lambda: told.append(True))
+def test_a_closed_reader_is_reported_once_and_never_raises():
+    failures = []
+    out = SafeStream(Terminated(), on_failure=lambda: failures.append(True))
     out.write("a")
     out.write("b")
     out.write_bytes(b"c")
-    assert told == [True]
+    assert failures == [True]
     assert isinstance(out.failure, BrokenPipeError)

@@ -1,4 +1,4 @@
-"""What every store of conversations promises; run over the one in memory and over the databases."""
+"""The contract of every store of conversations; run against the one in memory and the databases."""
 
 from collections.abc import Awaitable, Callable
 

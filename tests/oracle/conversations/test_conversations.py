@@ -1,4 +1,4 @@
-"""What a conversation keeps, and that the one in memory keeps its promises."""
+"""The messages of an exchange, and the contract of conversations in memory."""
 
 from itertools import count
 
@@ -29,6 +29,6 @@ def test_an_exchange_without_an_answer_has_no_message_of_the_assistant() -> None
 
 
 @pytest.mark.parametrize("promise", CONTRACT, ids=lambda promise: promise.__name__)
-async def test_conversations_in_memory_keep_every_promise(promise: Promise) -> None:
+async def test_conversations_in_memory_fulfil_the_contract(promise: Promise) -> None:
     numbers = count(1)
     await promise(MemoryConversations(new_id=lambda: f"c{next(numbers)}"))

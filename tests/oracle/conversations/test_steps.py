@@ -1,4 +1,4 @@
-"""What a conversation keeps of tool calls is bounded, and says what is missing."""
+"""The tool calls that a conversation keeps are bounded, with marks for what is missing."""
 
 import json
 
@@ -28,7 +28,7 @@ def test_a_call_is_kept_with_its_result() -> None:
     ]
 
 
-def test_calls_side_by_side_keep_their_order_and_their_results() -> None:
+def test_parallel_calls_keep_their_order_and_their_results() -> None:
     first, second = call("c1", "one"), call("c2", "two")
     steps = [first[0], second[0], second[1], first[1]]
     assert [(each["id"], each["tool_result"]) for each in tool_calls_of(steps)] == [("c1", "one"), ("c2", "two")]
@@ -39,18 +39,18 @@ def test_a_call_without_a_result_is_an_error() -> None:
     assert (kept["tool_result"], kept["is_error"]) == ("", True)
 
 
-def test_a_long_result_is_shortened_and_says_so() -> None:
+def test_a_long_result_is_shortened_with_a_mark() -> None:
     (kept,) = tool_calls_of(call(result="x" * 5_000))
     assert kept["tool_result"] == "x" * 2_000 + "\n[... 3,000 more characters are not kept here]"
 
 
-def test_long_arguments_are_shortened_and_stay_an_object() -> None:
+def test_shortened_arguments_are_still_an_object() -> None:
     (kept,) = tool_calls_of(call(path="a.md", body="y" * 100_000, tags=["z" * 5_000], **{"k" * 9_000: 1}))
     assert kept["arguments"]["path"] == "a.md"
     assert kept["arguments"]["body"].endswith("more characters are not kept here]")
     assert len(json.dumps(kept["arguments"])) < 5_000
 
 
-def test_of_very_many_calls_the_first_are_kept() -> None:
+def test_only_the_first_of_very_many_calls_are_kept() -> None:
     steps = [step for number in range(MOST_CALLS + 50) for step in call(f"c{number}")]
     assert [each["id"] for each in tool_calls_of(steps)] == [f"c{number}" for number in range(MOST_CALLS)]

@@ -1,4 +1,4 @@
-"""A title is one line that can be read, whatever was asked."""
+"""A title is one readable line, whatever the question."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from oracle.conversations import one_line, title_of
         (" \n\0", ""),
     ],
 )
-def test_a_title_is_made_of_the_question(question: str, title: str) -> None:
+def test_a_title_is_made_from_the_question(question: str, title: str) -> None:
     assert title_of(question) == title
 
 

@@ -1,4 +1,4 @@
-"""Runs whose process is gone: ended from their logs by the next one."""
+"""Runs of a killed process are ended from their logs by the next one."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ SENTENCE = "Stopped: The service was interrupted before the answer was complete.
 
 
 async def until_killed(url: str, turns: list[Any], **oracle: Any) -> RunRecord:
-    """Begin a query, and leave it as a process leaves it that is killed when the text is out."""
+    """Begin a query, and leave it as a process that is killed once the text has been written."""
     async with open_store(url, worker="killed") as store, managed(store, turns, **oracle) as it:
         live = await it.start()
         await it.until_text(live.record, turns[-1].text)
@@ -55,31 +55,31 @@ WRITES = f"{READS} It is not known whether it was carried out; check that before
 
 
 @pytest.mark.parametrize(
-    ("writes", "is_still_there", "told"),
+    ("writes", "still_exists", "expected"),
     [
         pytest.param(False, True, READS, id="one that reads"),
         pytest.param(True, True, WRITES, id="one that writes"),
-        pytest.param(False, False, WRITES, id="one that there is no more"),
+        pytest.param(False, False, WRITES, id="one that no longer exists"),
     ],
 )
-async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_told(
-    url: str, *, writes: bool, is_still_there: bool, told: str
+async def test_turns_tokens_and_open_calls_of_an_interrupted_run_are_reported(
+    url: str, *, writes: bool, still_exists: bool, expected: str
 ) -> None:
     gate = Gate()
     probe = replace(made_tool(gate), writes=writes)
-    turns = [says("Looking.", calls("probe"), model="told")]
+    turns = [says("Looking.", calls("probe"), model="model-1")]
     async with open_store(url, worker="killed") as store, managed(store, turns, tools=[probe]) as it:
         record = (await it.start(ACTION_QUESTION if writes else CODE_QUESTION)).record
         await gate.begun.wait()
-    async with open_store(url, worker="next") as store, managed(store, tools=[probe] * is_still_there) as it:
+    async with open_store(url, worker="next") as store, managed(store, tools=[probe] * still_exists) as it:
         ended = await it.told(record)
     result = next(chunk for chunk in ended.chunks if chunk["type"] == "tool_result")
-    assert (result["is_error"], result["tool_result"]) == (True, told)
+    assert (result["is_error"], result["tool_result"]) == (True, expected)
     assert (ended.record.turns, ended.record.tokens_used, ended.record.tokens_estimated) == (1, 50, False)
-    assert ended.record.model_used == "told"
+    assert ended.record.model_used == "model-1"
 
 
-async def test_the_conversation_goes_on_after_an_interruption(url: str) -> None:
+async def test_the_conversation_can_be_continued_after_an_interruption(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
     async with restarted(url, [answers("The rest.")]) as it:
         await it.told(record)
@@ -89,7 +89,7 @@ async def test_the_conversation_goes_on_after_an_interruption(url: str) -> None:
     assert [message.role for message in ended.conversation.messages] == ["user", "assistant"] * 2
 
 
-async def test_until_it_is_ended_an_interrupted_run_is_running_and_its_conversation_busy(url: str) -> None:
+async def test_an_interrupted_run_is_running_and_its_conversation_busy_until_recovery(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
     nobody_ends = RunOptions(recover_at_once=0)
     async with open_store(url, worker="next") as store, managed(store, options=nobody_ends) as it:
@@ -107,7 +107,7 @@ async def test_until_it_is_ended_an_interrupted_run_is_running_and_its_conversat
         assert it.manager.recovering == 0
 
 
-async def test_a_run_that_had_only_begun_is_ended_too(url: str) -> None:
+async def test_a_run_without_any_event_is_ended_too(url: str) -> None:
     async with open_store(url, worker="killed") as store:
         record = await begin(store)
     async with restarted(url) as it:
@@ -116,7 +116,7 @@ async def test_a_run_that_had_only_begun_is_ended_too(url: str) -> None:
     assert ended.types == ["error", "content", "done"]
 
 
-async def test_a_run_whose_answer_was_saved_only_lacks_done_and_keeps_its_reason(url: str) -> None:
+async def test_a_run_whose_answer_was_saved_keeps_its_reason(url: str) -> None:
     async with open_store(url, worker="first") as store, managed(store, [answers()]) as it:
         whole = await it.ask()
     await cut(url, whole.record, chunks=1, forgets_answer=False)
@@ -125,7 +125,7 @@ async def test_a_run_whose_answer_was_saved_only_lacks_done_and_keeps_its_reason
     assert ended.chunks == whole.chunks
 
 
-async def test_a_limit_that_the_answer_has_told_stays_the_reason(url: str) -> None:
+async def test_a_limit_that_the_answer_gives_stays_the_reason(url: str) -> None:
     turns = [says("Looking.", calls("probe"))]
     async with open_store(url, worker="first") as store, managed(store, turns, tools=[made_tool(Gate())]) as it:
         whole = await it.ask(limits={"max_iterations": 1})
@@ -137,7 +137,7 @@ async def test_a_limit_that_the_answer_has_told_stays_the_reason(url: str) -> No
 
 
 @pytest.mark.parametrize("forgets_answer", [True, False])
-async def test_an_end_from_the_log_that_lacks_done_alone_is_finished(url: str, *, forgets_answer: bool) -> None:
+async def test_a_recovery_that_only_lacks_done_is_completed(url: str, *, forgets_answer: bool) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
     async with restarted(url) as it:
         whole = await it.told(record)
@@ -146,7 +146,7 @@ async def test_an_end_from_the_log_that_lacks_done_alone_is_finished(url: str, *
         assert (await it.told(record)).chunks == whole.chunks
 
 
-async def test_an_end_from_the_log_can_be_interrupted_anywhere_and_is_the_same_in_the_end(url: str) -> None:
+async def test_a_recovery_that_is_interrupted_anywhere_has_the_same_result(url: str) -> None:
     record = await until_killed(url, [says("Half of the", calls("probe"), hang=True)])
     async with restarted(url) as it:
         whole = await it.told(record)
@@ -158,7 +158,7 @@ async def test_an_end_from_the_log_can_be_interrupted_anywhere_and_is_the_same_i
 
 
 async def cut(url: str, record: RunRecord, *, chunks: int, forgets_answer: bool) -> None:
-    """Take a database back to before the last chunks of an ended run, as if its worker had been killed then."""
+    """Remove the last chunks of an ended run from a database, as if its worker had been killed before them."""
 
     def back(connection: Connection) -> None:
         of_run = (schema.event.c.run_id == record.id) & schema.event.c.chunk_n.is_not(None)
@@ -188,7 +188,7 @@ async def begin(store: Store, **values: Any) -> RunRecord:
     return await store.runs.begin(new)
 
 
-async def test_what_this_process_has_not_written_yet_is_part_of_the_end(store: Store, url: str) -> None:
+async def test_recovery_includes_what_this_process_has_yet_to_write(store: Store, url: str) -> None:
     new = NewRun("run-1", "local", "context-1", "oracle", {"question": CODE_QUESTION}, {}, timeout_s=120.0)
     record = await store.runs.begin(new)
     log = store.log.writer(record)

@@ -7,7 +7,7 @@ from oracle.runs.tick_json import is_kept_apart
 
 TURN = Outcome("root/llm_turn@1", "done", TurnOutcome(tokens=7, model="m"), at_s=1.5)
 TOOLS = Outcome("root/run_tools@1", "cancelled", ToolsOutcome(), at_s=1.6)
-CALLED = Outcome("root/search@1", "done", "what the tool said", at_s=1.7)
+CALLED = Outcome("root/search@1", "done", "text of the tool", at_s=1.7)
 FAILED = Outcome("root/search@2", "failed", error="HostError: no", at_s=1.8)
 FINISHED = Outcome("root/finish@1", "done", at_s=1.9)
 
@@ -27,23 +27,23 @@ def record(*outcomes: Outcome) -> TickRecord:
     )
 
 
-def test_a_tick_and_its_kept_outcomes_are_the_record_again():
-    told = record(TURN, TOOLS, CALLED, FAILED, FINISHED)
-    kept = {each.key: each for each in told.outcomes if is_kept_apart(each)}
-    assert decode_tick(encode_tick(told), kept) == told
+def test_a_record_is_restored_from_a_tick_and_its_kept_outcomes():
+    original = record(TURN, TOOLS, CALLED, FAILED, FINISHED)
+    kept = {each.key: each for each in original.outcomes if is_kept_apart(each)}
+    assert decode_tick(encode_tick(original), kept) == original
 
 
-def test_what_has_an_event_of_its_own_is_not_in_the_tick():
-    assert b"what the tool said" not in encode_tick(record(CALLED))
+def test_values_with_events_of_their_own_are_not_in_the_tick():
+    assert b"text of the tool" not in encode_tick(record(CALLED))
     assert [is_kept_apart(each) for each in (TURN, TOOLS, CALLED, FAILED, FINISHED)] == [True] * 4 + [False]
 
 
-def test_a_tick_can_be_looked_at_without_its_outcomes():
+def test_a_tick_can_be_decoded_without_its_outcomes():
     (outcome,) = decode_tick(encode_tick(record(TURN))).outcomes
     assert outcome == Outcome("root/llm_turn@1", "done", at_s=1.5)
 
 
 @pytest.mark.parametrize("data", ["{}", "[]", "3", '{"tick": 1}', "nonsense"])
-def test_what_is_no_tick_is_refused(data):
+def test_other_json_is_refused_as_a_tick(data):
     with pytest.raises(ValueError):  # noqa: PT011  the decoder of JSON has messages of its own
         decode_tick(data)

@@ -1,4 +1,4 @@
-"""`/openapi.json` has every type that a client needs, by the names of those who check and read it here."""
+"""`/openapi.json` has every type that a client needs; the models behind it accept what the service sends."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def test_every_chunk_of_a_recorded_stream_is_read_back() -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", '{"type":"new"}', '{"type":"content"}', '{"type":"content","content":5}', "["])
-def test_what_is_no_chunk_is_refused(text: str) -> None:
+def test_other_json_is_refused_as_a_chunk(text: str) -> None:
     with pytest.raises(ValueError, match=r"1 validation error"):
         read_chunk(text)
 
@@ -62,7 +62,7 @@ async def test_the_streams_are_described_by_the_union_of_all_chunks(shared):
 
 
 @in_shared_loop
-async def test_words_that_a_client_may_meet_are_named_in_the_document(shared):
+async def test_the_document_lists_all_values_of_enumerations(shared):
     schemas = (await document(shared))["components"]["schemas"]
     assert schemas["ErrorChunk"]["properties"]["error_type"]["enum"] == list(get_args(ErrorType))
     assert schemas["SystemChunk"]["properties"]["system_type"]["enum"] == list(get_args(SystemType))
@@ -73,14 +73,14 @@ async def test_words_that_a_client_may_meet_are_named_in_the_document(shared):
 
 
 @in_shared_loop
-async def test_every_reference_leads_somewhere(shared):
+async def test_every_reference_resolves(shared):
     described = await document(shared)
     references = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(described)))
     assert references <= described["components"]["schemas"].keys()
 
 
 @in_shared_loop
-async def test_operations_have_names_that_read_well(shared):
+async def test_operations_have_readable_names(shared):
     described = await document(shared)
     names = [call["operationId"] for calls in described["paths"].values() for call in calls.values()]
     assert len(names) == len(set(names))
@@ -88,7 +88,7 @@ async def test_operations_have_names_that_read_well(shared):
 
 
 @in_shared_loop
-async def test_the_422_that_is_described_is_the_one_that_is_sent(shared):
+async def test_the_described_422_is_the_one_that_is_sent(shared):
     described = await document(shared)
     for path, calls in described["paths"].items():
         for method, call in calls.items():
@@ -97,8 +97,8 @@ async def test_the_422_that_is_described_is_the_one_that_is_sent(shared):
     assert "HTTPValidationError" not in described["components"]["schemas"]
 
 
-async def test_what_is_answered_is_what_its_models_say(start):
-    """No field is missing, and none is there that the document does not have."""
+async def test_responses_match_their_models(start):
+    """No documented field is missing, and there is no other."""
     service = await start([TURN])
     streamed = await service.ask("Which files does the code have?", limits={"max_iterations": 3})
     whole = (await service.client.post("/api/oracle", json={"question": "hello"})).json()
