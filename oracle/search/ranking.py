@@ -30,7 +30,7 @@ _SHIFT = _COUNT_BITS + _MAX_FIELDS
 _MAX_COUNTED = 50.0
 """Occurrences of one term that count in one document; the score saturates long before."""
 _SATURATION = 1.2
-_LENGTH_SHARE = 0.5
+_LENGTH_SHARE = 0.3
 _LEAST_COVERAGE = 0.25
 _MIN_DEAD = 1_000
 

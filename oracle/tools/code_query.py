@@ -77,7 +77,6 @@ class Query:
         mentions: the files that it names, the likeliest to matter first.
         intent: what it asks for.
         pairs: indices of terms that stand side by side in it, as in "node kinds" or "run the tests".
-        question: the query in lower case, if it is a question: a line that only repeats it is no answer.
     """
 
     phrases: tuple[tuple[str, ...], ...]
@@ -85,7 +84,6 @@ class Query:
     mentions: tuple[Mention, ...] = ()
     intent: Intent = "any"
     pairs: tuple[tuple[int, int], ...] = ()
-    question: str = ""
 
 
 _READMES = tuple(
@@ -105,7 +103,7 @@ def parse_query(text: str) -> Query:
         mentions = mentions or _READMES
     if plain == text and _QUESTION.match(plain):
         terms = terms_of(plain, weights=_DOING if intent == "usage" else None)
-        return Query((), terms, mentions, intent, _pairs(plain, terms), plain.lower().rstrip("?. "))
+        return Query((), terms, mentions, intent, _pairs(plain, terms))
     if not _LOOKS_LIKE_REGEX.search(plain):
         terms = terms_of(plain)
         return Query(((plain.lower(),),) if len(plain) >= 2 else (), terms, mentions, intent, _pairs(plain, terms))

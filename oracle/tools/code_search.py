@@ -27,16 +27,12 @@ _LEAST_MENTION = 0.5
 """Of a path's parts, from its end; with only the name in common it is likelier another file of that name."""
 _PAIR_BONUS = 0.5
 _PASSING_SHARE = 0.3
-_PRIVATE_SHARE = 0.7
-_SUMMARY_SHARE = 0.6
-"""Of a one-line summary at the top of a file: it is counted for the file already, and says little when it is quoted."""
 _NEAR_LINES = 6
 _HITS_PER_FILE = 2
 _SECOND_HIT = 0.6
 _LINE_CHARS = 500
 _IMPORT = re.compile(r"^[ \t]*(?:import|from|#include|using|use|require|package)\b[^\n]*", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_][\w.-]{2,})\s*(?::[^=]{0,80})?(?:=(?!=)|:=|:$|:\s)")
-_ONE_LINE_SUMMARY = re.compile(r'r?"""[^"]{1,200}"""\s*$')
 _WORDS_FIRST = re.compile(r"\s{0,3}(?:[*_`>]{0,3}\s?)?\w[^|]*\s\w")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
@@ -159,15 +155,13 @@ class _LineScores:
         """Each line's own score, and the terms in it."""
         own: dict[int, tuple[float, frozenset[int]]] = {}
         passing = passing_mentions(self._lines)
-        for number, whole in enumerate(self._lines):
-            line = whole[:_LINE_CHARS]
+        for number, line in enumerate(line[:_LINE_CHARS] for line in self._lines):
             fits = self._fits(line)
             is_phrase = bool(self._query.phrases) and has_phrase(line, self._query)
-            if (fits or is_phrase) and not _repeats(self._query, line.lower()):
-                score = self._score(line, fits, is_phrase=is_phrase)
-                share = _PASSING_SHARE if number in passing else _SUMMARY_SHARE if _ONE_LINE_SUMMARY.match(whole) else 1
+            if fits or is_phrase:
+                score = self._score(line, fits, is_phrase=is_phrase) * (_PASSING_SHARE if number in passing else 1)
                 if score > 0:
-                    own[number] = share * score, frozenset(fits)
+                    own[number] = score, frozenset(fits)
         return own
 
     def _score(self, line: str, fits: Mapping[int, float], *, is_phrase: bool) -> float:
@@ -186,7 +180,6 @@ class _LineScores:
         if found is None:
             return 0.0
         name = found["name"]
-        factor *= _PRIVATE_SHARE if name.startswith("_") else 1.0
         total = sum(self._weights) or 1.0
         bonus = 0.0
         for index, fit in self._fits(name).items():
@@ -220,11 +213,6 @@ def _introduction(ranked: RankedFile, lines: Sequence[str]) -> Hit:
     """The first paragraph of a page, past its title, pictures and badges."""
     number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
     return Hit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
-
-
-def _repeats(query: Query, lowered: str) -> bool:
-    """Whether a line has the question word for word, and is not the heading of its answer."""
-    return bool(query.question) and query.question in lowered and not _HEADING.match(lowered)
 
 
 def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequence[float]:
