@@ -14,10 +14,12 @@ from starlette.responses import Response
 
 from oracle.chunks import Chunk, Done, Failed, TerminationReason, write_chunk
 from oracle.encoding import from_json
+from oracle.service.access import own_run
+from oracle.service.auth import Caller
 from oracle.service.errors import ForgottenRunError, InvalidRequestError
 from oracle.service.parts import ServiceParts
-from oracle.service.sse import EventStream
-from oracle.storage import RunRecord, StoredChunk
+from oracle.service.sse import EventStream, whole_stream
+from oracle.storage import ChunkPage, RunRecord, StoredChunk
 
 GREATEST_ID = 2**31 - 1
 """Numbers of chunks are kept in 32 bits; what is greater is beyond every `done`."""
@@ -55,23 +57,39 @@ def last_seen(header: str | None, after: str | None) -> int:
     return GREATEST_ID if len(text) > 10 else min(int(text), GREATEST_ID)
 
 
-async def resume_stream(parts: ServiceParts, run: RunRecord, *, after: int) -> Response:
+async def resume_stream(parts: ServiceParts, run_id: str, *, caller: Caller, after: int) -> Response:
     """The run's chunks after a number, however long ago the run was; 204 if there are none and will be none.
 
     Raises:
+        UnknownRunError: the user has no such run.
         ForgottenRunError: its texts were deleted.
     """
+    # What has ended needs nothing but its chunks: one read, and often one write.
+    first = await parts.store.log.page(run_id, user_id=caller.user_id, after=after)
+    if first is not None and first.is_last:
+        if after > 0 and not first.chunks:
+            return Response(status_code=204, headers=run_headers(run_id))
+        if first.chunks and (whole := whole_stream(first.chunks, headers=run_headers(run_id))):
+            parts.metrics.stream_opened()
+            parts.metrics.stream_closed()
+            return whole
+    run = await own_run(run_id, parts, caller)
     if run.forgotten_at is not None:
         raise ForgottenRunError(run.id)
-    if run.status == "finished" and after > 0 and after >= await parts.store.log.last_chunk(run.id):
-        return Response(status_code=204, headers=run_headers(run.id))
-    return open_stream(parts, run, after=after)
+    return open_stream(parts, run, after=after, first=first)
 
 
-def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> EventStream:
-    """The run's chunks after a number, and those to come."""
+def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None) -> EventStream:
+    """The run's chunks after a number, and those to come.
+
+    Args:
+        parts: of the service.
+        run: the run.
+        after: the number.
+        first: the chunks after it as they were read before.
+    """
     return EventStream(
-        chunks_of(parts, run, after=after),
+        chunks_of(parts, run, after=after, first=first),
         headers=run_headers(run.id),
         reading=_reading(parts, run),
         timing=parts.timing,
@@ -80,14 +98,16 @@ def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> Event
     )
 
 
-async def chunks_of(parts: ServiceParts, run: RunRecord, *, after: int = 0) -> AsyncIterator[Sequence[StoredChunk]]:
+async def chunks_of(
+    parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None
+) -> AsyncIterator[Sequence[StoredChunk]]:
     """The run's chunks after a number, in batches, up to `done`.
 
     Raises:
         StoreUnavailableError: they cannot be read any more; the run may go on.
     """
     last = None
-    async with aclosing(parts.store.log.follow(run.id, after=after)) as batches:
+    async with aclosing(parts.store.log.follow(run.id, after=after, first=first)) as batches:
         async for batch in batches:
             last = batch[-1]
             yield batch

@@ -44,13 +44,14 @@ async def read_run(run: SeenRun, parts: Parts, caller: CallerNow) -> Response:
     },
 )
 async def resume_run(
-    run: OwnRun,
+    run_id: str,
     parts: Parts,
+    caller: CallerNow,
     last_event_id: LastEventId = None,
     after: AfterId = None,
 ) -> Response:
     """The run's chunks after the last one seen; also long after the run."""
-    return await resume_stream(parts, run, after=last_seen(last_event_id, after))
+    return await resume_stream(parts, run_id, caller=caller, after=last_seen(last_event_id, after))
 
 
 @router.post(

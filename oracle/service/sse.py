@@ -24,6 +24,8 @@ from starlette.types import Receive, Scope, Send
 
 from oracle.storage import StorageError, StoredChunk
 
+_MEDIA_TYPE = "text/event-stream"
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _HEARTBEAT = b":\n\n"
 _LARGEST_WRITE = 256 * 1024
 """Bytes; a client that catches up on a long run and reads slowly must not hold all of it in memory."""
@@ -46,6 +48,14 @@ class StreamTiming:
 
 class _NobodyReadsError(Exception):
     """The client has left what was sent unread; the server closes the connection."""
+
+
+def whole_stream(chunks: Sequence[StoredChunk], *, headers: Mapping[str, str]) -> Response | None:
+    """The rest of an ended run as one answer in one write; `None` if that would be too large for one."""
+    writes = list(_writes(chunks))
+    if len(writes) > 1:
+        return None
+    return Response(writes[0], media_type=_MEDIA_TYPE, headers={**_HEADERS, **headers})
 
 
 class OpenStreams:
@@ -87,7 +97,7 @@ class EventStream(Response):
         is_stalled: asked at each heartbeat; a true answer ends the stream.
     """
 
-    media_type = "text/event-stream"
+    media_type = _MEDIA_TYPE
 
     def __init__(
         self,
@@ -99,7 +109,7 @@ class EventStream(Response):
         streams: OpenStreams,
         is_stalled: Callable[[], bool],
     ) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", **headers})
+        super().__init__(headers={**_HEADERS, **headers})
         del self.headers["content-length"]
         self._batches = batches
         self._reading = reading
@@ -178,7 +188,7 @@ async def _closing(
 
 def _writes(batch: Sequence[StoredChunk]) -> Iterator[bytes]:
     """The batch as few writes of bounded size; a chunk is never cut."""
-    events = [b"id: %d\ndata: %b\n\n" % (chunk.n, chunk.data) for chunk in batch]
+    events = [b"id: %d\ndata: %b\n\n" % chunk for chunk in batch]
     joined = b"".join(events)
     if len(joined) <= _LARGEST_WRITE:  # nearly always
         yield joined

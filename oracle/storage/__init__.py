@@ -21,6 +21,7 @@ from oracle.storage.errors import (
 from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog
 from oracle.storage.records import (
+    ChunkPage,
     Command,
     Event,
     EventKind,
@@ -42,6 +43,7 @@ from oracle.storage.writer import CommitFigures
 
 __all__ = [
     "AlreadyBegunError",
+    "ChunkPage",
     "Command",
     "Commands",
     "CommitFigures",

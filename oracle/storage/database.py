@@ -124,7 +124,7 @@ class Database:
             try:
                 with self.read_engine.connect() as connection:
                     return work(connection)
-            except (DBAPIError, PoolTimeoutError) as error:
+            except Exception as error:
                 if not self.is_transient(error):
                     raise
                 has_died = isinstance(error, DBAPIError) and error.connection_invalidated

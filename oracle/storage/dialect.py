@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, Engine, Insert, Table
 from sqlalchemy.engine import URL
 
 from oracle.errors import OperatorError
-from oracle.storage.records import StoredChunk
+from oracle.storage.records import ChunkPage
 
 CONNECT_S = 5
-"""How long a new connection may take."""
+"""Seconds that a new connection may take."""
 
 PAGE = 1000
 """Chunks read at a time at most."""
@@ -29,17 +29,6 @@ EventRow = tuple[str, int, str, int | None, str | None, str, float]
 """A row of `event`: run_id, seq, kind, chunk_n, step_key, data, at."""
 
 EVENT_COLUMNS = "run_id, seq, kind, chunk_n, step_key, data, at"
-
-# {0} marks a parameter, {1} is the text as the adapter wants it.
-CHUNKS_AFTER = (
-    "SELECT chunk_n, {1} FROM (SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before"  # noqa: S608
-    f" FROM event WHERE run_id = {{0}} AND chunk_n > {{0}} ORDER BY chunk_n LIMIT {PAGE}) AS page"
-    f" WHERE before < {PAGE_BYTES}"
-)
-RUN_STATE = (  # `IS NOT NULL`: otherwise the index of chunks cannot answer it
-    "SELECT status, coalesce((SELECT max(chunk_n) FROM event WHERE run_id = run.id AND chunk_n IS NOT NULL), 0)"
-    " FROM run WHERE id = {0} AND forgotten_at IS NULL"
-)
 
 Advice = tuple[str, str]
 """For an operator: what is wrong with the database, and what to do about it."""
@@ -164,12 +153,12 @@ class Dialect(Protocol):
 
     # Reading
 
-    def run_state(self, connection: Connection, run_id: str, /) -> tuple[str, int] | None:
-        """Status and number of the last chunk of a run; `None` if it does not exist or its texts were deleted."""
-        ...
+    def page_after(self, connection: Connection, run_id: str, after: int, user_id: str | None, /) -> ChunkPage | None:
+        """The committed chunks of a run after that number, at most `PAGE` and about `PAGE_BYTES` of them.
 
-    def chunks_after(self, connection: Connection, run_id: str, after: int, /) -> list[StoredChunk]:
-        """The committed chunks after that number, at most `PAGE` and about `PAGE_BYTES` of them."""
+        Returns:
+            `None` if the user (`None`: any user) has no such run, or its texts were deleted.
+        """
         ...
 
     def text_bytes(self, column: ColumnElement[Any], /) -> ColumnElement[Any]:

@@ -13,7 +13,7 @@ from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.dialect import PAGE
 from oracle.storage.errors import StoreUnavailableError
-from oracle.storage.records import Event, EventKind, RunRecord, StoredChunk
+from oracle.storage.records import ChunkPage, Event, EventKind, RunRecord, StoredChunk
 from oracle.storage.run_log import RunLog
 from oracle.storage.tails import Tail, Tails
 from oracle.storage.writer import PATIENCE_S, Writer
@@ -65,10 +65,31 @@ class EventLog:
             now=self._now,
         )
 
-    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Sequence[StoredChunk], None]:
-        """The committed chunks behind number `after`, in batches as large as what is there, until the last one.
+    async def page(self, run_id: str, *, user_id: str | None = None, after: int = 0) -> ChunkPage | None:
+        """The first committed chunks after that number.
 
-        Ends at once for a run that does not exist, or whose texts were forgotten.
+        Returns:
+            `None` if the user (`None`: any user) has no such run, or its texts were deleted.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read for now.
+        """
+        if not may_be_id(run_id):
+            return None
+        page_after = self._database.dialect.page_after
+        return await self._database.read(lambda connection: page_after(connection, run_id, after, user_id))
+
+    async def follow(
+        self, run_id: str, *, after: int = 0, first: ChunkPage | None = None
+    ) -> AsyncGenerator[Sequence[StoredChunk], None]:
+        """The committed chunks after that number, in batches as large as what is available, until the last one.
+
+        Ends at once for a run that does not exist, or whose texts were deleted.
+
+        Args:
+            run_id: of which run.
+            after: the number before the first chunk.
+            first: the chunks after it as they were read before.
 
         Raises:
             StoreUnavailableError: the database could not be read for longer than the patience, or the store is closed.
@@ -76,11 +97,17 @@ class EventLog:
         if not may_be_id(run_id):
             return
         after = min(max(after, 0), _LARGEST)
+        if first is not None:
+            if first.chunks:
+                after = first.chunks[-1].n
+                yield first.chunks
+            if first.is_last:
+                return
         with self._tails.using(run_id) as tail:
             while True:
                 news = tail.news()  # asked for before we look, so that nothing is missed
                 try:
-                    batch, is_last = await self._behind(tail, after)
+                    batch, is_last = await self._next(tail, after)
                     if batch:
                         after = batch[-1].n
                         yield batch
@@ -140,31 +167,21 @@ class EventLog:
 
         return await self._database.read(work)
 
-    async def _behind(self, tail: Tail, after: int) -> tuple[Sequence[StoredChunk], bool]:
-        """The next batch, and whether the run has none behind it."""
+    async def _next(self, tail: Tail, after: int) -> ChunkPage:
+        """The next page: from memory, or else from the database."""
         here = tail.after(after, limit=PAGE)
         if here is None:
             return await self._read(tail.run_id, after)
         last_n = here[-1].n if here else after
-        return here, tail.is_ended and last_n >= tail.last_n
+        return ChunkPage(here, tail.is_ended and last_n >= tail.last_n)
 
-    async def _read(self, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
+    async def _read(self, run_id: str, after: int) -> ChunkPage:
         """From the database; a failure is waited out for a time, as followers are many and reads cost little."""
-        read = partial(self._database.read, partial(self._page, run_id=run_id, after=after))
-        return await _RETRY.call(
-            read,
+        page = await _RETRY.call(
+            partial(self.page, run_id, after=after),
             clock=self._clock,
             when=StoreUnavailableError,
             unless=lambda: self._tails.is_closed,
             for_s=self._patience_s,
         )
-
-    def _page(self, connection: Connection, *, run_id: str, after: int) -> tuple[Sequence[StoredChunk], bool]:
-        """In a reader's thread, in one snapshot: the next chunks, and whether they are the run's last."""
-        dialect = self._database.dialect
-        state = dialect.run_state(connection, run_id)
-        if state is None:
-            return [], True
-        status, last_n = state
-        chunks = dialect.chunks_after(connection, run_id, after)
-        return chunks, status == "finished" and (not chunks or chunks[-1].n >= last_n)
+        return page or ChunkPage((), is_last=True)

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, Insert, Table, create_
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
-from oracle.storage.dialect import CHUNKS_AFTER, CONNECT_S, EVENT_BYTES, EVENT_COLUMNS, RUN_STATE, Advice, EventRow
-from oracle.storage.records import StoredChunk
+from oracle.storage.dialect import CONNECT_S, EVENT_BYTES, EVENT_COLUMNS, PAGE, PAGE_BYTES, Advice, EventRow
+from oracle.storage.records import ChunkPage, StoredChunk
 
 KEEPALIVE: dict[str, Any] = {
     "keepalives": 1,
@@ -37,8 +37,14 @@ _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current(
 _COPY = f"COPY event ({EVENT_COLUMNS}) FROM STDIN"
 _EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
 _NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
-_RUN_STATE = RUN_STATE.format("%s")
-_CHUNKS_AFTER = CHUNKS_AFTER.format("%s", "data")
+_RUN = "SELECT status, user_id FROM run WHERE id = %s AND forgotten_at IS NULL"
+# The driver reads all rows of an answer: so the server leaves out those that would not fit into the page.
+_PAGE = f"""
+    SELECT chunk_n, data FROM (
+        SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before
+        FROM event WHERE run_id = %s AND chunk_n > %s ORDER BY chunk_n LIMIT {PAGE}
+    ) AS page WHERE before < {PAGE_BYTES}
+"""  # noqa: S608  constants
 _EVENT_BYTES = f"SELECT coalesce(sum(pg_column_size(data) + {EVENT_BYTES}), 0)::bigint FROM event"  # noqa: S608  constants
 
 _REFUSED = ("was refused by its server", "check user and password in ORACLE_DATABASE_URL")
@@ -153,15 +159,15 @@ class PostgreSQL:
         """Send all of them by one statement."""
         connection.exec_driver_sql(_NOTIFY, (channel, list(notes)))
 
-    def run_state(self, connection: Connection, run_id: str) -> tuple[str, int] | None:
-        """Status and last chunk number of a run."""
-        row = connection.exec_driver_sql(_RUN_STATE, (run_id,)).one_or_none()
-        return None if row is None else (row[0], row[1])
-
-    def chunks_after(self, connection: Connection, run_id: str, after: int) -> list[StoredChunk]:
+    def page_after(self, connection: Connection, run_id: str, after: int, user_id: str | None) -> ChunkPage | None:
         """The next page of chunks."""
-        found = connection.exec_driver_sql(_CHUNKS_AFTER, (run_id, after))
-        return [StoredChunk(n, data.encode()) for n, data in found]
+        found = connection.exec_driver_sql(_RUN, (run_id,)).one_or_none()
+        if found is None or user_id not in (None, found.user_id):
+            return None
+        rows: Any = connection.exec_driver_sql(_PAGE, (run_id, after)).cursor
+        chunks = [StoredChunk(n, data.encode()) for n, data in rows]
+        is_full = len(chunks) == PAGE or sum(len(chunk.data) for chunk in chunks) >= PAGE_BYTES
+        return ChunkPage(chunks, found.status == "finished" and not is_full)
 
     def text_bytes(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
         """The size of the text as it is kept, compressed or not."""

@@ -1,8 +1,8 @@
 """What the store takes and gives: plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 EventKind = Literal["chunk", "turn_end", "tool_end", "turn_restart", "tick", "signal", "final"]
 RunStatus = Literal["running", "finished"]
@@ -31,12 +31,23 @@ class Event:
     step_key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A committed chunk: its number, and its JSON object as it goes out."""
+class StoredChunk(NamedTuple):
+    """A committed chunk: its number, and its JSON object as it goes out. A tuple, as there are thousands a second."""
 
     n: int
     data: bytes
+
+
+class ChunkPage(NamedTuple):
+    """Some chunks of a run, in order.
+
+    Args:
+        chunks: their numbers follow each other.
+        is_last: the run has ended, and there are no chunks after these.
+    """
+
+    chunks: Sequence[StoredChunk]
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)

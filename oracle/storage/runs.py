@@ -5,7 +5,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from oracle.conversations import UnknownConversationError, title_of
@@ -18,6 +31,7 @@ from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
 _run, _conversation = schema.run, schema.conversation
+_BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))  # made once: it is asked with every request
 
 
 class _BeingCountedError(Exception):
@@ -132,10 +146,7 @@ class RunTable:
         """The run, if it is that user's; `None` as the user means anybody's."""
         if not may_be_id(run_id):
             return None
-        query = select(_run).where(_run.c.id == run_id)
-        if user_id is not None:
-            query = query.where(_run.c.user_id == user_id)
-        return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
+        return await self._database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
 
     async def latest(
         self, *, user_id: str | None, limit: int, before: str | None = None, context_id: str | None = None
@@ -229,6 +240,12 @@ class RunTable:
         )
         beats = connection.execute(query.group_by(_run.c.worker))
         return [name for name, beat in beats if beat == silent[name]]
+
+
+def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
+    """The run, if it belongs to that user; `None` as the user means any user."""
+    row = connection.execute(_BY_ID, {"run_id": run_id}).first()
+    return None if row is None or user_id not in (None, row.user_id) else _record(row)
 
 
 def _is_busy(connection: Connection, context_id: str) -> bool:

@@ -1,9 +1,10 @@
 """SQLite: a file that one server has for itself, with one writer and any number of readers."""
 
+import itertools
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,16 @@ from sqlalchemy.engine import URL
 
 from oracle.encoding import to_json
 from oracle.storage.dialect import (
-    CHUNKS_AFTER,
     CONNECT_S,
     EVENT_COLUMNS,
-    RUN_STATE,
+    PAGE,
+    PAGE_BYTES,
     Advice,
     EventRow,
     StoreTroubleError,
 )
 from oracle.storage.errors import StoreSetupError
-from oracle.storage.records import StoredChunk
+from oracle.storage.records import ChunkPage, StoredChunk
 
 log = structlog.get_logger(__name__)
 
@@ -64,8 +65,18 @@ _BESIDE = ("", "-wal", "-shm", "-journal", ".lock")
 _INSERT = f"INSERT INTO event ({EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  constants
 _EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
 _NEXT_NUMBER = "SELECT max(coalesce((SELECT max(n) FROM run), 0), coalesce((SELECT max(n) FROM conversation), 0)) + 1"
-_RUN_STATE = RUN_STATE.format("?")
-_CHUNKS_AFTER = CHUNKS_AFTER.format("?", "CAST(data AS BLOB)")  # a blob is read without decoding it
+# A page is read as one row, by one statement, past SQLAlchemy: sqlite3 gives up the interpreter at every step, and gets
+# it back from a busy event loop only after a while. Chunks are in the order of the index, whichever is used.
+_CHUNKS = f"FROM event WHERE run_id = ?1 AND chunk_n > ?2 AND chunk_n <= ?2 + {PAGE}"
+_PAGE = f"""
+    WITH found AS MATERIALIZED (
+        SELECT status, (SELECT coalesce(sum(length(data)), 0) {_CHUNKS}) AS size
+        FROM run WHERE id = ?1 AND forgotten_at IS NULL AND (?3 IS NULL OR user_id = ?3)
+    )
+    SELECT status, size, CASE WHEN size <= {PAGE_BYTES} THEN (SELECT group_concat(data, char(10)) {_CHUNKS}) END
+    FROM found
+"""  # noqa: S608
+_LARGE_PAGE = f"SELECT chunk_n, CAST(data AS BLOB) {_CHUNKS} ORDER BY chunk_n"
 
 _ANOTHER_FILE = "or choose another folder with --data-dir"
 
@@ -215,14 +226,18 @@ class SQLite:
     def notify(self, connection: Connection, channel: str, notes: Sequence[str]) -> None:
         """There is no other worker."""
 
-    def run_state(self, connection: Connection, run_id: str) -> tuple[str, int] | None:
-        """Status and last chunk number of a run."""
-        row = connection.exec_driver_sql(_RUN_STATE, (run_id,)).one_or_none()
-        return None if row is None else (row[0], row[1])
-
-    def chunks_after(self, connection: Connection, run_id: str, after: int) -> list[StoredChunk]:
-        """The next page of chunks."""
-        return [StoredChunk(n, data) for n, data in connection.exec_driver_sql(_CHUNKS_AFTER, (run_id, after))]
+    def page_after(self, connection: Connection, run_id: str, after: int, user_id: str | None) -> ChunkPage | None:
+        """The next page of chunks; each is one line of JSON, so they come as lines of one text."""
+        driver: Any = connection.connection.driver_connection
+        found = driver.execute(_PAGE, (run_id, after, user_id)).fetchone()
+        if found is None:
+            return None
+        status, size, lines = found
+        if size > PAGE_BYTES:
+            return ChunkPage(_chunks_that_fit(driver.execute(_LARGE_PAGE, (run_id, after))), is_last=False)
+        data = [] if lines is None else lines.encode().split(b"\n")
+        chunks = list(map(StoredChunk, itertools.count(after + 1), data))
+        return ChunkPage(chunks, status == "finished" and len(chunks) < PAGE)
 
     def text_bytes(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
         """The length of the text as a blob; that of a text is counted in characters."""
@@ -250,3 +265,15 @@ class SQLite:
 
 def _lower(value: str | None) -> str | None:
     return None if value is None else value.lower()
+
+
+def _chunks_that_fit(rows: Iterable[tuple[int, bytes]]) -> list[StoredChunk]:
+    """The first rows, read one by one and no further than a page goes."""
+    chunks: list[StoredChunk] = []
+    room = PAGE_BYTES
+    for row in rows:
+        chunks.append(StoredChunk(*row))
+        room -= len(row[1])
+        if room <= 0:
+            break
+    return chunks

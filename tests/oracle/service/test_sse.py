@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from oracle.service.sse import EventStream, OpenStreams, StreamTiming
+from oracle.service.sse import EventStream, OpenStreams, StreamTiming, whole_stream
 from oracle.storage import StoredChunk, StoreUnavailableError
 
 GUARD_S = 20.0
@@ -216,3 +216,22 @@ async def test_a_cancel_of_the_response_leaves_nothing_behind():
         await task
     assert reading.readers == 0
     assert batches.is_closed
+
+
+def test_what_is_left_of_an_ended_run_is_one_answer() -> None:
+    answer = whole_stream([chunk(3, b'{"a":1}'), chunk(4)], headers={"X-Run-Id": "run-1"})
+    assert answer is not None
+    assert answer.body == b'id: 3\ndata: {"a":1}\n\nid: 4\ndata: {}\n\n'
+    streamed = EventStream(
+        Batches().follow(),
+        headers={"X-Run-Id": "run-1"},
+        reading=contextlib.nullcontext(),
+        timing=StreamTiming(),
+        streams=OpenStreams(),
+        is_stalled=lambda: False,
+    )
+    assert dict(answer.headers) == {**streamed.headers, "content-length": str(len(answer.body))}
+
+
+def test_what_is_too_large_for_one_write_is_streamed() -> None:
+    assert whole_stream([chunk(n, b"x" * 100_000) for n in range(3)], headers={}) is None

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, update
 
 from oracle.storage import Store, StoreUnavailableError, open_store, schema
 from oracle.storage.dialect import PAGE
+from oracle.storage.erasing import mark_forgotten
 from oracle.storage.tails import MOST_BYTES
 from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
 
@@ -127,6 +128,47 @@ async def test_a_batch_is_bounded_in_number_and_in_size(store: Store) -> None:
     assert sizes == [PAGE, 101]
     sizes = [len(batch) async for batch in store.log.follow("large")]
     assert sizes == [2, 2, 2, 1]
+
+
+async def test_a_page_says_whether_the_run_has_more(store: Store) -> None:
+    log = await begun(store)
+    log.chunk(content("a"))
+    log.chunk(content("b\n"))
+    await log.flush()
+    assert await store.log.page("run-1") == ([(1, content("a")), (2, content("b\n"))], False)
+    assert await store.log.page("run-1", after=2) == ([], False)
+    await log.finish(DONE, END)
+    assert await store.log.page("run-1", after=2) == ([(3, DONE)], True)
+    assert await store.log.page("run-1", after=3) == ([], True)
+
+
+@pytest.mark.parametrize("chunks", [PAGE - 1, PAGE, PAGE + 1])
+async def test_a_full_page_is_never_the_last_one(store: Store, chunks: int) -> None:
+    log = await begun(store)
+    for _ in range(chunks - 1):
+        log.chunk(content("a"))
+    await log.finish(DONE, END)
+    page = await store.log.page("run-1")
+    assert page is not None
+    assert len(page.chunks) == min(chunks, PAGE)
+    assert page.is_last is (chunks < PAGE)
+    assert len(await heard(store)) == chunks
+
+
+async def test_a_page_is_its_users_alone(store: Store) -> None:
+    log = await begun(store)
+    await log.finish(DONE, END)
+    assert await store.log.page("run-1", user_id="ann") == ([(1, DONE)], True)
+    assert await store.log.page("run-1", user_id="bob") is None
+    assert await store.log.page("run-2") is None
+    assert await store.log.page("a\x00b") is None
+
+
+async def test_there_is_no_page_of_a_run_whose_texts_are_being_deleted(store: Store) -> None:
+    log = await begun(store)
+    await log.finish(DONE, END)
+    await store.write(lambda connection: mark_forgotten(connection, ["run-1"], at=1.0))
+    assert await store.log.page("run-1") is None
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 4, 10**30])
