@@ -1,10 +1,18 @@
 """`make bench`: all benchmarks, one after the other."""
 
-from benchmarks import bench_long, bench_parked, bench_service, bench_signals, bench_ticks, bench_turns
+from benchmarks import (
+    bench_long,
+    bench_parked,
+    bench_service,
+    bench_signals,
+    bench_start,
+    bench_ticks,
+    bench_turns,
+)
 
 
 def main() -> None:
-    for benchmark in (bench_signals, bench_ticks, bench_turns, bench_long, bench_parked, bench_service):
+    for benchmark in (bench_signals, bench_ticks, bench_turns, bench_long, bench_parked, bench_start, bench_service):
         print(f"== {benchmark.__name__.removeprefix('benchmarks.')}")
         benchmark.main()
         print()

@@ -22,7 +22,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from oracle.storage.dialect import Dialect, StoreTroubleError
 from oracle.storage.errors import StoreSetupError, StoreUnavailableError
-from oracle.storage.postgresql import PostgreSQL
 from oracle.storage.sqlite import SQLite
 
 T = TypeVar("T")
@@ -52,6 +51,14 @@ def read_url(url: str) -> URL:
     )
 
 
+def _dialect_of(url: URL, *, now: Callable[[], float]) -> Dialect:
+    if url.get_backend_name() == "sqlite":
+        return SQLite(url, now=now)
+    from oracle.storage.postgresql import PostgreSQL  # noqa: PLC0415  its driver takes a twentieth of a start
+
+    return PostgreSQL(url, now=now)
+
+
 def may_be_id(text: str) -> bool:
     """Whether a row could have that id. Others are not looked up: PostgreSQL refuses NUL in a text."""
     return 0 < len(text) <= _LONGEST_ID and text.isascii() and text.isprintable()
@@ -77,7 +84,7 @@ class Database:
 
     def __init__(self, url: URL, *, now: Callable[[], float] = time.time) -> None:
         self.url = url
-        self.dialect: Dialect = (SQLite if url.get_backend_name() == "sqlite" else PostgreSQL)(url, now=now)
+        self.dialect = _dialect_of(url, now=now)
         self.write_engine = self.dialect.engine(pool_size=1, writes=True)
         self.read_engine = self.dialect.engine(pool_size=READERS, writes=False)
         self.now = now

@@ -4,11 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import structlog
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError
 
 from oracle.storage.database import Database, in_words
@@ -18,6 +14,8 @@ from oracle.storage.errors import StoreSetupError
 log = structlog.get_logger(__name__)
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_VERSIONS = _MIGRATIONS / "versions"
+_IS_KEPT_IN = "alembic_version"
 
 
 def prepare(database: Database) -> Callable[[], None]:
@@ -46,20 +44,33 @@ def prepare(database: Database) -> Callable[[], None]:
 
 def _migrate(connection: Connection, database: Database) -> None:
     database.dialect.begin_migration(connection)
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
-    config.attributes["connection"] = connection
-    script = ScriptDirectory.from_config(config)
-    current, newest = MigrationContext.configure(connection).get_current_revision(), script.get_current_head()
+    current, known = _current_version(connection), sorted(path.name[:4] for path in _VERSIONS.glob("[0-9]*.py"))
+    newest = known[-1]
     if current == newest:
         return
-    if current is not None and current not in {revision.revision for revision in script.walk_revisions()}:
+    if current is not None and current not in known:
         raise StoreSetupError(
             f"the database {database.name!r} was written by a newer version of Oracle (its schema is {current!r}, "
             f"this one knows {newest!r}); install that version, or choose another database"
         )
-    command.upgrade(config, "head")
+    _upgrade(connection)
     log.info("store.migrated", before=current, after=newest)
+
+
+def _current_version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(_IS_KEPT_IN):
+        return None
+    return connection.exec_driver_sql(f"SELECT version_num FROM {_IS_KEPT_IN}").scalar_one_or_none()  # noqa: S608
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command  # noqa: PLC0415  nearly every start finds the tables as they should be
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 def _advice(dialect: Dialect, problem: str) -> str:

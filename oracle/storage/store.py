@@ -14,7 +14,6 @@ from oracle.storage.commands import Commands
 from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database, read_url
 from oracle.storage.health import StoreHealth
-from oracle.storage.listener import Listener
 from oracle.storage.log import EventLog
 from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Retention
@@ -122,6 +121,8 @@ async def open_store(
         commands = Commands(database, writer=writer, worker=worker, clock=clock, now=now)
         stack.push_async_callback(commands.aclose)
         if database.dialect.is_shared:
+            from oracle.storage.listener import Listener  # noqa: PLC0415  imports PostgreSQL's driver
+
             listener = Listener(database.url, tails=tails, commands=commands, worker=worker, clock=clock)
             stack.push_async_callback(listener.aclose)
         yield Store(

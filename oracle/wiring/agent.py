@@ -15,18 +15,17 @@ from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.control.choosing import Controls
 from oracle.conversations import Conversations, MemoryConversations
-from oracle.loading import collector_paused
 from oracle.logs import configure_unless_configured
-from oracle.models import Model, ModelError
+from oracle.models import Model
 from oracle.models.offline import OfflineModel
 from oracle.nodes import REGISTRY
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.wiring.provider import DeferredModel, has_key, provider_model
 
 DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
-_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
 @asynccontextmanager
@@ -42,6 +41,8 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
     """
     configure_unless_configured(settings.log)
     model = build_model(settings)
+    if isinstance(model, DeferredModel):
+        model.prepare()
     try:
         yield build_oracle(settings, model=model)
     finally:
@@ -110,31 +111,13 @@ def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
     Raises:
         SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
     """
-    if not uses_provider(settings, environ):
-        return OfflineModel()
-    with collector_paused():
-        import httpx2  # noqa: PLC0415  only where a provider answers
-
-        from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  the SDK takes most of a second to import
-
-    try:
-        # Fails as the SDK's client would where a proxy cannot be used; that one, half made, would also complain on its
-        # way out, in a traceback that nobody can catch.
-        httpx2.Client().close()
-        return AnthropicModel(model=settings.model)
-    except ModelError as error:
-        raise SettingsError(str(error)) from None
-    except Exception as error:  # noqa: BLE001  the SDK, its HTTP client and its profiles fail in many ways
-        raise SettingsError(
-            f"the model provider cannot be used as configured ({type(error).__name__}: {error}); "
-            "check the ANTHROPIC_… and proxy variables, or set ORACLE_LLM=offline"
-        ) from None
+    return provider_model(settings.model) if uses_provider(settings, environ) else OfflineModel()
 
 
 def uses_provider(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether the provider's model answers, and not the embedded one."""
     if settings.llm == "auto":
-        return any(environ.get(name, "").strip() for name in _KEYS)
+        return has_key(environ)
     return settings.llm == "anthropic"
 
 

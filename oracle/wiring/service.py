@@ -1,5 +1,6 @@
 """Joins an `Oracle`, the store, the runs and what guards them into the parts of the HTTP service."""
 
+import asyncio
 import os
 import secrets
 import socket
@@ -17,10 +18,12 @@ from oracle.settings import Settings
 from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
 from oracle.wiring.agent import DATABASE, build_model, build_oracle, new_id, tool_maker, uses_provider
+from oracle.wiring.provider import DeferredModel
 from oracle.wiring.vaults import UserTools
 
 _DAY_S = 86_400.0
 _MB = 1_000_000
+_PREPARE_AFTER_S = 1.0
 _LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
 
 
@@ -44,6 +47,9 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         if answering is None:
             answering = build_model(settings)
             stack.push_async_callback(answering.aclose)
+            if isinstance(answering, DeferredModel):
+                # Later: what the first requests need comes first.
+                stack.callback(asyncio.get_running_loop().call_later(_PREPARE_AFTER_S, answering.prepare).cancel)
         tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
         metrics = Metrics(tools=tools.names)
         store = await stack.enter_async_context(

@@ -15,7 +15,7 @@ before = len(looks)
 cli.get_command(None, "ask")
 from oracle.wiring.agent import build_model
 from oracle.settings import Settings
-build_model(Settings(llm="anthropic"), {})
+build_model(Settings(llm="anthropic"), {}).load()
 print(len(looks) - before)
 """
 

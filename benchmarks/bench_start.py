@@ -1,0 +1,74 @@
+"""Start: processor time from the start of `oracle serve` to its first `200` from `/readyz`, over a bare FastAPI app.
+
+The bare app imports what every such service needs (FastAPI, SQLAlchemy, uvicorn) and answers one route. Bytecode is
+there, as after an installation, and so are the tables; the least of some starts counts.
+
+Aim: 1.5 s at most, with the embedded model and with the provider's.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.processes import ServerProcess, python
+from benchmarks.service_client import ServiceClient
+
+AIM_S = 1.5
+STARTS = 4
+_BARE = """
+import asyncio, fastapi, sqlalchemy, uvicorn
+app = fastapi.FastAPI()
+
+@app.get("/readyz")
+async def ready() -> dict[str, str]:
+    return {"status": "ready"}
+
+async def serve() -> None:
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    task = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.001)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    print(f"http://127.0.0.1:{port}", flush=True)
+    await task
+
+asyncio.run(serve())
+"""
+
+
+async def cpu_to_ready_s(command: Sequence[str], *, folder: Path, env: Mapping[str, str | None]) -> float:
+    """What one start takes."""
+    async with ServerProcess(command, log=folder / "log", env=env, cwd=folder) as server:
+        status = 0
+        while status != 200:
+            client = await ServiceClient.connect(server.address)
+            client.send("GET", "/readyz")
+            status = await client.headers_came()
+            client.close()
+        return server.cpu_s
+
+
+async def measure() -> None:
+    serve = python("-m", "oracle.cli", "serve", "--port", "0", "--data-dir", "data")
+    no_key = {"ANTHROPIC_API_KEY": None, "ANTHROPIC_AUTH_TOKEN": None}
+    kinds: Mapping[str, tuple[Sequence[str], Mapping[str, str | None]]] = {
+        "bare FastAPI": (python("-c", _BARE), {}),
+        "Oracle, embedded model": (serve, {**no_key, "ORACLE_LLM": "offline"}),
+        "Oracle, provider": (serve, {"ANTHROPIC_API_KEY": "test", "ORACLE_LLM": "anthropic"}),
+    }
+    print(f"processor time to the first ready answer (aim: {AIM_S} s)")
+    floor_s = 0.0
+    with tempfile.TemporaryDirectory() as name:
+        for kind, (command, env) in kinds.items():
+            least_s = min([await cpu_to_ready_s(command, folder=Path(name), env=env) for _ in range(STARTS)])
+            floor_s = floor_s or least_s
+            print(f"  {kind:<24}{least_s:6.2f} s   {least_s / floor_s:4.1f}")
+
+
+def main() -> None:
+    asyncio.run(measure())
+
+
+if __name__ == "__main__":
+    main()
