@@ -1,8 +1,8 @@
 """The typed blackboard of one run.
 
-py_trees keeps one blackboard for the whole process, where one session reads another's values; so each run has its own.
-Its keys are declared before the run, by the tree's file and by the host; a write is checked and remembered for the tick
-record. Values are JSON data and are replaced, not mutated.
+py_trees keeps one blackboard for the whole process, where one session can read another's values; here each run has its
+own. Its keys are declared before the run, by the tree's file and by the host; a write is checked and recorded for the
+tick record. Values are JSON data and are replaced, not mutated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ class Blackboard(Mapping[str, Any]):
         return len(self._values)
 
     def check(self, name: str, value: Any) -> None:  # noqa: ANN401
-        """Whether the key may hold the value; `set` asks the same.
+        """Check that the key may hold the value, as `set` does.
 
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
@@ -71,9 +71,9 @@ class Blackboard(Mapping[str, Any]):
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
         """
-        before = self._values.get(name, self)  # a blackboard is no value of its own, so an unknown key goes on
+        before = self._values.get(name, self)  # the blackboard itself stands for "no such key"
         if before is value:
-            return  # most writes repeat what is there, and that was checked when it came
+            return  # most writes repeat the present value, which has been checked
         self.check(name, value)
         if type(value) in _SCALARS and type(before) is type(value) and before == value:
             return
@@ -93,5 +93,5 @@ class Blackboard(Mapping[str, Any]):
 
 
 def _own(default: Any) -> Any:  # noqa: ANN401
-    """A default for one run: a list that a careless node changes must not be the next run's."""
+    """A default for one run: a list that a node mutates by mistake must not affect the next run."""
     return deepcopy(default) if isinstance(default, list | dict) else default

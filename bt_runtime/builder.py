@@ -1,4 +1,4 @@
-"""From a definition to live nodes; knows kinds and nodes, and no YAML."""
+"""Builds the live nodes of a definition; independent of YAML."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NodeFactory = Callable[[NodeDefinition, Children, RunContext, int], Node[Any]]
 
 
 DEEPEST_TREE = 200
-"""Nodes from the root down. A tick calls two functions for each, and Python's stack is bounded."""
+"""Levels of nodes. A tick calls two functions for each, and Python's stack is bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class LiveTree:
 
     @property
     def blackboard(self) -> Blackboard:
-        """Of this run."""
+        """The run's blackboard."""
         return self.context.blackboard
 
     @property
@@ -69,13 +69,13 @@ def build(
     Args:
         definition: a checked tree.
         registry: the kinds that it was read with.
-        host: what `notify`, `action` and the host's own nodes talk to.
+        host: used by `notify`, `action` and the host's own nodes.
         values: blackboard values that differ from the declared defaults.
-        substitutes: other factories for single nodes, by path; for tests.
+        substitutes: factories that replace single nodes, by path; for tests.
 
     Raises:
         KindError: a substitute for a path that the tree does not have.
-        TreeError: the tree is deeper than `DEEPEST_TREE` nodes; one that was read from a file never is.
+        TreeError: the tree is deeper than `DEEPEST_TREE` nodes; the reader accepts no such tree.
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
     _check_depth(definition)
@@ -98,7 +98,7 @@ def _check_depth(definition: TreeDefinition) -> None:
 
 
 class _Building:
-    """Makes nodes from the top down, so that their indices are those of the definition's `nodes()`."""
+    """Makes nodes from the top down, so that their indices match the definition's `nodes()`."""
 
     def __init__(self, registry: Registry, context: RunContext, substitutes: dict[str, NodeFactory]) -> None:
         self._registry = registry

@@ -185,7 +185,7 @@ class RunContext:
     # For what drives the run: the builder, the run loop, a replay, py_trees
 
     def set_root(self, root: object) -> None:
-        """Remember the topmost node, weakly: the nodes hold the context, so that a tree never is a cycle."""
+        """Store a weak reference to the topmost node: nodes refer to the context, and a cycle would outlive its run."""
         self._root = weakref.ref(root)
 
     def begin_tick(self, at_s: float) -> None:

@@ -1,6 +1,6 @@
-"""A tree as its file declares it: checked, positioned, immutable; no node object exists yet.
+"""A tree as its file declares it: checked, with places, immutable; it has no node objects yet.
 
-The reader makes definitions and knows no py_trees; the builder turns them into nodes and knows no YAML.
+The reader makes definitions without py_trees; the builder turns them into nodes without YAML.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,14 +17,14 @@ class NodeDefinition:
     Args:
         kind: the name of its kind.
         name: the author's name for it, unique among its siblings; `None` if unnamed.
-        path: its identity, stable over reloads: the labels from the root joined by `/`. A label is the name, else the
+        path: its identity, stable across reloads: the labels from the root joined by `/`. A label is the name, else the
             kind, with `#2`, `#3`, … from the second unnamed sibling of a kind on. A subtree's nodes continue the path
             of the node that includes it.
         settings: validated, of the kind's settings type.
         children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot
             `root`.
-        place: where the node stands.
-        constants: the arguments of the subtree that the node stands in, as names for its expressions.
+        place: the node's place in the file.
+        constants: the arguments of the subtree that contains the node, as names for its expressions.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class NodeDefinition:
         return self.path.rpartition("/")[2]
 
     def walk(self) -> Iterator["NodeDefinition"]:
-        """This node and everything below it, in the order of the file."""
+        """This node and all nodes below it, in the order of the file."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -51,7 +51,7 @@ class NodeDefinition:
 
 @dataclass(frozen=True, slots=True)
 class TreeDefinition:
-    """One tree with its subtrees in place.
+    """One tree with its subtrees included.
 
     Args:
         name: as declared by `tree:`.
@@ -64,7 +64,7 @@ class TreeDefinition:
         file: where it was read from.
         subtrees: the names of the trees it includes, directly or not.
         sources: the texts of this tree and of those that it includes, by name.
-        internal: it is a part of other trees: nobody runs it by itself.
+        internal: it is a part of other trees and is not run by itself.
     """
 
     name: str
@@ -79,5 +79,5 @@ class TreeDefinition:
     internal: bool = False
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
-        """All nodes in the order of the file, subtrees in place; a node's index here is its index in tick records."""
+        """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""
         return tuple(self.root.walk())

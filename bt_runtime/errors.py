@@ -1,4 +1,4 @@
-"""What can go wrong, by who must act.
+"""The errors of this package, by who must act.
 
 ```
 BTError
@@ -7,10 +7,10 @@ BTError
 │   ├── TreeNotFoundError        no file declares a tree of that name
 │   └── ExpressionError          an expression cannot be read, or not be evaluated
 ├── KindError                node author: kinds or keys that contradict each other
-└── RunError                 tree author and node author: a run that cannot go on
+└── RunError                 tree author and node author: a run that cannot continue
     ├── HotLoopError             the tree repeats itself without waiting for anything
     ├── StalledError             nodes are RUNNING and nothing will ever wake them
-    └── BlackboardError          a key that is unknown, of another type, or read-only
+    └── BlackboardError          an unknown or read-only key, or a value of the wrong type
 ```
 """
 
@@ -21,7 +21,7 @@ from bt_runtime.text import MOST_MISTAKES, Mistake, did_you_mean, format_mistake
 
 
 class BTError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base of all errors that this package raises."""
 
 
 class TreeError(BTError):
@@ -29,7 +29,7 @@ class TreeError(BTError):
 
 
 class TreeFileError(TreeError):
-    """Tree files with mistakes; it tells the first hundred.
+    """Tree files with mistakes; the first hundred are reported.
 
     Args:
         mistakes: at least one, in any order.
@@ -37,9 +37,9 @@ class TreeFileError(TreeError):
     """
 
     def __init__(self, mistakes: Iterable[Mistake], sources: Mapping[str, str] | None = None) -> None:
-        told = in_order(mistakes)
-        self.mistakes: tuple[Mistake, ...] = told[:MOST_MISTAKES]
-        self.omitted: int = len(told) - len(self.mistakes)
+        ordered = in_order(mistakes)
+        self.mistakes: tuple[Mistake, ...] = ordered[:MOST_MISTAKES]
+        self.omitted: int = len(ordered) - len(self.mistakes)
         self.sources: Mapping[str, str] = dict(sources or {})
         super().__init__(self.mistakes)
 
@@ -51,7 +51,7 @@ class TreeNotFoundError(TreeError):
     """No file declares a tree of that name.
 
     Args:
-        name: as asked for.
+        name: the name that was requested.
         known: the names that exist.
         folders: the folders that were searched, in order.
     """
@@ -73,7 +73,7 @@ class TreeNotFoundError(TreeError):
 
 
 class ExpressionError(TreeError):
-    """An expression cannot be read, or not be evaluated with the values at hand.
+    """An expression cannot be read, or not be evaluated with the present values.
 
     Args:
         message: what is wrong, with the operands' values where they matter.
@@ -93,11 +93,11 @@ class ExpressionError(TreeError):
 
 
 class KindError(BTError):
-    """Kinds or keys that contradict each other: a name twice, a slot called like a setting, a wrong default."""
+    """Kinds or keys that contradict each other: a duplicate name, a slot named like a setting, a wrong default."""
 
 
 class RunError(BTError):
-    """A run that cannot go on as it is."""
+    """A run that cannot continue."""
 
 
 class HotLoopError(RunError):
@@ -105,8 +105,8 @@ class HotLoopError(RunError):
 
     Args:
         path: the node that kept changing.
-        count: how much it did.
-        unit: of what, in the plural.
+        count: how often.
+        unit: what is counted, in the plural.
     """
 
     def __init__(self, path: str, count: int, unit: str = "ticks") -> None:
@@ -123,7 +123,7 @@ class StalledError(RunError):
     """Nodes are RUNNING and nothing will ever wake them.
 
     Args:
-        paths: the nodes that wait.
+        paths: the waiting nodes.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -135,7 +135,7 @@ class StalledError(RunError):
 
 
 class BlackboardError(RunError):
-    """A blackboard key that is unknown, of another type, or read-only.
+    """An unknown or read-only blackboard key, or a value of the wrong type.
 
     Args:
         message: what is wrong, with the value as given.

@@ -1,8 +1,7 @@
-"""What a node kind tells about itself: its settings, its children, the blackboard keys that it uses.
+"""The description of a node kind: its settings, its children, the blackboard keys that it uses.
 
-A `Kind` is read by three parties that do not know each other: the reader of tree files (which settings and children may
-a node have?), the builder (which class makes it?) and the palette in the documentation (what does it do?).
-It knows neither YAML nor py_trees.
+A `Kind` has three readers: the reader of tree files (which settings and children may a node have?), the builder (which
+class makes it?) and the palette in the documentation (what does it do?). It depends on neither YAML nor py_trees.
 """
 
 import math
@@ -18,7 +17,7 @@ Value: TypeAlias = Any
 """JSON data: null, true, false, a number, text, a list, or a map with text keys."""
 KEY_TYPES: tuple[KeyType, ...] = get_args(KeyType)
 Location = tuple[str | int, ...]
-"""Where a value lies below a node's settings: `("when",)`, `("values", "hint")`."""
+"""The path of a value within a node's settings: `("when",)`, `("values", "hint")`."""
 
 
 _WORDS: Mapping[KeyType, str] = {
@@ -33,12 +32,12 @@ _WORDS: Mapping[KeyType, str] = {
 
 
 class NodeSettings(BaseModel):
-    """Base of the typed settings of a node kind: unknown names are refused, values not coerced, nothing is mutable."""
+    """Base of the typed settings of a node kind: strict, immutable, without unknown names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     def uses(self) -> "Iterator[Use]":
-        """What the settings refer to (expressions, blackboard keys, other trees), so that the reader can check it."""
+        """The expressions, blackboard keys and trees that the settings refer to, for the reader to check."""
         return iter(())
 
 
@@ -61,7 +60,7 @@ class KeyUse:
 
 @dataclass(frozen=True, slots=True)
 class TreeUse:
-    """A setting that names another tree, which is put in this node's place with these arguments."""
+    """A setting that names another tree, which is included here with these arguments."""
 
     at: Location
     tree: str
@@ -103,9 +102,9 @@ class Key:
     Args:
         name: an identifier.
         type: the JSON type of its values.
-        default: the value at the start of a run; `None` is allowed for every type and means "nothing yet".
+        default: the value at the start of a run; `None` is allowed for every type and means "no value yet".
         description: one sentence for authors.
-        read_only: written by the host's nodes alone; `set` in a tree file is refused.
+        read_only: only the host's nodes may write it; `set` in a tree file is refused.
     """
 
     name: str
@@ -117,11 +116,11 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class HostAction:
-    """What the checker knows of an action of the host.
+    """An action of the host, as the checker sees it.
 
     Args:
-        arguments: the names that it takes; `None`: any.
-        required: those that it cannot do without.
+        arguments: the names that it accepts; `None`: any.
+        required: those that must be given.
     """
 
     arguments: tuple[str, ...] | None
@@ -134,15 +133,15 @@ class Kind:
 
     Args:
         name: as written in tree files.
-        category: what it is in the field's terms; it decides the picture, and what the checker allows.
-        settings: its typed settings, children apart.
-        slots: where its children stand; empty for a leaf.
+        category: its category in standard terms; decides its shape in pictures and what the checker allows.
+        settings: the type of its settings, without children.
+        slots: the places for its children; empty for a leaf.
         shorthand: the setting or slot that a bare value fills: `sequence: [..]` fills `children`, and
             `condition: "turn > 3"` fills `when`. `None`: a bare value is an error.
-        waits: may answer RUNNING of itself, not only because a child does.
-        acts: has an effect that must not be repeated unasked (everything that posts a request or writes).
+        waits: may return RUNNING by itself, not only because a child does.
+        acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
         doc: the class's docstring.
-        factory: the class; opaque here.
+        factory: the class; not used here.
     """
 
     name: str
@@ -162,7 +161,7 @@ class Kind:
 
 
 def in_words(key_type: KeyType) -> str:
-    """The type as an author would say it: `a whole number`."""
+    """The type in an author's words: `a whole number`."""
     return _WORDS[key_type]
 
 
@@ -170,7 +169,7 @@ def has_type(value: object, key_type: KeyType) -> bool:
     """Whether a blackboard key of this type may hold the value.
 
     An `int` is also a `float`, a `bool` is neither. Lists may be tuples and maps any `Mapping`, because values are
-    frozen where they are shared. `None` has every type: it means "nothing yet".
+    frozen where they are shared. `None` has every type: it means "no value yet".
     """
     if value is None or key_type == "any":
         return True

@@ -1,4 +1,4 @@
-"""Trees by name, from folders; and the check of files before anybody runs them."""
+"""Trees by name, from folders, and the check of tree files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ _ENDINGS = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """What a check found out about one file.
+    """The result of a check of one file.
 
     Args:
         file: as given.
-        tree: the tree, its required parameters filled with sample values; `None` if it is wrong, or if no sample fits.
+        tree: the tree, with sample values for its required parameters; `None` if it is invalid, or if no sample fits.
         mistakes: those of the file and of the trees that it includes, sorted.
     """
 
@@ -33,7 +33,7 @@ class CheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check found out.
+    """The result of a check.
 
     Args:
         files: in the order of the check.
@@ -45,7 +45,7 @@ class CheckReport:
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """All mistakes, each once."""
+        """All mistakes, without duplicates."""
         return in_order(mistake for file in self.files for mistake in file.mistakes)
 
     @property
@@ -54,7 +54,7 @@ class CheckReport:
         return not any(file.mistakes for file in self.files)
 
     def __str__(self) -> str:
-        """A line per right tree, then every mistake with its line, a caret and a hint."""
+        """A line per valid tree, then every mistake with its line, a caret and a hint."""
         lines = [f"{visible(file.file)}: OK{_facts(file.tree)}" for file in self.files if not file.mistakes]
         if not self.ok:
             lines.append(format_mistakes(self.mistakes, self.sources))
@@ -64,11 +64,11 @@ class CheckReport:
 class TreeLibrary:
     """The trees of some folders; a tree `NAME` is the file `NAME.yaml` of the first folder that has it.
 
-    Nothing is kept: every call looks at the files as they are.
+    Nothing is cached: every call reads the files.
 
     Args:
-        folders: searched in this order; one that does not exist is empty.
-        registry: the kinds and keys that there are.
+        folders: searched in this order; one that does not exist counts as empty.
+        registry: the kinds and keys that exist.
     """
 
     def __init__(self, folders: Sequence[Path], *, registry: Registry) -> None:
@@ -76,7 +76,7 @@ class TreeLibrary:
         self.registry = registry
 
     def names(self) -> tuple[str, ...]:
-        """The names of all trees, sorted; whether they are right is not looked at."""
+        """The names of all trees, sorted; the files are not checked."""
         found: set[str] = set()
         for folder in self.folders:
             found.update(path.stem for path in _tree_files(folder) if path.suffix == ".yaml")
@@ -86,9 +86,9 @@ class TreeLibrary:
         """The file of a tree.
 
         Raises:
-            TreeNotFoundError: with the nearest name, or the folders searched.
+            TreeNotFoundError: there is none; the message has the nearest name, or the folders searched.
         """
-        if TREE_NAME.fullmatch(name):  # which also keeps the path inside its folder
+        if TREE_NAME.fullmatch(name):  # also keeps the path inside its folder
             for folder in self.folders:
                 path = folder / f"{name}.yaml"
                 if path.is_file():
@@ -96,7 +96,7 @@ class TreeLibrary:
         raise TreeNotFoundError(name, self.names(), self.folders)
 
     def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
-        """A tree with its subtrees in place, ready to be built.
+        """A tree with its subtrees included, ready to be built.
 
         Args:
             name: of the tree.
@@ -109,7 +109,7 @@ class TreeLibrary:
         return self.load_source(self._source(name), arguments=arguments)
 
     def is_internal(self, name: str) -> bool:
-        """Whether a tree says that it is a part of others alone; false also where that cannot be read.
+        """Whether a tree declares itself to be only a part of others; false if its file cannot be read.
 
         Raises:
             TreeNotFoundError: there is no such tree.
@@ -121,7 +121,7 @@ class TreeLibrary:
         return read_header(read_yaml(source.text, file=source.file), registry=self.registry).internal
 
     def preview(self, name: str) -> TreeDefinition:
-        """A tree to look at: some value stands in for each parameter that has no default.
+        """A tree to be shown: parameters without a default get sample values.
 
         Raises:
             TreeNotFoundError: there is no such tree.
@@ -130,12 +130,12 @@ class TreeLibrary:
         return self.load_source(self._source(name), samples=True)
 
     def read_text(self, text: str | bytes, *, file: str = "<text>", name: str | None = None) -> TreeDefinition:
-        """A tree whose text is no file yet, with the subtrees of the library; parameters as in `preview`.
+        """A tree from a text that is not a file yet, with the subtrees of the library; parameters as in `preview`.
 
         Args:
             text: the text.
-            file: what messages call it.
-            name: what it must be called; `None` if any name will do.
+            file: its name in messages.
+            name: the name that it must declare; `None` if any will do.
 
         Raises:
             TreeFileError: with every mistake.
@@ -143,10 +143,10 @@ class TreeLibrary:
         return self.load_source(Source(file, text, name), samples=True)
 
     def check(self, paths: Iterable[Path]) -> CheckReport:
-        """Check files, or the tree files of folders; subtrees are searched beside a file first, then in the library.
+        """Check files, or the tree files of folders.
 
-        A folder's tree files are its `*.yaml` and `*.yml`; those with a further dot in their names (`oracle.test.yaml`)
-        are something else that lies beside a tree.
+        Subtrees are searched in a file's folder first, then in the library. A folder's tree files are its `*.yaml` and
+        `*.yml`; those with a further dot in their names (`oracle.test.yaml`) are not trees.
         """
         files: list[CheckedFile] = []
         sources: dict[str, str] = {}
@@ -160,12 +160,12 @@ class TreeLibrary:
     def load_source(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition:
-        """A tree from wherever its text is, with the subtrees of the library.
+        """A tree from any source, with the subtrees of the library.
 
         Args:
             source: file, text, and the name that it must declare.
             arguments: values for its parameters, if it has any.
-            samples: let some value stand in for each parameter that has no default.
+            samples: use sample values for parameters without a default.
 
         Raises:
             TreeFileError: with every mistake.
@@ -215,14 +215,14 @@ def _tree_files(folder: Path) -> list[Path]:
 
 
 def read_source(path: Path, *, name: str) -> Source:
-    """The bytes of a file, as far as they are looked at.
+    """The bytes of a file, up to the largest size that is read.
 
     Raises:
-        TreeFileError: if it cannot be read.
+        TreeFileError: it cannot be read.
     """
     try:
         if path.exists() and not path.is_file():
-            raise TreeFileError(_missing(path, "this is no file").mistakes)
+            raise TreeFileError(_missing(path, "this is not a file").mistakes)
         with path.open("rb") as file:
             return Source(str(path), file.read(LARGEST_FILE_BYTES + 1), name)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

@@ -6,8 +6,8 @@ Every node is a `py_trees.behaviour.Behaviour` with py_trees' life cycle (`initi
 - `step` ticks a node by direct calls instead of through nested generators: half the cost, and one place that catches
   what a node raises. An exception in `update` breaks a stock py_trees tick: statuses go stale, a memory sequence starts
   over. Here the node returns FAILURE, and the error is in the tick record under the node's path.
-- A node keeps what changes and what a tick reads. What only py_trees' tools ask for (name, identifier, parent, …) is
-  derived from the definition when they ask; it would be most of a stock node's memory.
+- A node stores what changes and what a tick reads. What only py_trees' tools read (name, identifier, parent, …) is
+  derived from the definition on demand; it would be most of a stock node's memory.
 
 What always holds: a node that has ended has no RUNNING children; a halted action's request is withdrawn; `terminate` is
 called once for each `initialise`, whatever was raised in between.
@@ -75,7 +75,7 @@ class _PyTreesView(Behaviour):
 
         @property
         def parent(self) -> "Node[Any] | None":
-            """The node above; `None` for the root, and for a node whose tree nobody holds any more."""
+            """The node above; `None` for the root, and for a node whose tree has been released."""
             root = self.run.root()
             return root and next((node for node in root.iterate() if self in node.child_nodes), None)
 
@@ -106,17 +106,17 @@ class Node(_PyTreesView, Generic[SettingsT]):
 
     @property
     def settings(self) -> SettingsT:
-        """As in the tree file; the reader made them of the kind's type."""
+        """Its settings from the tree file; the reader has validated them."""
         return cast("SettingsT", self.definition.settings)
 
     @property
     def path(self) -> str:
-        """Its identity, stable over reloads."""
+        """Its identity, stable across reloads."""
         return self.definition.path
 
     @property
     def constants(self) -> Mapping[str, object]:
-        """The arguments of the subtree that it stands in."""
+        """The arguments of the subtree that contains it."""
         return self.definition.constants
 
     def walk(self) -> Iterator["Node[Any]"]:
@@ -126,7 +126,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
             yield from child.walk()
 
     def attach(self, children: Children) -> None:
-        """Keep the children by slot, compile expressions; called once, when the node is built."""
+        """Store the children by slot and compile expressions; called once, when the node is built."""
 
     def step(self) -> Status:
         """Tick this node and the children that it decides to tick; never raises."""
@@ -171,7 +171,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
                 child.stop(INVALID)
 
     def reset_children(self, start: int = 0) -> None:
-        """Make the children from a position on INVALID: they have no part in this round, or not yet."""
+        """Reset the children from a position on to INVALID: they are not part of this round, or not yet."""
         for child in self.child_nodes[start:] if start else self.child_nodes:
             if child.status is not INVALID:
                 child.stop(INVALID)
@@ -204,21 +204,21 @@ class Node(_PyTreesView, Generic[SettingsT]):
 
 
 class Condition(Node[SettingsT]):
-    """A leaf that answers at once and changes nothing: SUCCESS if `holds`, else FAILURE. Never RUNNING."""
+    """A leaf that decides at once and changes nothing: SUCCESS if `holds`, else FAILURE. Never RUNNING."""
 
     @abstractmethod
     def holds(self) -> bool:
-        """Whether the condition is true now."""
+        """Whether the condition is true."""
 
     def update(self) -> Status:
-        """The answer as a status."""
+        """The result as a status."""
         return SUCCESS if self.holds() else FAILURE
 
 
 class Guard(Node[SettingsT]):
-    """A leaf that decides whether the run may go on: SUCCESS if it may, FAILURE if it trips. Never RUNNING.
+    """A leaf that decides whether the run may continue: SUCCESS if it may, FAILURE if it trips. Never RUNNING.
 
-    The first guard that trips writes its reason to `termination_reason`; a reason that is there already stays.
+    The first guard that trips writes its reason to `termination_reason`; an earlier reason is kept.
     """
 
     @abstractmethod
@@ -226,7 +226,7 @@ class Guard(Node[SettingsT]):
         """The reason to stop, or `None`."""
 
     def update(self) -> Status:
-        """Ask, and write the reason down."""
+        """Check, and write the reason if the guard trips."""
         reason = self.trips()
         if reason is None:
             return SUCCESS
@@ -236,10 +236,10 @@ class Guard(Node[SettingsT]):
 
 
 class Action(Node[SettingsT]):
-    """A leaf that does something slow: it posts a request, is RUNNING until the outcome is there, and ends by `finish`.
+    """A leaf that does slow work: it posts a request, is RUNNING until its outcome arrives, and ends with `finish`.
 
-    A halt cancels the request. The run awaits the cancelled task and tells the node what it kept, by `interrupted`.
-    A subclass with a `terminate` of its own calls this one's.
+    A halt cancels the request. The run awaits the cancelled task and hands its partial result to `interrupted`. A
+    subclass that overrides `terminate` must call this one.
     """
 
     _request: Request | None = None
@@ -247,30 +247,30 @@ class Action(Node[SettingsT]):
 
     @abstractmethod
     def start(self) -> Coroutine[Any, Any, Any]:
-        """The work itself; called by the loop after the tick that posted the request. Must not touch the blackboard.
+        """The work itself; called by the loop after the tick that posted the request. Must not write to the blackboard.
 
-        A task that is cancelled may return what it has instead of raising `CancelledError`.
+        A task that is cancelled may return a partial result instead of raising `CancelledError`.
         """
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401, ARG002  the subclass knows its outcome's type
-        """Apply the outcome, within a tick."""
+        """Apply the outcome, during a tick."""
         return SUCCESS
 
     def interrupted(self, value: Any) -> None:  # noqa: ANN401
-        """Apply what a cancelled task returned; `None` if it returned nothing.
+        """Apply the partial result of a cancelled task; `None` if it has none.
 
         Called before the next tick, or at once if the task had ended before the halt.
         """
 
     def give_back(self, value: Any) -> None:  # noqa: ANN401
-        """Call `interrupted`; what it raises is recorded."""
+        """Call `interrupted`; its exceptions are recorded."""
         try:
             self.interrupted(value)
-        except _RAISED as error:  # the node's own accounting must not break the run
+        except _RAISED as error:  # an error in a node must not break the run
             self._note(error)
 
     def update(self) -> Status:
-        """Post, wait, finish."""
+        """Post the request, wait for its outcome, finish."""
         request = self._request
         if request is None:
             self._requests += 1
@@ -286,12 +286,12 @@ class Action(Node[SettingsT]):
         return self.finish(outcome.value)
 
     def failed(self, error: str) -> Status:
-        """The task raised; `error` is `Type: message`. Recorded, and FAILURE unless a subclass knows better."""
+        """Handle an exception of the task, as `Type: message`: record it and fail, unless overridden."""
         self.run.record_error(self.path, error)
         return FAILURE
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
-        """Withdraw what is pending: the request of a halted node, or one that an error left behind."""
+        """Withdraw the pending request of a node that was halted or has failed."""
         self.run.forget_deadline(self.index)
         request, self._request = self._request, None
         if request is not None:
@@ -304,5 +304,5 @@ class Decorator(Node[SettingsT]):
     child: Node[Any]
 
     def attach(self, children: Children) -> None:
-        """Keep the child."""
+        """Store the child."""
         (self.child,) = children["child"]

@@ -1,7 +1,7 @@
-"""The palette: what a tree may be made of, as a page for tree authors.
+"""The palette: a page about all node kinds, for tree authors.
 
 Everything comes from the registry: the contract and the snippet from a kind's docstring, the meaning of a setting from
-the `Args` of its settings class. So the page cannot tell of anything that does not exist.
+the `Args` of its settings class. So the page describes only what exists.
 """
 
 import inspect
@@ -17,19 +17,19 @@ from bt_runtime.kind import Category, Key, Kind, NodeSettings, Slot
 from bt_runtime.registry import Registry
 
 _HEADINGS: Mapping[Category, tuple[str, str]] = {
-    "composite": ("Composites", "Have children in an order, and decide which of them are ticked."),
-    "decorator": ("Decorators", "Have a child, and change when it is ticked or what its answer means."),
-    "condition": ("Conditions", "Answer at once, SUCCESS or FAILURE, and change nothing."),
-    "guard": ("Guards", "SUCCESS while the run may go on; the first one that fails writes the reason to stop."),
-    "action": ("Actions", "Do something."),
+    "composite": ("Composites", "Have ordered children, and decide which of them are ticked."),
+    "decorator": ("Decorators", "Have one child, and change when it is ticked or what its result means."),
+    "condition": ("Conditions", "Decide at once, SUCCESS or FAILURE, and change nothing."),
+    "guard": ("Guards", "SUCCESS while the run may continue; the first one that fails writes the reason to stop."),
+    "action": ("Actions", "Do work."),
 }
 _INTRODUCTION = """\
 # Palette
 
-What a tree may be made of. This page is generated from the docstrings; `make docs` writes it.
+The node kinds and blackboard keys of a tree. This page is generated from the docstrings by `make docs`.
 
-A node is its kind with its settings: `retry: {attempts: 3, child: ...}`. A kind that needs nothing stands alone. A bare
-value fills the shorthand, marked *. Every node may have a `name`.
+A node is its kind with its settings: `retry: {attempts: 3, child: ...}`. A kind without required settings can be
+written alone. A bare value sets the shorthand, marked *. Every node may have a `name`.
 """
 _SNIPPET = re.compile(r"^```yaml\n.*?^```$", re.DOTALL | re.MULTILINE)
 _ARGUMENT = re.compile(r"(\w+): (.*)")
@@ -89,7 +89,7 @@ def _marked(kind: Kind, name: str) -> str:
 
 
 def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
-    """What the `Args` of a settings class say about each setting, as one line each."""
+    """The meaning of each setting from the `Args` of its settings class, on one line."""
     meanings: dict[str, str] = {}
     _, _, arguments = inspect.cleandoc(settings.__doc__ or "").partition("Args:\n")
     name, depth = "", 0
@@ -115,7 +115,7 @@ def _type_words(field: FieldInfo) -> str:
     return ", ".join([_annotation_words(field.annotation), *bounds])
 
 
-def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  whatever stands behind a field's colon
+def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  any annotation
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in _WORDS:
         return _WORDS[annotation]
@@ -139,7 +139,8 @@ def _keys_section(keys: Iterable[Key]) -> str:
         (f"`{key.name}`", key.type, _code(key.default), "" if key.read_only else "yes", key.description) for key in keys
     ]
     table = _table(("key", "type", "default", "can be set", "meaning"), rows)
-    return f"## Blackboard keys\n\nWhat expressions can read; a tree declares more under `blackboard:`.\n\n{table}\n"
+    introduction = "Expressions can read these keys; a tree declares more under `blackboard:`."
+    return f"## Blackboard keys\n\n{introduction}\n\n{table}\n"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

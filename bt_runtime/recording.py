@@ -1,7 +1,7 @@
-"""What happened, tick by tick: the records that observers get, and a recording of them in memory.
+"""Tick records, which observers get, and a recording of them in memory.
 
-A record holds everything that the tree was told (outcomes, deliveries, the time) and everything that it did (nodes
-visited, statuses, writes, errors), so a run can be looked at, and run again, from its records alone.
+A record holds all inputs of a tick (outcomes, deliveries, the time) and all its effects (nodes visited, statuses,
+writes, errors), so a run can be inspected and replayed from its records alone.
 """
 
 from collections import deque
@@ -12,8 +12,8 @@ from typing import Any, Literal, Protocol
 from bt_runtime.status import INVALID, Status
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
-"""Why there was a tick. `end` is the last record of a run that had something under way when it ended: no node was
-ticked, but some were halted, and halted requests gave back what they had."""
+"""Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked, but
+some were halted, and their requests returned partial results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Outcome:
 
     Args:
         key: the request, `path@n` for the n-th of that node in this run.
-        state: `done`, `failed` (the task raised), or `cancelled` (the node was halted; `value` is what it kept).
+        state: `done`, `failed` (the task raised), or `cancelled` (the node was halted; `value` is its partial result).
         value: what the task returned.
-        error: the exception as `Type: message` when it raised.
-        at_s: when, in seconds of the run's clock.
+        error: the exception as `Type: message`, if it raised.
+        at_s: when it ended, in seconds of the run's clock.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class NodeError:
-    """An exception that a node raised; the tick went on, the node answered FAILURE."""
+    """An exception that a node raised; the tick continued, and the node returned FAILURE."""
 
     path: str
     error: str
@@ -49,11 +49,11 @@ class TickRecord:
 
     Args:
         tick: 1, 2, 3, …
-        at_s: the time that the whole tick saw, in seconds of the run's clock.
-        cause: what woke the tree.
+        at_s: the time of the tick, in seconds of the run's clock.
+        cause: what caused the tick.
         causes: the requests, nodes or keys behind the cause.
-        outcomes: results that the tree got at the start of this tick, in order; cancelled ones included.
-        deliveries: values that came from outside at the start of this tick.
+        outcomes: results that arrived before this tick, in order; cancelled ones included.
+        deliveries: values from outside, written at the start of this tick.
         visited: indices of the nodes that were ticked, in order of entry.
         changes: (index, status) of each node whose status differs from the end of the tick before.
         writes: (key, value) of each blackboard write, in order.
@@ -73,20 +73,20 @@ class TickRecord:
 
 
 class Observer(Protocol):
-    """Someone who watches a run. An observer that raises is dropped and logged; it cannot break the run."""
+    """Watches a run. An observer that raises is dropped and logged; it cannot break the run."""
 
     def on_tick(self, record: TickRecord) -> None:
-        """Called after each tick, before anything that the tick asked for is started."""
+        """Called after each tick, before the requests that it posted are started."""
         ...
 
 
 class Journal(Protocol):
-    """Keeps what requests brought before the tree is told of it, so that nothing has to be done twice after a crash."""
+    """Makes outcomes durable before the tree gets them, so that no work has to be repeated after a crash."""
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make the outcomes durable; the tree sees them when this has returned.
+        """Make the outcomes durable; the tree gets them when this has returned.
 
-        What it raises ends the run.
+        An exception ends the run.
         """
         ...
 
@@ -95,7 +95,7 @@ _LONGEST_ERROR = 2_000
 
 
 def describe(error: BaseException) -> str:
-    """An exception as `Type: message`, of bounded length; also one that cannot say what it is."""
+    """An exception as `Type: message`, of bounded length, even if its `__str__` raises."""
     try:
         message = str(error)
     except Exception:  # noqa: BLE001  whatever a foreign `__str__` does
@@ -109,7 +109,7 @@ class Recording:
 
     Args:
         paths: node paths by index.
-        max_ticks: older records are dropped beyond this; `dropped` counts them.
+        max_ticks: the most records kept; older ones are dropped, and `dropped` counts them.
     """
 
     def __init__(self, paths: tuple[str, ...] = (), *, max_ticks: int = 10_000) -> None:
@@ -117,7 +117,7 @@ class Recording:
         self.max_ticks = max_ticks
         self.dropped = 0
         self._records: deque[TickRecord] = deque()
-        self._before: dict[int, Status] = {}  # statuses at the end of what was dropped
+        self._before: dict[int, Status] = {}  # statuses at the end of the dropped ticks
 
     def on_tick(self, record: TickRecord) -> None:
         """Append the record."""

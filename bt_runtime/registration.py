@@ -1,7 +1,7 @@
-"""`@node`: how a class or a plain function becomes a node kind.
+"""`@node`: makes a class or a plain function a node kind.
 
-The decorator registers nothing: it makes a `Kind` and hangs it on what it decorates. A kind exists for trees only
-when it stands in the explicit list that a `Registry` is made of.
+The decorator registers nothing: it makes a `Kind` and stores it on the class. A kind exists for trees only if it is in
+the explicit list that a `Registry` is made of.
 """
 
 import inspect
@@ -33,25 +33,25 @@ def node(
     waits: bool | None = None,
     acts: bool | None = None,
 ) -> Callable[[ClassT], ClassT]:
-    """Make a subclass of `Node` a node kind; the result is found on its `kind` attribute.
+    """Make a subclass of `Node` a node kind, stored in its `kind` attribute.
 
     Args:
         name: as written in tree files.
-        category: in the field's terms; by default what the base class says.
+        category: in standard terms; by default that of the base class.
         settings: the pydantic model of its settings.
-        slots: where its children stand; by default `child` for a decorator and nothing for a leaf.
+        slots: the places for its children; by default `child` for a decorator and none for a leaf.
         shorthand: the setting or slot that a bare value fills.
-        waits: may answer RUNNING of itself; by default true for an `Action`.
-        acts: has an effect that must not be repeated unasked; by default true for the category `action`.
+        waits: may return RUNNING by itself; by default true for an `Action`.
+        acts: has an effect that must not be repeated unintentionally; by default true for the category `action`.
 
     Raises:
-        KindError: the class has no docstring (it is the kind's contract, and its palette entry), or lacks a method.
+        KindError: the class has no docstring (the kind's contract and palette entry), or lacks a method.
     """
 
     def decorate(cls: ClassT) -> ClassT:
         if not cls.__doc__:
             raise KindError(
-                f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it answers what"
+                f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it returns which status"
             )
         lacking = sorted(getattr(cls, "__abstractmethods__", ()))
         if lacking:
@@ -125,4 +125,4 @@ def action_kind(name: str, function: Callable[[Any], Coroutine[Any, Any, bool | 
 
 def _check_function(name: str, function: Callable[[Any], object]) -> None:
     if not function.__doc__:
-        raise KindError(f"the function of node kind {name!r} has no docstring: say when it answers what")
+        raise KindError(f"the function of node kind {name!r} has no docstring: say when it returns which status")

@@ -10,25 +10,25 @@ from bt_runtime.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words
 from bt_runtime.text import Mistake, brief, did_you_mean
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
-"""How kinds, keys and parameters are spelled."""
+"""The spelling of kinds, keys and parameters."""
 Rule = Callable[[NodeDefinition], Iterable[Mistake]]
-"""Looks at a tree from its root, all subtrees in place."""
+"""Checks a whole tree, given its root."""
 RESERVED = frozenset({"and", "or", "not", "in", "is", "if", "else", "true", "false", "null", "none"})
-"""Words of expressions, which no key and no parameter may be called."""
+"""Words of expressions, which cannot name a key or parameter."""
 
 
 class Registry:
-    """Node kinds and blackboard keys by name, fixed once made.
+    """Node kinds and blackboard keys by name; immutable.
 
     Args:
-        kinds: every node kind; order is kept for palettes.
+        kinds: every node kind; the palette keeps their order.
         keys: the host's blackboard keys.
-        actions: what `action` can call, by name; `None`: nobody knows, so nothing is checked.
-        rules: look at a whole tree, all of whose nodes are right, and tell what it must not mean.
+        actions: what `action` can call, by name; `None` if that is unknown, and not checked.
+        rules: check a whole tree, all of whose nodes are valid.
 
     Raises:
-        KindError: for a name that is used twice or misspelt, a slot or shorthand that contradicts the settings, or a
-            default that is not of its key's type.
+        KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that
+            is not of its key's type.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Registry:
         """The kind of that name.
 
         Raises:
-            KindError: if there is none, with the nearest name.
+            KindError: there is none; the message has the nearest name.
         """
         try:
             return self.kinds[name]
@@ -57,18 +57,18 @@ class Registry:
             raise KindError(f"there is no node kind {name!r}" + (f"; {hint}" if hint else "")) from None
 
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
-        """A registry with these besides its own; a name that it has already is an error."""
+        """A registry with further kinds and keys; a duplicate name is an error."""
         return Registry(
             [*self.kinds.values(), *kinds], [*self.keys.values(), *keys], actions=self.actions, rules=self.rules
         )
 
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
-        """A registry whose checker knows these actions of the host."""
+        """A registry that checks calls against these actions of the host."""
         return Registry(self.kinds.values(), self.keys.values(), actions=actions, rules=self.rules)
 
 
 def setting_names(kind: Kind) -> tuple[str, ...]:
-    """The names of a kind's settings as tree files spell them, children apart."""
+    """The names of a kind's settings as in tree files, without slots."""
     return tuple(field.alias or name for name, field in kind.settings.model_fields.items())
 
 
@@ -94,7 +94,7 @@ def _check_kind(kind: Kind) -> None:
             raise KindError(f"{kind.name!r} has a slot {slot.name!r} beside a setting or slot of that name")
         taken.add(slot.name)
     if kind.shorthand is not None and kind.shorthand not in taken - {"name"}:
-        raise KindError(f"the shorthand {kind.shorthand!r} of {kind.name!r} is none of its settings and slots")
+        raise KindError(f"the shorthand {kind.shorthand!r} of {kind.name!r} is not one of its settings and slots")
 
 
 def _keys_by_name(keys: Iterable[Key]) -> dict[str, Key]:

@@ -1,8 +1,8 @@
-"""Trees that follow their files: a changed file serves new runs at once, a wrong one changes nothing and says why.
+"""Trees that are reloaded when their files change: new runs use a changed file at once, an invalid one is rejected.
 
-Reading and checking a tree takes milliseconds, looking whether its files have changed takes microseconds; so a tree is
-read again only when a file that it is made of is another one, by path, size or time of change. A run keeps the
-definition that it began with.
+Reading and checking a tree takes milliseconds, checking whether its files have changed takes microseconds; so a tree is
+read again only when the path, size or modification time of one of its files changes. A run keeps the definition that it
+began with.
 """
 
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class _Loaded:
 
 
 class ReloadingTrees:
-    """A library's trees, kept until their files change.
+    """A library's trees, cached until their files change.
 
     Args:
-        library: where they are found and read.
+        library: finds and reads them.
     """
 
     def __init__(self, library: TreeLibrary) -> None:
@@ -42,7 +42,7 @@ class ReloadingTrees:
         return self.library.names()
 
     def is_internal(self, name: str) -> bool:
-        """Whether a tree is a part of others alone.
+        """Whether a tree is only a part of others.
 
         Raises:
             TreeNotFoundError: there is no such tree.
@@ -53,11 +53,11 @@ class ReloadingTrees:
             return self.library.is_internal(name)
 
     def load(self, name: str) -> TreeDefinition:
-        """The tree as its files are now; as they were, while what they are now has mistakes.
+        """The tree of the present files, or the last valid one while they have mistakes.
 
         Raises:
             TreeNotFoundError: there is no such tree.
-            TreeFileError: it has mistakes and never had none.
+            TreeFileError: it has mistakes, and no valid version was loaded before.
         """
         loaded = self._loaded.get(name)
         if loaded is None:
@@ -79,7 +79,7 @@ class ReloadingTrees:
             log.info("tree.reloaded", tree=name, sha=loaded.definition.sha)
 
     def _read(self, name: str) -> tuple[TreeDefinition, _Fingerprint]:
-        """The tree, with the state of its files before they were read: a change meanwhile is seen the next time."""
+        """The tree, with the state of its files before they were read, so that a change during reading is noticed."""
         files = self._fingerprint(self.library.load(name))
         return self.library.load(name), files
 
@@ -87,7 +87,7 @@ class ReloadingTrees:
         return tuple(self._state(name) for name in (definition.name, *definition.subtrees))
 
     def _state(self, name: str) -> tuple[str, int, int]:
-        """Path, size and time of change of the file that `name` is read from now."""
+        """Path, size and modification time of the file of `name`."""
         for folder in self.library.folders:
             path = Path(folder, f"{name}.yaml")
             try:

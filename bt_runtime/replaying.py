@@ -1,7 +1,7 @@
-"""Run a tree again from its records: nothing is started, every outcome comes from the recording.
+"""Replay a tree from its records: no work is started, every outcome comes from the recording.
 
-A run is a function of the tree and of what it was told, so the same tree does the same; a tree that was edited shows
-where it first does something else.
+A run is a function of the tree and its inputs, so the same tree does the same again; with an edited tree the replay
+shows the first tick that differs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,13 @@ from bt_runtime.ticker import TickInput, close_tree, tick_tree
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What a replay did.
+    """The result of a replay.
 
     Args:
         records: the ticks of the replay.
         diverged_at: the first tick that differs from the recording; `None` if none does.
-        missing: outcomes of the recording that the tree did not ask for, as request keys.
-        unanswered: requests that the tree was waiting for at the end, and the recording has no outcome of.
+        missing: keys of recorded outcomes that the tree has not requested.
+        unanswered: keys of requests that were pending at the end and have no outcome in the recording.
     """
 
     records: tuple[TickRecord, ...]
@@ -37,7 +37,7 @@ def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[s
     Args:
         tree: built, not yet run; of the same file or an edited one.
         recording: all records of a run, from the first tick.
-        paths: the node paths of the recorded tree by index, if it may be another one; `None` means those of `tree`.
+        paths: the node paths of the recorded tree by index, if it may differ; `None` means those of `tree`.
     """
     recorded_paths, own_paths = tree.paths if paths is None else tuple(paths), tree.paths
     player = _Player(tree)
@@ -57,7 +57,7 @@ def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[s
 
 
 class _Player:
-    """Stands in for the run loop."""
+    """Takes the place of the run loop."""
 
     def __init__(self, tree: LiveTree) -> None:
         self._tree = tree
@@ -67,15 +67,15 @@ class _Player:
         self.missing: list[str] = []
 
     def play(self, recorded: TickRecord) -> TickRecord | None:
-        """Do what was done at a recorded tick; `None` if the run ends here and there is nothing to write down."""
-        told = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
+        """Repeat a recorded tick; `None` if the run ends here and there is nothing to record."""
+        given = TickInput(recorded.cause, recorded.causes, recorded.at_s, recorded.outcomes, recorded.deliveries)
         if recorded.cause == "end":
             self._tree.halt()
             self._answer(recorded.outcomes)
             self.is_running = False
-            return close_tree(self._tree, told)
+            return close_tree(self._tree, given)
         self._answer(recorded.outcomes)
-        record = tick_tree(self._tree, told)
+        record = tick_tree(self._tree, given)
         self._context.settled(self._context.halting)
         self._context.take_again()
         self.open_requests |= {request.key: request for request in self._context.take_posted()}
@@ -83,7 +83,7 @@ class _Player:
         return record
 
     def _answer(self, outcomes: Iterable[Outcome]) -> None:
-        """Hand the recorded outcomes to the requests of the same keys."""
+        """Set the recorded outcomes on the requests with the same keys."""
         for outcome in outcomes:
             request = self.open_requests.pop(outcome.key, None)
             if request is None:
@@ -98,7 +98,7 @@ class _Player:
 
 
 def _did(record: TickRecord, paths: Sequence[str]) -> tuple[object, ...]:
-    """What the tree did, by paths."""
+    """The effects of a tick, by paths."""
     return (
         [paths[index] for index in record.visited],
         {paths[index]: status for index, status in record.changes},

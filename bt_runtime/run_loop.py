@@ -1,22 +1,22 @@
-"""The run loop: ticks a tree when something has happened, and never polls.
+"""The run loop: ticks a tree on events, and never polls.
 
-What can happen: a request has ended, a deadline has come, a value was delivered (a cancel is one), or a node
-asked to be ticked again because it can make progress without waiting. Between ticks the loop sleeps.
+An event is the end of a request, a deadline, a value that was delivered (a cancel is one), or a node that asks to be
+ticked again because it can make progress without waiting. Between ticks the loop sleeps.
 
-Before a tick the journal, if there is one, keeps the outcomes that the tick is told of. After each tick, in this order:
+Before a tick the journal, if there is one, makes the tick's outcomes durable. After each tick, in this order:
 
 1. observers get the tick record;
-2. requests of halted nodes are cancelled and awaited, and what they kept is handed to their nodes, by way of the
-   journal;
+2. requests of halted nodes are cancelled and awaited, and their partial results are given to their nodes, after the
+   journal has them;
 3. requests that the tick posted are started, in the order in which they were posted; a supervisor, if there is one,
    may hold some of them, or end the run here;
-4. the loop waits for the next thing to happen.
+4. the loop waits for the next event.
 
-So the tree sees nothing but outcomes, deliveries and recorded times, and the same of these give the same run.
+So the inputs of the tree are outcomes, deliveries and recorded times alone, and equal inputs give equal runs.
 
-Outcomes and deliveries carry the time at which they came. A tick that they cause has the time of the latest of them,
-and what came before a deadline is told before the deadline: a turn that ended in time was in time, even if the loop
-looks late.
+Outcomes and deliveries carry the time of their arrival. A tick that they cause has the time of the latest of them, and
+events from before a deadline are handled before the deadline: a turn that ended in time is in time, even if the loop
+wakes late.
 """
 
 import asyncio
@@ -40,23 +40,23 @@ from bt_runtime.ticker import TickInput, close_tree, tick_tree
 log = structlog.get_logger(__name__)
 
 MAX_TICKS_WITHOUT_EVENT = 1000
-"""Ticks in a row for which the loop had nothing to wait for; beyond it they are a hot loop."""
+"""Ticks in a row without an event; more are a hot loop."""
 
 HALT_GRACE_S = 5.0
-"""How long a cancelled task may take to end before it is left behind and logged."""
+"""How long a cancelled task may take to end before it is abandoned and logged."""
 
-_YIELD_EVERY = 50  # such ticks in a row before other runs of the process get their turn
+_YIELD_EVERY = 50  # such ticks in a row before the event loop runs other tasks
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended.
+    """The result of a run.
 
     Args:
         status: SUCCESS or FAILURE of the root; FAILURE with an `error`.
-        ticks: how many there were.
+        ticks: the number of ticks.
         errors: every exception that nodes raised, in order.
-        error: why the loop itself gave up.
+        error: the error that ended the run; `None` if none did.
         is_stopped: the supervisor ended the run; FAILURE, without an `error`.
     """
 
@@ -74,9 +74,9 @@ class RunLoop:
         tree: built, not yet run.
         clock: the time of the run.
         observers: get every tick record; one that raises is dropped.
-        journal: keeps outcomes before the tree is told of them.
+        journal: makes outcomes durable before the tree gets them.
         supervisor: bounds the run from outside its tree.
-        max_ticks_without_event: bound on ticks in a row for which there was nothing to wait for.
+        max_ticks_without_event: the most ticks in a row without an event.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
 
@@ -122,9 +122,9 @@ class RunLoop:
         self._errors: tuple[NodeError, ...] = ()
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type
-        """Write a blackboard value from outside, at the start of the next tick, which comes at once.
+        """Write a blackboard value from outside, at the start of the next tick, which follows at once.
 
-        To be called in the thread of the run's asyncio loop; after the end of the run it does nothing.
+        Must be called in the thread of the run's asyncio loop; after the end of the run it does nothing.
 
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
@@ -133,14 +133,14 @@ class RunLoop:
         self._inbox.add(Delivery(key, value, self._clock.now()))
 
     def cancel(self) -> None:
-        """Ask the run to stop: the tree's guards see it, and decide how it ends."""
+        """Request the run to stop; the tree's guards decide how it ends."""
         self.deliver("cancel_requested", value=True)
 
     async def run(self) -> RunResult:
         """Tick until the root has ended.
 
-        Every task that the run started has ended when this returns, apart from those that ignored their cancellation
-        for longer than the grace.
+        Every task that the run started has ended when this returns, except those that ignored their cancellation for
+        longer than `halt_grace_s`.
 
         Raises:
             RunError: the tree has been run already.
@@ -149,23 +149,23 @@ class RunLoop:
             raise RunError(f"the tree {self._tree.definition.name!r} has been run already; build another one")
         error: BTError | None = None
         try:
-            told = self._told_by_events(cause="start")
-            while self._tick(told) is RUNNING:
+            given = self._from_events(cause="start")
+            while self._tick(given) is RUNNING:
                 await self._settle_halted()
                 if not self._start_posted():
                     break
-                told = await self._wait()
-                await self._keep([outcome for outcome in told.outcomes if outcome.state != "cancelled"])
+                given = await self._wait()
+                await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
         except BTError as gave_up:
-            error = gave_up.with_traceback(None)  # whose frames would keep the whole run alive
+            error = gave_up.with_traceback(None)  # its frames would keep the whole run alive
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
         status = FAILURE if error or self._is_stopped else self._tree.root.status
         return RunResult(status, self._context.tick, self._errors, error, self._is_stopped)
 
-    def _tick(self, told: TickInput) -> Status:
-        self._observe(tick_tree(self._tree, told))
+    def _tick(self, given: TickInput) -> Status:
+        self._observe(tick_tree(self._tree, given))
         return self._tree.root.status
 
     def _observe(self, record: TickRecord) -> None:
@@ -173,12 +173,12 @@ class RunLoop:
         for observer in self._observers:
             try:
                 observer.on_tick(record)
-            except (Exception, asyncio.CancelledError):  # nothing is awaited here, so this is no cancel of ours
+            except (Exception, asyncio.CancelledError):  # nothing is awaited here, so this is not a cancel of the run
                 self._observers = tuple(other for other in self._observers if other is not observer)
                 log.exception("observer.dropped", observer=type(observer).__name__, tick=record.tick)
 
     def _start_posted(self) -> bool:
-        """Start what may be started; false if the supervisor ends the run."""
+        """Start the posted requests; false if the supervisor ends the run."""
         chosen: Sequence[Request] | None = None
         if self._supervisor is not None:
             again = self._context.again
@@ -191,7 +191,7 @@ class RunLoop:
         return not self._is_stopped
 
     async def _settle_halted(self) -> None:
-        """Await what halted nodes had under way, and hand it to them."""
+        """Await the requests of halted nodes, and give them their partial results."""
         while halted := self._context.halting:
             settled = await self._tasks.settle(halted)
             self._context.settled(halted)
@@ -206,7 +206,7 @@ class RunLoop:
             await self._journal.keep(outcomes)
 
     async def _wait(self) -> TickInput:
-        """Sleep until there is a reason for a tick."""
+        """Sleep until the next tick is due."""
         again = self._context.take_again()
         while not self._inbox:
             now_s = self._clock.now()
@@ -221,21 +221,21 @@ class RunLoop:
             self._inbox.arrival.clear()
             await self._clock.wait(self._inbox.arrival, until_s=until_s)
         self._ticks_without_event = 0
-        return self._told_by_events()
+        return self._from_events()
 
     async def _at_once(self, cause: CauseKind, causes: tuple[str, ...]) -> TickInput:
-        """A tick without a wait before it; too many of them in a row are a hot loop."""
+        """A tick without a wait before it; too many in a row are a hot loop."""
         self._ticks_without_event += 1
         if self._ticks_without_event > self._max_ticks_without_event:
             raise HotLoopError(causes[0], self._max_ticks_without_event)
         if self._ticks_without_event % _YIELD_EVERY == 0:
             await asyncio.sleep(0)
             if self._inbox:
-                return self._told_by_events()
-        return self._told(cause, causes, self._clock.now())
+                return self._from_events()
+        return self._input(cause, causes, self._clock.now())
 
-    def _told_by_events(self, cause: CauseKind | None = None) -> TickInput:
-        """What came in; if a deadline lies in between, first what came before it."""
+    def _from_events(self, cause: CauseKind | None = None) -> TickInput:
+        """The pending events; if a deadline lies between them, those from before it."""
         deadline_s = self._next_deadline_s()
         events = self._inbox.take(before_s=inf if deadline_s is None else deadline_s)
         ends = [event for event in events if isinstance(event, Ended)]
@@ -245,9 +245,9 @@ class RunLoop:
         deliveries = tuple((event.key, event.value) for event in events if isinstance(event, Delivery))
         causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
         at_s = events[-1].at_s if events and cause is None else self._clock.now()
-        return self._told(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)
+        return self._input(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)
 
-    def _told(
+    def _input(
         self,
         cause: CauseKind,
         causes: tuple[str, ...],
@@ -259,18 +259,18 @@ class RunLoop:
         return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
 
     def _next_deadline_s(self) -> float | None:
-        """Of the nodes and of the supervisor."""
+        """The earliest deadline of the nodes and the supervisor."""
         until_s = self._context.next_deadline_s()
         outer_s = self._supervisor.deadline_s() if self._supervisor is not None else None
         return until_s if outer_s is None or (until_s is not None and until_s <= outer_s) else outer_s
 
     def _due(self, until_s: float) -> tuple[str, ...]:
-        """The nodes whose deadline has come; the root, where it is the supervisor's alone."""
+        """The nodes whose deadline has come; the root, if only the supervisor's has."""
         due = tuple(self._tree.nodes[index].path for index in self._context.due(until_s))
         return due or (self._tree.root.path,)
 
     def _waiting_nodes(self) -> tuple[str, ...]:
-        """The RUNNING nodes that no RUNNING node below explains."""
+        """The RUNNING nodes without a RUNNING child."""
         return tuple(
             node.path
             for node in self._tree.nodes
@@ -278,14 +278,14 @@ class RunLoop:
         )
 
     async def _end(self) -> None:
-        """Leave nothing behind, and write down what that brought."""
+        """Halt the tree, end its tasks, and record what that changed."""
         self._tree.halt()
         self._context.drop_posted()
         try:
             await self._settle_halted()
         finally:
             await self._tasks.end()
-        record = close_tree(self._tree, self._told("end", (), self._clock.now()))
+        record = close_tree(self._tree, self._input("end", (), self._clock.now()))
         if record is not None:
             self._observe(record)
 
@@ -296,5 +296,5 @@ async def run(
     clock: Clock | None = None,
     observers: Iterable[Observer] = (),
 ) -> RunResult:
-    """Run a live tree to its end; see `RunLoop` for a run that is to be cancelled or delivered to."""
+    """Run a live tree to its end; `RunLoop` can also be cancelled and delivered to."""
     return await RunLoop(tree, clock=clock, observers=observers).run()

@@ -1,7 +1,7 @@
-"""The JSON Schema of tree files, for editors: completion, and the first mistakes while typing.
+"""The JSON Schema of tree files, for completion and validation in editors.
 
-It knows shapes only: kinds, settings, children, shorthands. Expressions, blackboard keys, names among siblings and
-subtrees are checked by the reader, which is the authority; what it takes, the schema takes too.
+It describes shapes only: kinds, settings, children, shorthands. Expressions, blackboard keys, names among siblings and
+subtrees are checked by the reader; the schema accepts whatever the reader accepts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +29,13 @@ def tree_schema(registry: Registry) -> Schema:
         "title": "Behavior tree",
         "type": "object",
         "properties": {
-            "tree": {"type": "string", "pattern": f"^{TREE_NAME.pattern}$", "description": "Its name, as the file's."},
+            "tree": {
+                "type": "string",
+                "pattern": f"^{TREE_NAME.pattern}$",
+                "description": "Its name, equal to that of the file.",
+            },
             "description": {"type": ["string", "null"], "description": "One sentence about it."},
-            "internal": {"type": "boolean", "description": "A part of other trees; nobody runs it by itself."},
+            "internal": {"type": "boolean", "description": "A part of other trees, not run by itself."},
             "blackboard": _declarations("Keys that its nodes read and write."),
             "parameters": _declarations("Values that a tree which includes this one may set."),
             "root": {**_NODE, "description": "The topmost node."},
@@ -80,7 +84,7 @@ def _needs_nothing(kind: Kind) -> bool:
 
 
 def _kind_schemas(kind: Kind) -> Schema:
-    """The definition of what may follow a kind, and those that its settings refer to."""
+    """The definition of a kind's value, and those that its settings refer to."""
     prefix = f"kind.{kind.name}"
     settings = kind.settings.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
     nested = settings.pop("$defs", {})
@@ -110,7 +114,7 @@ def _slot_schema(slot: Slot) -> Schema:
 
 
 def _short_forms(kind: Kind, properties: Mapping[str, Schema]) -> Iterator[Schema]:
-    """What a value that does not name settings may be."""
+    """The forms of a value that does not name settings."""
     if kind.shorthand is not None:
         yield properties[kind.shorthand]
     single = [slot.name for slot in kind.slots if not slot.many]
@@ -129,7 +133,7 @@ def _or_placeholder(schema: Schema) -> Schema:
 
 
 def _with_placeholders(schema: Schema) -> Schema:
-    """The schema with a parameter allowed at everything in it; titles, which only repeat names, are left out."""
+    """The schema with a parameter allowed everywhere; titles, which only repeat names, are left out."""
     changed = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
     if "properties" in changed:
         changed["properties"] = {name: _or_placeholder(each) for name, each in changed["properties"].items()}

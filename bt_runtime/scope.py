@@ -14,16 +14,16 @@ def compile_in_scope(text: str, node: Node[Any]) -> Expression:
     """Compile an expression of a node's settings.
 
     Raises:
-        ExpressionError: it is wrong; a tree that was read by the reader has none.
+        ExpressionError: it is invalid; the reader accepts no tree with such an expression.
     """
     return _compiled(text, frozenset((*node.run.blackboard, *node.constants)))
 
 
 def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledValues:
-    """The values of a mapping: texts as expressions, everything else as it stands.
+    """The values of a mapping: texts as expressions, everything else as it is.
 
     Raises:
-        ExpressionError: a text is wrong.
+        ExpressionError: a text is not a valid expression.
     """
     return tuple(
         (name, compile_in_scope(value, node) if isinstance(value, str) else None, value)
@@ -32,7 +32,7 @@ def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledVal
 
 
 def evaluated(values: CompiledValues, node: Node[Any]) -> Iterator[tuple[str, Any]]:
-    """Each name with its value now, one after the other."""
+    """Each name with its current value, evaluated one after the other."""
     lookup = lookup_in_scope(node)
     for name, expression, literal in values:
         yield name, literal if expression is None else expression.evaluate(lookup)
@@ -45,7 +45,7 @@ def _compiled(text: str, names: frozenset[str]) -> Expression:
 
 
 def lookup_in_scope(node: Node[Any]) -> Mapping[str, Any]:
-    """The values now; arguments hide keys of the same name."""
+    """The current values; arguments hide keys of the same name."""
     if not node.constants:
         return node.run.blackboard
     return _Scoped(node.run.blackboard, node.constants)

@@ -1,4 +1,4 @@
-"""The registry of a host that adds nothing of its own, and the shortest way from a file to a definition."""
+"""The registry of the built-in kinds and keys, and `load` for single files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,11 +17,11 @@ STANDARD: Final = Registry(BUILTIN_KINDS, BUILTIN_KEYS)
 def load(
     path: str | Path, *, registry: Registry = STANDARD, arguments: Mapping[str, Value] | None = None
 ) -> TreeDefinition:
-    """The tree of a file, with the subtrees that lie beside it.
+    """The tree of a file, with subtrees from the same folder.
 
     Args:
-        path: of the file; it is called as its tree.
-        registry: the kinds and keys that there are.
+        path: of the file, which has the name of its tree.
+        registry: the kinds and keys that exist.
         arguments: values for its parameters, if it has any.
 
     Raises:

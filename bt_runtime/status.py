@@ -1,7 +1,6 @@
-"""The statuses of py_trees, bound to names of their own.
+"""The statuses of py_trees as module-level names.
 
-In Python 3.11 reading a member from an enum costs more than the comparison it is read for; a tick does it several
-times per node.
+In Python 3.11 reading a member of an enum costs more than comparing it; a tick does so several times per node.
 """
 
 from py_trees.common import Status

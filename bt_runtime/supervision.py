@@ -1,8 +1,8 @@
 """A bound on a run from outside its tree: when the run must end, and what it may start.
 
-A tree decides for itself how it ends; a supervisor holds where the tree does not. It is asked after each tick, so the
-tree always has the first word. What it decides is no part of the tree: the tick records of a run that it has ended
-say the same as those of a run that was halted, so a replay needs no supervisor.
+A tree decides how it ends; a supervisor enforces bounds that the tree does not. It is called after each tick, so the
+tree always decides first. Its decisions are not part of the tree: the tick records of a run that it has ended are those
+of a run that was halted, so a replay needs no supervisor.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,15 +14,14 @@ from bt_runtime.context import Request
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A run between two ticks.
+    """The state of a run between two ticks.
 
     Args:
         now_s: the time of the last tick, in seconds of the run's clock.
-        posted: requests that have not been started, in the order in which they were posted; those that were held
-            before stand first.
+        posted: requests that have not been started, in the order in which they were posted; held ones come first.
         under_way: requests whose work has not ended.
         again: the path of the node that asked to be ticked again at once; `None` if none did.
-        rests: the run is about to wait: nothing else has happened, and no node asked for another tick.
+        rests: the run is about to wait: no event is pending, and no node asked for another tick.
     """
 
     now_s: float
@@ -36,7 +35,7 @@ class Supervisor(Protocol):
     """Bounds one run."""
 
     def deadline_s(self) -> float | None:
-        """When the run must be ticked, whatever its tree waits for, in seconds of its clock; `None`: not any more."""
+        """The time by which the run must be ticked, in seconds of its clock; `None` if there is none."""
         ...
 
     def judge(self, standing: Standing) -> Sequence[Request] | None:
@@ -44,9 +43,9 @@ class Supervisor(Protocol):
 
         Returns:
             The posted requests to start now. The others are held: they are in the next `Standing` again. `None` ends
-            the run: what is under way is cancelled and awaited, and what was posted never starts.
+            the run: pending work is cancelled and awaited, and posted requests are never started.
 
         Raises:
-            RunError: the run cannot go on; it ends with this error.
+            RunError: the run cannot continue; it ends with this error.
         """
         ...

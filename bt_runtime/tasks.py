@@ -1,4 +1,4 @@
-"""The asyncio tasks behind a run's requests, and what comes in between ticks.
+"""The asyncio tasks behind a run's requests, and the events between ticks.
 
 Tasks are started in order, and cancelled and awaited when their nodes are halted. The ends of requests and values from
 outside wait in an inbox, each with its time.
@@ -20,14 +20,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ended:
-    """A request that has ended of itself."""
+    """A request that has ended without being cancelled."""
 
     request: Request
     outcome: Outcome
 
     @property
     def at_s(self) -> float:
-        """When, in seconds of the run's clock."""
+        """When it ended, in seconds of the run's clock."""
         return self.outcome.at_s
 
 
@@ -68,7 +68,7 @@ class Inbox:
         return taken
 
     def withdraw(self, request: Request) -> Outcome | None:
-        """Take out the end of a request that was halted meanwhile; `None` if it has not ended of itself."""
+        """Remove the end of a request that was halted in the meantime; `None` if it has not ended."""
         for event in self._events:
             if isinstance(event, Ended) and event.request is request:
                 self._events.remove(event)
@@ -80,10 +80,10 @@ class Tasks:
     """The tasks of one run.
 
     Args:
-        clock: stamps the outcomes.
-        halt_grace_s: how long a cancelled task may take to end, in real seconds, whatever the run's clock shows: it
+        clock: gives the times of the outcomes.
+        halt_grace_s: how long a cancelled task may take to end, in real seconds, not those of the run's clock: it
             bounds code that ignores its cancellation.
-        inbox: gets the end of every request that ended of itself.
+        inbox: gets the end of every request that was not cancelled.
     """
 
     __slots__ = ("_by_request", "_clock", "_ending", "_halt_grace_s", "_inbox")
@@ -104,7 +104,7 @@ class Tasks:
         return self._by_request.keys()
 
     def start(self, requests: Iterable[Request]) -> None:
-        """Start the work of the requests, in their order."""
+        """Start the work of the requests, in order."""
         for request in requests:
             self._by_request[request] = asyncio.create_task(self._serve(request), name=request.key)
 
@@ -112,7 +112,7 @@ class Tasks:
         """Cancel and await the tasks of halted requests.
 
         Returns:
-            What each of them kept, in the same order; a task that has not ended within the grace is left behind.
+            Their partial results, in the same order; a task that has not ended within the grace period is abandoned.
         """
         tasks = [self._by_request[request] for request in halted if request in self._by_request]
         for task in tasks:
@@ -121,7 +121,7 @@ class Tasks:
         return [self._kept(request) for request in halted]
 
     async def end(self) -> None:
-        """Cancel and await whatever is left."""
+        """Cancel and await all remaining tasks."""
         self._ending = True
         left = list(self._by_request.values())
         for task in left:
@@ -137,7 +137,7 @@ class Tasks:
             log.error("task.left_behind", task=task.get_name(), grace_s=self._halt_grace_s)
 
     def _kept(self, request: Request) -> Outcome:
-        """The outcome of a halted request; its task is no longer ours."""
+        """The outcome of a halted request, whose task is forgotten."""
         task = self._by_request.pop(request, None)
         at_s = self._clock.now()
         if task is None or not task.done() or task.cancelled():
@@ -148,17 +148,17 @@ class Tasks:
         return Outcome(request.key, "cancelled", task.result(), at_s=at_s)
 
     async def _serve(self, request: Request) -> Any:  # noqa: ANN401  whatever the node's work returns
-        """Do the work, and tell the inbox how it ended; a halted one is asked by `settle` instead.
+        """Do the work, and put its end into the inbox; `settle` collects the results of halted requests instead.
 
-        `start` runs inside the task, so what it raises is the work's failure; a task cancelled before never starts. The
-        inbox is told from within the task: a callback would come a round of the event loop later.
+        `start` runs inside the task, so its exceptions are failures of the work; a task that is cancelled before never
+        starts. The inbox is filled from within the task: a callback would run one iteration of the event loop later.
         """
         try:
             value = await request.node.start()
         except asyncio.CancelledError:
             if request.halted or self._ending:
                 raise
-            # Not by this run: something that the work itself awaits was cancelled.
+            # Not cancelled by this run: something that the work awaits was.
             self._arrive(request, error="CancelledError: cancelled from within")
         except Exception as error:
             if request.halted or self._ending:

@@ -1,4 +1,4 @@
-"""Public helpers for testing trees and nodes: time that stands still, nodes that follow a script, runs in one line.
+"""Public helpers for testing trees and nodes: a fake clock, scripted nodes, runs in one line.
 
     clock = FakeClock()
     run = await run_text('''
@@ -9,8 +9,8 @@
     assert run.status is Status.SUCCESS
     assert clock.now() == 60
 
-`FakeClock` jumps to the next deadline when every task of the run is waiting, so a test with hours in it takes no time.
-A part of a tree is replaced by its path:
+`FakeClock` jumps to the next deadline when every task of the run is waiting, so hours pass in no time. Parts of a tree
+are replaced by path:
 
     run = await run_text('''
     tree: demo
@@ -45,20 +45,20 @@ from bt_runtime.run_loop import RunLoop, RunResult
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
 
 _MOST_ROUNDS = 1_000
-"""Rounds of asyncio's loop that a jumping clock waits for tasks that never stop to make progress."""
+"""Iterations of the event loop that a jumping clock waits for tasks that never stop making progress."""
 
 Answer = Literal["SUCCESS", "FAILURE", "RUNNING"]
 
 
 class FakeClock:
-    """A clock that moves only when it is told to, or, with `jump`, to the next deadline when nothing else can happen.
+    """A clock that moves only on request, or, with `jump`, to the next deadline when the event loop is idle.
 
-    "Nothing else" is what asyncio's loop knows of: no callback is ready. Work that waits for the world outside (a
-    socket, a thread, a real timer) looks like nothing, so tests with such work hold the clock still by `jump=False`.
+    Idle means that no callback is ready. Work that waits for something outside of the event loop (a socket, a thread, a
+    real timer) does not count, so tests with such work use `jump=False`.
 
     Args:
         start_s: the first reading.
-        jump: go to the next deadline when nothing else can happen.
+        jump: move to the next deadline when the event loop is idle.
     """
 
     def __init__(self, start_s: float = 0.0, *, jump: bool = True) -> None:
@@ -68,18 +68,18 @@ class FakeClock:
         self._is_looking = False
         self._rounds = 0
         self.waits = 0
-        """How often somebody has waited, for events or deadlines: the number of sleeps of a run loop."""
+        """The number of waits, for events or deadlines: how often a run loop has slept."""
 
     def now(self) -> float:
-        """The time that it was set to."""
+        """The present reading."""
         return self._now_s
 
     def advance(self, seconds: float) -> None:
-        """Move on, and wake whoever waits for a time that has come."""
+        """Move forward, and wake the waits whose time has come."""
         self._set(self._now_s + seconds)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for this clock: work of a test that takes time."""
+        """Wait on this clock, for work in a test that takes time."""
         await self._wait_until(self._now_s + seconds, asyncio.Event())
 
     async def wait(self, event: Event, *, until_s: float | None) -> None:
@@ -108,7 +108,7 @@ class FakeClock:
                 event.set()
 
     def _look(self) -> None:
-        """Look for the moment when nothing can happen but time."""
+        """Wait until the event loop is idle."""
         if self._jump and not self._is_looking:
             self._is_looking, self._rounds = True, 0
             asyncio.get_running_loop().call_soon(self._jump_if_idle)
@@ -116,7 +116,7 @@ class FakeClock:
     def _jump_if_idle(self) -> None:
         loop = asyncio.get_running_loop()
         self._rounds += 1
-        # Private, but there is no other way to know that no task can run; where it is missing, many rounds must do.
+        # Private, but there is no other way to see that no task can run; without it, many iterations must do.
         is_idle = not getattr(loop, "_ready", True) or self._rounds >= _MOST_ROUNDS
         pending = [until_s for until_s, event in self._waiting if not event.is_set()]
         if is_idle and pending:
@@ -133,7 +133,7 @@ class ScriptSettings(NodeSettings):
     """Settings of `scripted`.
 
     Args:
-        statuses: the answers in order; the last one stays. After RUNNING the node asks to be ticked again.
+        statuses: the statuses in order; the last one repeats. After RUNNING the node asks to be ticked again.
     """
 
     statuses: list[Answer] = Field(min_length=1)
@@ -141,9 +141,9 @@ class ScriptSettings(NodeSettings):
 
 @node("scripted", category="action", settings=ScriptSettings, shorthand="statuses", waits=True, acts=False)
 class Scripted(Node[ScriptSettings]):
-    """Answers as its script says, one status a tick.
+    """Returns the statuses of its script, one per tick.
 
-    SUCCESS, FAILURE and RUNNING as written; a halt is counted, and the script goes on where it was.
+    SUCCESS, FAILURE and RUNNING as written; halts are counted, and the script continues after them.
 
     ```yaml
     scripted: [RUNNING, SUCCESS]
@@ -172,7 +172,7 @@ class Scripted(Node[ScriptSettings]):
 
 
 def scripted(*statuses: Answer) -> NodeFactory:
-    """A factory for `build(substitutes=…)`: a node that answers as `scripted` in a tree file does."""
+    """A factory for `build(substitutes=…)`: a node that behaves as `scripted` in a tree file."""
 
     class Substituted(Scripted):
         def attach(self, children: Children) -> None:  # noqa: ARG002  those of the replaced node are never ticked
@@ -199,12 +199,12 @@ def action_from(work: Callable[[], Coroutine[Any, Any, Any]]) -> NodeFactory:
 
 @dataclass(slots=True)
 class FakeHost:
-    """A host that remembers what it was asked for.
+    """A host that records its calls.
 
     Args:
         results: by action, what `call` returns; an exception is raised, a function gets the arguments and is awaited
-            if it is async. An action that is not here is a `LookupError`.
-        notices: what `notify` was told, in order.
+            if it is async. Other actions raise a `LookupError`.
+        notices: the notices, in order.
         calls: the actions that were called and their arguments, in order.
     """
 
@@ -213,11 +213,11 @@ class FakeHost:
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
-        """Remember the notice."""
+        """Record the notice."""
         self.notices.append({"topic": topic, "message": message, "severity": severity, "metadata": dict(metadata)})
 
     async def call(self, action: str, arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Remember the call, and answer as `results` says."""
+        """Record the call, and return its result."""
         self.calls.append((action, dict(arguments)))
         if action not in self.results:
             raise LookupError(f"the fake host has no action {action!r}; it has: {', '.join(self.results) or 'none'}")
@@ -231,9 +231,9 @@ class FakeHost:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """What a run in a test did."""
+    """A run in a test."""
 
-    __test__ = False  # not a test, whatever pytest thinks of its name
+    __test__ = False  # not a test class, in spite of its name
 
     tree: LiveTree
     result: RunResult
@@ -241,7 +241,7 @@ class TestRun:
 
     @property
     def status(self) -> Status:
-        """Of the root."""
+        """The status of the root."""
         return self.result.status
 
     def value(self, key: str) -> Any:  # noqa: ANN401  JSON data

@@ -1,9 +1,9 @@
 """Expressions over the blackboard, such as `turn >= 3 and not sources`.
 
 The text is parsed into Python's syntax tree, each part of which is checked against an allow-list and turned into a
-closure. Nothing is ever handed to `eval`, `exec` or `compile`, and no attribute of a Python object can be reached.
+closure. Nothing is passed to `eval`, `exec` or `compile`, and no attribute of a Python object can be reached.
 
-What there is:
+The language:
 
 - constants: numbers, text in quotes, `true`, `false`, `null` (or `True`, `False`, `None`), lists `[1, 2]`;
 - names: blackboard keys and the parameters of a subtree; `signal.confidence` and `signal["confidence"]` are the key
@@ -13,10 +13,10 @@ What there is:
 - `+`, `-`, `*`, `/`, `//`, `%` on numbers, `+` on text and lists;
 - functions: `len`, `min`, `max`, `any`, `all`, `abs`, `round`, `lower`, `upper`, `startswith`, `contains`.
 
-What is an error when it is evaluated, never a guess:
+Errors of evaluation:
 
-- ordering or arithmetic with null. A key that has no value yet is null; `x > 3` being silently false would make
-  `not (x > 3)` silently true. Write `x is not null and x > 3`. `==` and `!=` with null are fine;
+- ordering or arithmetic with null. A key without a value is null; if `x > 3` were silently false, `not (x > 3)` would
+  be silently true. Write `x is not null and x > 3`. `==` and `!=` with null are allowed;
 - ordering things of different types, `true` or `false` among them; `==` between different types is false;
 - a missing key or item; division by zero; a whole number beyond 64 bits, text or a list that grows beyond its bound.
 """

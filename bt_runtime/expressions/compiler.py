@@ -1,6 +1,6 @@
-"""From the syntax tree of an expression to closures; what is not on the list here does not exist.
+"""From the syntax tree of an expression to closures; only the listed syntax is allowed.
 
-Each part becomes a function of `read`, which gives the value of a name. Depth is bounded, and so is recursion.
+Each part becomes a function of `read`, which returns the value of a name. Depth is bounded, and so is recursion.
 """
 
 import ast
@@ -62,7 +62,7 @@ class Compiler:
 
     Args:
         text: the whole expression, for columns.
-        names: what may be named.
+        names: the names that may be used.
     """
 
     def __init__(self, text: str, names: Collection[str]) -> None:
@@ -88,7 +88,7 @@ class Compiler:
         """The closure of a part.
 
         Raises:
-            ExpressionError: if the part is not allowed, or names something unknown.
+            ExpressionError: the part is not allowed, or uses an unknown name.
         """
         if depth > DEEPEST:
             self._refuse(node, f"the expression is nested more than {DEEPEST} deep", "split it over several nodes")
@@ -104,7 +104,7 @@ class Compiler:
     def _constant(self, node: ast.Constant, _depth: int) -> Run:
         value = node.value
         if value is not None and not isinstance(value, bool | int | float | str):
-            self._refuse(node, "only numbers, text, true, false and null can stand here")
+            self._refuse(node, "only numbers, text, true, false and null are allowed here")
         if isinstance(value, int | float) and not isinstance(value, bool):
             try:
                 bounded_number(value, "the number")
@@ -212,7 +212,7 @@ class Compiler:
     def _subscript(self, node: ast.Subscript, depth: int) -> Run:
         key = _constant_key(node.slice)
         if key is None:
-            self._refuse(node.slice, "only a text or a whole number can stand in brackets", 'for example: x["key"]')
+            self._refuse(node.slice, "only a text or a whole number is allowed in brackets", 'for example: x["key"]')
         container = self.compile(node.value, depth)
         return self._checked(node, lambda read: entry(container(read), key))
 
@@ -224,7 +224,7 @@ class Compiler:
         if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
             name = node.func.id if isinstance(node.func, ast.Name) else "this"
             hint = did_you_mean(name, FUNCTIONS) or f"functions: {listing(FUNCTIONS)}"
-            self._refuse(node, f"{name!r} is no function of expressions", hint)
+            self._refuse(node, f"{name!r} is not a function of expressions", hint)
         function = FUNCTIONS[node.func.id]
         if node.keywords or not function.least <= len(node.args) <= function.most:
             self._refuse(node, f"{node.func.id!r} does not take these arguments", f"write {function.usage}")
@@ -236,7 +236,7 @@ class Compiler:
         return self._checked(node, lambda read: call(*[part(read) for part in parts]))
 
     def _checked(self, node: ast.expr, run: Run) -> Run:
-        """The closure with its operands' errors turned into ours, with the part's column."""
+        """The closure, with operand errors raised as expression errors with the part's column."""
         column = column_of(node, self._text)
 
         def checked(read: Read) -> Value:
@@ -255,7 +255,7 @@ def _is_singleton(node: ast.expr) -> bool:
 
 
 def _constant_key(node: ast.expr) -> str | int | None:
-    """The constant in brackets, `None` if it is anything else."""
+    """The constant in brackets; `None` for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):

@@ -1,4 +1,4 @@
-"""A compiled expression: evaluate it, or ask why it came out as it did."""
+"""A compiled expression, which can be evaluated and explained."""
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ class Expression:
     """An expression that can be evaluated any number of times; made by `compile_expression`.
 
     Args:
-        text: as the author wrote it.
+        text: as written.
         names: the blackboard keys and parameters that it reads.
     """
 
@@ -28,13 +28,13 @@ class Expression:
     _run: Run = field(repr=False, compare=False)
 
     def evaluate(self, lookup: Lookup) -> Value:
-        """The value, for these values of the names.
+        """The value, given the values of the names.
 
         Args:
-            lookup: gives the value of a name; a mapping, or a function that may raise `KeyError`.
+            lookup: returns the value of a name; a mapping, or a function that may raise `KeyError`.
 
         Raises:
-            ExpressionError: if the values do not fit the operations; the message shows them.
+            ExpressionError: the values do not fit the operations; the message shows them.
         """
         read = lookup if callable(lookup) else lookup.__getitem__
         try:
@@ -43,21 +43,22 @@ class Expression:
             raise ExpressionError("the values are nested too deep to compare") from None
 
     def explain(self, lookup: Lookup) -> str:
-        """Why it came out as it did: `turn >= 3 was False: turn = 2`.
+        """Why it has its value: `turn >= 3 was False: turn = 2`.
 
-        Of `a and b`, the part that decided is told. Values that do not fit are an explanation, not an error.
+        Of `a and b`, only the part that decided is explained. Values that do not fit are explained too, and raise
+        nothing.
         """
         read = lookup if callable(lookup) else lookup.__getitem__
         return self._explain(self._tree, read)
 
     def _explain(self, node: ast.expr, read: Callable[[str], object]) -> str:
         outcome, value = self._try(node, read)
-        told = f"{segment(node, self.text)} {outcome}"
+        text = f"{segment(node, self.text)} {outcome}"
         decisive = self._decisive(node, value, read) if outcome.startswith("was") else None
         if decisive is not None:
-            return f"{told} because {self._explain(decisive, read)}"
+            return f"{text} because {self._explain(decisive, read)}"
         operands = ", ".join(self._operands(node, read))
-        return f"{told}: {operands}" if operands else told
+        return f"{text}: {operands}" if operands else text
 
     def _try(self, node: ast.expr, read: Callable[[str], object]) -> tuple[str, Value]:
         try:
@@ -69,7 +70,7 @@ class Expression:
         return f"was {value if isinstance(value, bool) else brief(value)}", value
 
     def _decisive(self, node: ast.expr, value: Value, read: Callable[[str], object]) -> ast.expr | None:
-        """The one part that made a logical expression what it is, `None` if all parts did."""
+        """The one part that decided a logical expression; `None` if all parts did."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return node.operand if isinstance(node.operand, ast.BoolOp | ast.Compare | ast.Call) else None
         if not isinstance(node, ast.BoolOp) or bool(value) is isinstance(node.op, ast.And):
@@ -81,7 +82,7 @@ class Expression:
         return None
 
     def _operands(self, node: ast.expr, read: Callable[[str], object]) -> Iterator[str]:
-        """`turn = 2` for each name, with the keys that are taken from it, in the order of the text."""
+        """`turn = 2` for each name, with the keys read from it, in the order of the text."""
         seen: set[str] = set()
         for part in _accesses(node):
             text = segment(part, self.text)

@@ -1,4 +1,4 @@
-"""What expressions can do with values; every operation checks its operands and bounds its result."""
+"""The operations of expressions; each checks its operands and bounds its result."""
 
 import math
 import operator
@@ -16,7 +16,7 @@ _NUMBERS = frozenset({int, float})
 
 
 class OperandError(Exception):
-    """An operation does not fit its operands; the caller knows the column and makes an `ExpressionError` of it."""
+    """Operands of the wrong type or size; the caller adds the column and raises an `ExpressionError`."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.message = message
@@ -25,25 +25,25 @@ class OperandError(Exception):
 
 
 def bounded_number(value: float, done: str) -> float:
-    """The number, if it is one that JSON readers take: 64 bits, finite.
+    """The number, if JSON readers accept it: at most 64 bits, finite.
 
     Args:
         value: the result.
         done: the operation, for the message.
 
     Raises:
-        OperandError: if it is too large, or no real number.
+        OperandError: it is too large, or not a real number.
     """
     if isinstance(value, int):
         if not -LARGEST_INT <= value <= LARGEST_INT:
             raise OperandError(f"{done} is too large for 64 bits")
     elif not math.isfinite(value):
-        raise OperandError(f"{done} is no finite number")
+        raise OperandError(f"{done} is not a finite number")
     return value
 
 
 def is_number(value: object) -> bool:
-    """An `int` or a `float`; true and false are none."""
+    """Whether it is an `int` or a `float`; true and false are not."""
     return type(value) in _NUMBERS or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
@@ -55,7 +55,7 @@ def _null_hint(*operands: object) -> str | None:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Whether two values are the same JSON value; different types are not, and lists may be tuples."""
+    """Whether two values are the same JSON value; different types never are, and lists may be tuples."""
     if type(left) is not type(right):
         if isinstance(left, bool) or isinstance(right, bool):
             return False
@@ -86,12 +86,12 @@ def contained(item: Value, container: Value) -> bool:
     if isinstance(container, str):
         if isinstance(item, str):
             return item in container
-        raise OperandError(f"{brief(item)} in {brief(container)} looks for something in a text that is no text")
+        raise OperandError(f"{brief(item)} in {brief(container)} searches a text for something that is not a text")
     if isinstance(container, list | tuple):
         return any(equal(item, other) for other in container)
     if isinstance(container, Mapping):
         return isinstance(item, str) and item in container
-    message = f"{brief(item)} in {brief(container)} looks into something that is no text, list or map"
+    message = f"{brief(item)} in {brief(container)} searches something that is not a text, list or map"
     raise OperandError(message, _null_hint(container))
 
 
@@ -266,7 +266,7 @@ def _contains(container: Value, part: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of expressions: how many arguments it takes, and what it does with them."""
+    """A function of expressions, with its number of arguments."""
 
     usage: str
     least: int

@@ -1,7 +1,7 @@
 """From an expression's text to Python's syntax tree, with errors in an author's words.
 
-What Python's own reader would warn about or take in surprising ways is refused here, before it sees the text: control
-characters, comments, unknown escapes, numbers such as `0x1F` or `1or`.
+What Python's parser would warn about or accept in surprising ways is refused before: control characters, comments,
+unknown escapes, numbers such as `0x1F` or `1or`.
 """
 
 import ast
@@ -10,7 +10,7 @@ import re
 from bt_runtime.errors import ExpressionError
 
 LONGEST_EXPRESSION = 500
-"""Characters. What is longer belongs into a node of its own."""
+"""Characters. A longer expression should be split over several nodes."""
 
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -33,7 +33,7 @@ def parse(text: str) -> ast.expr:
     """The syntax tree of an expression; columns in it count bytes without leading white space, see `column_of`.
 
     Raises:
-        ExpressionError: if it is empty, too long, or no expression.
+        ExpressionError: it is empty, too long, or not an expression.
     """
     if not text.strip():
         raise ExpressionError("the expression is empty", 1, "for example: turn >= 3")
@@ -70,7 +70,7 @@ def _indent(text: str) -> int:
 def _refuse_characters(text: str) -> None:
     for at, character in enumerate(text):
         if not character.isprintable() and character not in "\n\r\t":
-            raise ExpressionError(f"the character U+{ord(character):04X} does not belong into an expression", at + 1)
+            raise ExpressionError(f"the character U+{ord(character):04X} is not allowed in an expression", at + 1)
 
 
 def _refuse_surprises(text: str, bare: str) -> None:
@@ -79,11 +79,11 @@ def _refuse_surprises(text: str, bare: str) -> None:
         raise ExpressionError("an expression has no comments", comment + 1, "put quotes around text")
     for match in _ESCAPE.finditer(text):
         if match[1] not in ("\\", "'", '"', "n", "t"):
-            hint = "a backslash stands before a quote, a backslash, 'n' or 't' alone"
-            raise ExpressionError(f"{match[0]!r} is no escape", match.start() + 1, hint)
+            hint = "a backslash is allowed only before a quote, a backslash, 'n' or 't'"
+            raise ExpressionError(f"{match[0]!r} is not an escape", match.start() + 1, hint)
     for match in _NUMBER_START.finditer(bare):
         if not _NUMBER.match(bare, match.start()):
-            raise ExpressionError("this is no decimal number", match.start() + 1, "for example: 3, 0.5, 1e6")
+            raise ExpressionError("this is not a decimal number", match.start() + 1, "for example: 3, 0.5, 1e6")
 
 
 def _unreadable(error: SyntaxError, text: str, bare: str) -> ExpressionError:

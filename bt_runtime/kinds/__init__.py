@@ -41,7 +41,7 @@ BUILTIN_KEYS: tuple[Key, ...] = (
         "termination_reason",
         "str",
         "",
-        "Why the run stops; the first reason counts. Empty: it goes on.",
+        "Why the run stops; the first reason counts. Empty while it continues.",
         read_only=True,
     ),
     Key("cancel_requested", "bool", default=False, description="A cancel was requested.", read_only=True),

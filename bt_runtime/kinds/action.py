@@ -62,7 +62,7 @@ class CallAction(Action[CallSettings]):
         return result
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401  JSON data
-        """Keep the result."""
+        """Write the result to its key."""
         if self.settings.into is not None:
             self.run.blackboard.set(self.settings.into, value)
         return SUCCESS

@@ -25,7 +25,7 @@ class ExpressionSettings(NodeSettings):
 
 @node("condition", settings=ExpressionSettings, shorthand="when")
 class ExpressionCondition(Condition[ExpressionSettings]):
-    """Asks the blackboard.
+    """Tests an expression over the blackboard.
 
     SUCCESS when the expression is true, FAILURE when it is not; never RUNNING. An expression that cannot be evaluated
     (`None` compared with a number, say) is an error in the tick record, and FAILURE.
@@ -49,5 +49,5 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         return holds
 
     def explain(self) -> str:
-        """Why it answers as it does now: the operands and their values."""
+        """Why it has its current result: the operands and their values."""
         return self._when.explain(lookup_in_scope(self))

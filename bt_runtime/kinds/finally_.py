@@ -13,8 +13,8 @@ class Finally(Node[NoSettings]):
     """Runs `then` after its child, however the child has ended.
 
     RUNNING until both have ended; then FAILURE if either failed, else SUCCESS. An error in the child is a failure like
-    any other, so `then` runs. A halt of the whole node ends it as it stands: what must outlive a halt belongs to the
-    program that runs the tree.
+    any other, so `then` runs. After a halt of the whole node nothing more runs: cleanup that must survive a halt
+    belongs in the program that runs the tree.
 
     ```yaml
     finally:
@@ -28,7 +28,7 @@ class Finally(Node[NoSettings]):
     _ended: Status | None = None
 
     def attach(self, children: Children) -> None:
-        """Keep both."""
+        """Keep both children."""
         (self.child,) = children["child"]
         (self.then,) = children["then"]
 

@@ -7,7 +7,7 @@ from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
 @node("force_success", shorthand="child")
 class ForceSuccess(Decorator[NoSettings]):
-    """Answers SUCCESS however its child ends; RUNNING while it is running.
+    """Returns SUCCESS however its child ends; RUNNING while it is running.
 
     ```yaml
     force_success:
@@ -16,13 +16,13 @@ class ForceSuccess(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child, look only whether it has ended."""
+        """Tick the child; only whether it is RUNNING counts."""
         return RUNNING if self.child.step() is RUNNING else SUCCESS
 
 
 @node("force_failure", shorthand="child")
 class ForceFailure(Decorator[NoSettings]):
-    """Answers FAILURE however its child ends; RUNNING while it is running.
+    """Returns FAILURE however its child ends; RUNNING while it is running.
 
     ```yaml
     force_failure:
@@ -31,5 +31,5 @@ class ForceFailure(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child, look only whether it has ended."""
+        """Tick the child; only whether it is RUNNING counts."""
         return RUNNING if self.child.step() is RUNNING else FAILURE

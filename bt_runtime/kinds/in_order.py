@@ -1,4 +1,4 @@
-"""What `sequence` and `selector` share: children in their order, until one does not let the next one have its turn."""
+"""The base of `sequence` and `selector`: ticks children in order until one of them decides the result."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ class InOrderSettings(NodeSettings):
     """Settings of `sequence` and `selector`.
 
     Args:
-        memory: after RUNNING, go on with the child that was running. Without memory the node is reactive: it starts
+        memory: after RUNNING, continue with the child that was running. Without memory the node is reactive: it starts
             from the first child at every tick.
     """
 
@@ -19,7 +19,7 @@ class InOrderSettings(NodeSettings):
 
 
 class InOrder(Node[InOrderSettings]):
-    """Ticks its children in order, as long as they answer `passes_on`."""
+    """Ticks its children in order, as long as they return `passes_on`."""
 
     passes_on: ClassVar[Status]
 
@@ -30,7 +30,7 @@ class InOrder(Node[InOrderSettings]):
         self._next = 0
 
     def update(self) -> Status:
-        """Tick the children from where the round stands; those behind the last one have no part in the round yet."""
+        """Tick the children from the current one on; those after the last one ticked are not part of the round yet."""
         children, passes_on = self.child_nodes, self.passes_on
         for position in range(self._next, len(children)):
             status = children[position].step()

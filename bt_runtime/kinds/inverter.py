@@ -7,7 +7,7 @@ from bt_runtime.status import FAILURE, SUCCESS, Status
 
 @node("inverter", shorthand="child")
 class Inverter(Decorator[NoSettings]):
-    """Turns its child's answer around.
+    """Inverts its child's result.
 
     SUCCESS when the child fails, FAILURE when it succeeds, RUNNING while it is running.
 
@@ -18,7 +18,7 @@ class Inverter(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child and swap."""
+        """Tick the child and invert its result."""
         status = self.child.step()
         if status is SUCCESS:
             return FAILURE

@@ -36,12 +36,12 @@ class LoopSettings(NodeSettings):
 class Loop(Node[LoopSettings]):
     """Runs its child again and again, under guards.
 
-    The guards are asked in their order at every tick, before the child; so a guard can interrupt what is under way.
-    When one of them fails, the child is halted, what it had under way is awaited, and only then the loop ends. A
-    guard that is RUNNING has no answer yet and stops nothing.
+    The guards are ticked in order at every tick, before the child; so a guard can interrupt running work. When one of
+    them fails, the child is halted, its pending work is awaited, and only then the loop ends. A guard that is RUNNING
+    has not decided yet and stops nothing.
 
-    SUCCESS when a guard fails or `until` is true (the reason to stop is on the blackboard; it is no failure of the
-    tree); FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is
+    SUCCESS when a guard fails or `until` is true (the reason to stop is on the blackboard; the tree has not failed);
+    FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is
     halted. Many rounds in a row in which nothing takes time end the run with an error that names the loop.
 
     ```yaml
@@ -88,7 +88,7 @@ class Loop(Node[LoopSettings]):
         return RUNNING
 
     def _end(self) -> Status:
-        """Halt the child; if that leaves something to be awaited, what follows the loop comes a tick later."""
+        """Halt the child; if that leaves work to be awaited, the loop ends a tick later."""
         self.halt_children()
         if not self.run.halting:
             return SUCCESS

@@ -17,7 +17,7 @@ class NotifySettings(NodeSettings):
 
     Args:
         message: what the user reads; `{key}` stands for a blackboard value.
-        topic: what it is about, in the host's words.
+        topic: the topic, in the host's terms.
         severity: `info`, `warning` or `error`.
     """
 
@@ -33,7 +33,7 @@ class NotifySettings(NodeSettings):
 
 @node("notify", category="action", settings=NotifySettings, shorthand="message", acts=True)
 class Notify(Node[NotifySettings]):
-    """Tells the user something beside the answer, by the host's `notify`.
+    """Sends the user a message that is not part of the answer, through the host's `notify`.
 
     SUCCESS, unless the host raises. Values of the blackboard can be shown: `{turn}`.
 
@@ -43,7 +43,7 @@ class Notify(Node[NotifySettings]):
     """
 
     def update(self) -> Status:
-        """Fill in the values and tell."""
+        """Insert the values and notify."""
         settings, board = self.settings, self.run.blackboard
         values = {key: board[key] for key in keys_in(settings.message)}
         message = filled(settings.message, values)

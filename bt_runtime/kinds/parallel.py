@@ -15,8 +15,8 @@ class ParallelSettings(NodeSettings):
 
     Args:
         success: how many children must succeed: `all`, `one`, or a number.
-        failure: when to give up: `one` at the first failure; `unreachable` when too few children are left to succeed.
-        max_concurrent: how many children may be RUNNING at a time; the others wait their turn. `None`: all.
+        failure: when to fail: `one` at the first failure; `unreachable` when too few children are left to succeed.
+        max_concurrent: how many children may be RUNNING at a time; the others wait. `None`: all.
     """
 
     success: Literal["all", "one"] | Annotated[int, Field(ge=1)] = "all"
@@ -26,10 +26,10 @@ class ParallelSettings(NodeSettings):
 
 @node("parallel", category="composite", settings=ParallelSettings, slots=CHILDREN, shorthand="children")
 class Parallel(Node[ParallelSettings]):
-    """Ticks its children side by side, each until it has ended.
+    """Ticks all its children, each until it has ended.
 
     SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING
-    otherwise. Every child has its tick before the verdict, and enough successes outweigh a failure in the same tick.
+    otherwise. Every child is ticked before the result is decided, and enough successes outweigh a failure in that tick.
     When it ends, the children that are still RUNNING are halted. A child that has ended is not ticked again in the
     round.
 

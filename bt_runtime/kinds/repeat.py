@@ -20,10 +20,10 @@ class RepeatSettings(NodeSettings):
 
 @node("repeat", settings=RepeatSettings, waits=True)
 class Repeat(Decorator[RepeatSettings]):
-    """Runs its child a number of times, a tick each.
+    """Runs its child a number of times, one tick each.
 
     SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between. A thousand
-    times in a row without anything that takes time end the run with an error that names the node.
+    repetitions in a row that take no time end the run with an error that names the node.
 
     ```yaml
     repeat:

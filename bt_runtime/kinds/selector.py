@@ -7,10 +7,10 @@ from bt_runtime.status import FAILURE
 
 @node("selector", category="composite", settings=InOrderSettings, slots=CHILDREN, shorthand="children")
 class Selector(InOrder):
-    """Ticks its children in order, until one does not fail: the first that can, does.
+    """Ticks its children in order, until one does not fail.
 
     SUCCESS as soon as a child succeeds; FAILURE when all have failed; RUNNING while one is running.
-    With `memory: false` the children left of the running one are asked again at every tick, and when one of them does
+    With `memory: false` the children before the running one are ticked again at every tick, and when one of them does
     not fail, the running child is halted.
 
     ```yaml

@@ -10,8 +10,8 @@ class Sequence(InOrder):
     """Ticks its children in order, as long as they succeed.
 
     SUCCESS when the last child has succeeded; FAILURE as soon as one fails; RUNNING while one is running.
-    With `memory: false` the children left of the running one are ticked again at every tick, and when one of them
-    fails, the running child is halted; so only conditions and guards may stand there.
+    With `memory: false` the children before the running one are ticked again at every tick, and when one of them
+    fails, the running child is halted; so only conditions and guards are allowed there.
 
     ```yaml
     sequence:

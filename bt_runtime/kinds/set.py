@@ -33,8 +33,8 @@ class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 
     SUCCESS when every expression had a value of its key's type; FAILURE otherwise, and then the keys before the wrong
-    one are written. A text is an expression, so a literal text has quotes of its own; numbers and booleans stand as
-    they are.
+    one are written. A text is an expression, so a literal text needs quotes of its own; numbers and booleans are taken
+    as they are.
 
     ```yaml
     set: {count: "count + 1", hint: "'Be brief.'"}

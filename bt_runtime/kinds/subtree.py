@@ -29,9 +29,10 @@ class SubtreeSettings(NodeSettings):
 
 @node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree")
 class Subtree(Node[SubtreeSettings]):
-    """Another tree, put in this place when the tree is built; it works on the same blackboard.
+    """Another tree, inserted here when the tree is read; it uses the same blackboard.
 
-    As the other tree's root. A tree that includes itself, directly or not, is refused before anything runs.
+    Its result is that of the other tree's root. A tree that includes itself, directly or not, is refused before
+    anything runs.
 
     ```yaml
     subtree: {tree: greet, with: {times: 2}}

@@ -20,10 +20,10 @@ class TimeoutSettings(NodeSettings):
 
 @node("timeout", settings=TimeoutSettings)
 class Timeout(Decorator[TimeoutSettings]):
-    """Gives its child a bounded time.
+    """Limits the time of its child.
 
-    SUCCESS, FAILURE and RUNNING as the child, while it is in time; FAILURE when the time is over, and then the child is
-    halted. A child that ends in the very tick in which the time is over has made it.
+    SUCCESS, FAILURE and RUNNING as the child, while there is time left; FAILURE when the time is over, and then the
+    child is halted. A child that ends in the tick in which the time runs out is still in time.
 
     ```yaml
     timeout:
@@ -35,11 +35,11 @@ class Timeout(Decorator[TimeoutSettings]):
     _deadline_s = 0.0
 
     def initialise(self) -> None:
-        """The time begins."""
+        """Start the timer."""
         self._deadline_s = self.run.now_s + self.settings.seconds
 
     def update(self) -> Status:
-        """Tick the child, then look at the time."""
+        """Tick the child, then check the time."""
         status = self.child.step()
         if status is not RUNNING:
             return status
@@ -50,5 +50,5 @@ class Timeout(Decorator[TimeoutSettings]):
         return RUNNING
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
-        """The time no longer counts."""
+        """Stop the timer."""
         self.run.forget_deadline(self.index)

@@ -1,4 +1,4 @@
-"""The head of a tree file: its name, description, blackboard keys and parameters; the nodes are left alone."""
+"""The header of a tree file: name, description, blackboard keys and parameters, without the nodes."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
-"""How trees are called; a file of the library is called `NAME.yaml`."""
+"""The names of trees; a file of the library is called `NAME.yaml`."""
 
 _FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "root")
 _SAMPLES: Mapping[KeyType, Value] = {
@@ -44,19 +44,19 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The head of a tree file, with what is wrong in it.
+    """The header of a tree file, with its mistakes.
 
     Args:
         document: the whole file.
-        name: as declared; empty if that is wrong.
+        name: as declared; empty if it is invalid.
         name_place: where it is declared.
         description: the author's sentence.
-        internal: it is a part of other trees, and answers no question by itself.
+        internal: it is a part of other trees, and is not run by itself.
         keys: the blackboard keys that the file's nodes may use: the host's, and its own.
-        declared: the names of those that the file declares.
+        declared: the names of the keys that the file declares.
         parameters: by name, in the order of the file.
         root: the topmost node, not read yet.
-        mistakes: the file's so far, those of its YAML among them.
+        mistakes: the mistakes of its YAML and of the header.
     """
 
     document: Document
@@ -72,7 +72,7 @@ class Header:
 
 
 def read_header(document: Document, *, registry: Registry) -> Header:
-    """Read the head of a file; never raises."""
+    """Read the header of a file; never raises."""
     return _HeaderReader(document, registry).read()
 
 
@@ -83,7 +83,7 @@ class _HeaderReader:
         self._mistakes = list(document.mistakes)
         self._start = Place(document.file, 1, 1)
 
-    def _tell(self, place: Place, message: str, hint: str | None = None) -> None:
+    def _report(self, place: Place, message: str, hint: str | None = None) -> None:
         self._mistakes.append(Mistake(place, message, hint))
 
     def read(self) -> Header:
@@ -110,15 +110,15 @@ class _HeaderReader:
         if root is None:
             return {}
         if not isinstance(root.data, dict):
-            self._tell(root.place, f"a tree file is a mapping, not {_shape(root)}", "it begins with 'tree: NAME'")
+            self._report(root.place, f"a tree file is a mapping, not {_shape(root)}", "it begins with 'tree: NAME'")
             return {}
         for key, entry in root.data.items():
             if key not in _FIELDS:
                 hint = did_you_mean(key, _FIELDS) or f"a tree file has: {', '.join(_FIELDS)}"
-                self._tell(entry.place, f"a tree file has no {brief(key)}", hint)
+                self._report(entry.place, f"a tree file has no {brief(key)}", hint)
         for key, example in (("tree", "tree: NAME"), ("root", "root: {sequence: [...]}")):
             if key not in root.data:
-                self._tell(root.place, f"the tree file has no {key!r}", f"for example: {example}")
+                self._report(root.place, f"the tree file has no {key!r}", f"for example: {example}")
         return root.data
 
     def _name(self, entry: Entry | None) -> str:
@@ -128,7 +128,7 @@ class _HeaderReader:
         if isinstance(name, str) and TREE_NAME.fullmatch(name):
             return name
         hint = "use at most 60 lower-case letters, digits, '-' and '_', beginning with a letter"
-        self._tell(entry.node.place, f"{brief(entry.node.plain())} cannot name a tree", hint)
+        self._report(entry.node.place, f"{brief(entry.node.plain())} cannot name a tree", hint)
         return ""
 
     def _description(self, entry: Entry | None) -> str:
@@ -139,13 +139,13 @@ class _HeaderReader:
     def _internal(self, entry: Entry | None) -> bool:
         if entry is None or isinstance(entry.node.data, bool):
             return bool(entry and entry.node.data)
-        self._tell(entry.node.place, f"'internal' must be true or false, not {brief(entry.node.plain())}")
+        self._report(entry.node.place, f"'internal' must be true or false, not {brief(entry.node.plain())}")
         return False
 
     def _text(self, node: YamlNode, what: str) -> str:
         if isinstance(node.data, str):
             return node.data
-        self._tell(node.place, f"{what!r} must be text, not {brief(node.plain())}", "put quotes around it")
+        self._report(node.place, f"{what!r} must be text, not {brief(node.plain())}", "put quotes around it")
         return ""
 
     def _entries(self, entry: Entry | None, example: str) -> dict[str, Entry]:
@@ -154,11 +154,11 @@ class _HeaderReader:
             return {}
         if isinstance(entry.node.data, dict):
             return entry.node.data
-        self._tell(entry.node.place, f"{entry.key!r} must be a mapping, not {_shape(entry.node)}", example)
+        self._report(entry.node.place, f"{entry.key!r} must be a mapping, not {_shape(entry.node)}", example)
         return {}
 
     def _keys(self, entry: Entry | None) -> dict[str, Key]:
-        """The declared blackboard keys; those of the host keep what the host says, their default apart."""
+        """The declared blackboard keys; of a key of the host only the default can be changed."""
         keys: dict[str, Key] = {}
         for name, item in self._entries(entry, "for example: {count: {type: int, default: 0}}").items():
             key, _ = self._declaration(item)
@@ -170,29 +170,31 @@ class _HeaderReader:
                 self._suspect(name, item)
             elif known.type != key.type:
                 message = f"{name!r} is declared as {key.type}, but the host declares it as {known.type}"
-                self._tell(item.node.place, message, "a tree can change the default of a host's key, not its type")
+                self._report(item.node.place, message, "a tree can change the default of a host's key, not its type")
             else:
                 keys[name] = replace(known, default=key.default, description=key.description or known.description)
         return keys
 
     def _suspect(self, name: str, item: Entry) -> None:
-        """A key that nothing in the file uses and that looks like one of the host's is a slip: its default is lost."""
+        """Report an unused key that resembles a key of the host: probably misspelt, and its default is lost."""
         hint = did_you_mean(name, self._registry.keys)
         if hint and len(re.findall(rf"\b{re.escape(name)}\b", self._document.text)) == 1:
-            self._tell(item.place, f"{name!r} is declared, but nothing here uses it", hint)
+            self._report(item.place, f"{name!r} is declared, but nothing here uses it", hint)
 
     def _parameters(self, entry: Entry | None, keys: Mapping[str, Key]) -> dict[str, Parameter]:
         parameters: dict[str, Parameter] = {}
         for name, item in self._entries(entry, "for example: {attempts: {type: int, default: 3}}").items():
             key, has_default = self._declaration(item)
             if name in keys:
-                self._tell(item.place, f"the parameter {name!r} has the name of a blackboard key", "rename one of them")
+                self._report(
+                    item.place, f"the parameter {name!r} has the name of a blackboard key", "rename one of them"
+                )
             elif key is not None:
                 parameters[name] = Parameter(key, required=not has_default)
         return parameters
 
     def _declaration(self, entry: Entry) -> tuple[Key | None, bool]:
-        """A key or parameter, and whether it has a default; `None` if it is wrong."""
+        """A key or parameter, and whether it has a default; `None` if it is invalid."""
         right = self._is_name(entry)
         node = entry.node
         if not isinstance(node.data, dict):
@@ -201,29 +203,29 @@ class _HeaderReader:
         for field, given in node.data.items():
             if field not in {"type", "default", "description"}:
                 hint = did_you_mean(field, ("type", "default", "description")) or "it has: type, default, description"
-                self._tell(given.place, f"{brief(entry.key)} has no {brief(field)}", hint)
+                self._report(given.place, f"{brief(entry.key)} has no {brief(field)}", hint)
         if "type" not in node.data:
-            self._tell(entry.place, f"{brief(entry.key)} needs a type", f"one of: {', '.join(KEY_TYPES)}")
+            self._report(entry.place, f"{brief(entry.key)} needs a type", f"one of: {', '.join(KEY_TYPES)}")
             return None, False
         key_type = self._type(node.data["type"].node)
         description = node.data.get("description")
-        told = self._text(description.node, "description") if description else ""
+        text = self._text(description.node, "description") if description else ""
         if not right or key_type is None:
             return None, False
         default = node.data.get("default")
         value = default.node.plain() if default else None
         if default and not has_type(value, key_type):
             message = f"the default of {entry.key!r} must be {in_words(key_type)}, not {brief(value)}"
-            self._tell(default.node.place, message)
+            self._report(default.node.place, message)
             value = None
-        return Key(entry.key, key_type, value, told), default is not None
+        return Key(entry.key, key_type, value, text), default is not None
 
     def _is_name(self, entry: Entry) -> bool:
         name = entry.key
         if NAME.fullmatch(name) and name not in RESERVED:
             return True
         hint = "it is a word of expressions" if name in RESERVED else "use lower-case letters, digits and '_'"
-        self._tell(entry.place, f"{brief(name)} cannot be a name here", hint)
+        self._report(entry.place, f"{brief(name)} cannot be a name here", hint)
         return False
 
     def _type(self, node: YamlNode) -> KeyType | None:
@@ -232,7 +234,7 @@ class _HeaderReader:
                 return key_type
         value = node.plain()
         hint = did_you_mean(value, KEY_TYPES) or f"types: {listing(KEY_TYPES)}"
-        self._tell(node.place, f"{brief(value)} is no type", hint)
+        self._report(node.place, f"{brief(value)} is not a type", hint)
         return None
 
 

@@ -1,4 +1,4 @@
-"""One tree with its subtrees: files are found by name, read once, and put in place of the nodes that include them."""
+"""One tree with its subtrees: files are found by name, read once, and inserted where they are included."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
 DEEPEST_INCLUSION = 16
-"""How deep subtrees may include subtrees."""
+"""The deepest nesting of subtrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Source:
     Args:
         file: its name in messages.
         text: its text or bytes.
-        name: what it must declare as its name; `None` if any will do.
+        name: the name that it must declare; `None` if any will do.
     """
 
     file: str
@@ -41,7 +41,7 @@ class Loading:
     """Loads one tree; used once.
 
     Args:
-        registry: the kinds and keys that there are.
+        registry: the kinds and keys that exist.
         find: finds the subtrees.
     """
 
@@ -66,10 +66,10 @@ class Loading:
         Args:
             source: the topmost tree.
             arguments: values for its parameters.
-            samples: let some value stand in for each parameter that has none.
+            samples: use sample values for parameters without an argument.
 
         Returns:
-            The tree; `None` if there are mistakes, or where a sample value cannot stand in for a real one.
+            The tree; `None` if there are mistakes, or if a sample value does not fit.
         """
         header = self._header(source)
         if header.name:
@@ -96,7 +96,7 @@ class Loading:
         )
 
     def _header(self, source: Source) -> Header:
-        """Read the head of a file, and note what the file brings into the run."""
+        """Read the header of a file, and record its text, version and keys."""
         document = read_yaml(source.text, file=source.file)
         header = read_header(document, registry=self._registry)
         self.sources[source.file] = document.text
@@ -112,7 +112,7 @@ class Loading:
         return header
 
     def _merge_keys(self, header: Header) -> None:
-        """The keys of all files are one blackboard; the first file that declares a key sets its default."""
+        """Add the keys of a file to the one blackboard; the first file that declares a key sets its default."""
         for name in sorted(header.declared):
             key = header.keys[name]
             first = self._declared_by.setdefault(name, header.name)
@@ -120,7 +120,7 @@ class Loading:
                 self._keys[name] = key
             elif self._keys[name].type != key.type:
                 message = f"{name!r} is declared as {key.type}, but by the tree {first!r} as {self._keys[name].type}"
-                self.mistakes.append(Mistake(header.name_place, message, "subtrees work on the same blackboard"))
+                self.mistakes.append(Mistake(header.name_place, message, "subtrees use the same blackboard"))
 
     def _root(
         self,
@@ -134,7 +134,7 @@ class Loading:
     ) -> NodeDefinition | None:
         if header.root is None:
             return None
-        if arguments is None:  # already told; samples let the nodes be checked all the same
+        if arguments is None:  # reported already; with samples the nodes can be checked nevertheless
             arguments, samples = _samples(header), frozenset(header.parameters)
         reader = NodeReader(
             header,
@@ -193,8 +193,8 @@ class Loading:
         place: Place,
         samples: frozenset[str] = frozenset(),
     ) -> dict[str, Value] | None:
-        """The value of each parameter; `None` if an argument is missing, unknown or wrong."""
-        told = len(self.mistakes)
+        """The value of each parameter; `None` if an argument is missing, unknown or invalid."""
+        before = len(self.mistakes)
         name = brief(header.name)
         for argument, value in arguments.items():
             entry, parameter = written.get(argument), header.parameters.get(argument)
@@ -215,7 +215,7 @@ class Loading:
             )
             hint = f"write 'subtree: {{tree: {header.name}, with: {{{missing[0]}: ...}}}}'"
             self.mistakes.append(Mistake(place, f"the tree {name} needs the argument {words}", hint))
-        return {**_samples(header), **arguments} if len(self.mistakes) == told else None
+        return {**_samples(header), **arguments} if len(self.mistakes) == before else None
 
 
 def _samples(header: Header) -> dict[str, Value]:

@@ -1,8 +1,8 @@
 """The nodes of a tree file: kinds, children, names and paths.
 
-A node is a mapping with one key, its kind; the value is its settings, what its shorthand stands for, or nothing. A kind
-that needs nothing may stand as a bare word. The reader goes on after a mistake, also into the children of a node whose
-kind is misspelt, so that all mistakes of a file are told at once.
+A node is a mapping with one key, its kind; the value is its settings, the value of its shorthand, or nothing. A kind
+without required settings may be a bare word. The reader continues after a mistake, also into the children of a node
+whose kind is misspelt, so that all mistakes of a file are reported together.
 """
 
 import re
@@ -30,14 +30,14 @@ _NODE_HINT = "a node is a kind, alone or with its settings: 'finish', or 'condit
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """A node that wants another tree in its place.
+    """A node that includes another tree.
 
     Args:
         tree: the other tree's name.
         arguments: values for its parameters.
         path: the including node's.
         place: where the tree is named.
-        written: the arguments as they stand in the file.
+        written: the arguments as written in the file.
         depth: how many nodes are above the other tree's root.
     """
 
@@ -50,19 +50,19 @@ class Inclusion:
 
 
 Include = Callable[[Inclusion], NodeDefinition | None]
-"""Reads another tree; `None` if that is wrong, which has been told then."""
+"""Reads another tree; `None` if it has mistakes, which are reported then."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """How many nodes a tree may still have, its subtrees included."""
+    """The number of nodes that a tree may still have, subtrees included."""
 
     nodes: int = MOST_NODES
 
 
 @dataclass(slots=True)
 class _Siblings:
-    """The labels of a node's children."""
+    """Assigns labels to the children of a node."""
 
     path: str
     lines: dict[str, int] = field(default_factory=dict)
@@ -82,14 +82,14 @@ class NodeReader:
     """Reads the nodes of one file.
 
     Args:
-        header: the file's head.
-        registry: the kinds that there are.
+        header: the header of the file.
+        registry: the kinds that exist.
         arguments: the values of the file's parameters.
-        samples: those of them that stand in for arguments which only an including tree has.
-        written: the arguments as they stand in the including file.
+        samples: the names of arguments that are sample values.
+        written: the arguments as written in the including file.
         include: reads another tree.
         budget: shared by all files of a tree.
-        mistakes: takes what is wrong.
+        mistakes: collects the mistakes.
     """
 
     def __init__(
@@ -114,12 +114,12 @@ class NodeReader:
         names = frozenset({*header.keys, *header.parameters})
         self._scope = UseScope(lines, header.keys, names, written, registry.actions)
         self.broken = False
-        """Some settings could not be read, and stand at their defaults; such a tree is looked at, never run."""
+        """Some settings could not be read and have their defaults; such a tree is checked, never run."""
 
     def read(self, node: YamlNode, *, path: str = "", depth: int = 0) -> NodeDefinition | None:
-        """The definition of a file's root; `None` if there is none to look at.
+        """The definition of a file's root; `None` if it cannot be read.
 
-        Where mistakes were told, or `broken` is set, it may lack nodes and settings.
+        If there are mistakes, or `broken` is set, it may lack nodes and settings.
 
         Args:
             node: the root as written.
@@ -128,17 +128,17 @@ class NodeReader:
         """
         return self._node(node, _Siblings(path), depth)
 
-    def _tell(self, place: Place, message: str, hint: str | None = None, path: str | None = None) -> None:
+    def _report(self, place: Place, message: str, hint: str | None = None, path: str | None = None) -> None:
         self._mistakes.append(Mistake(place, message, hint, path))
 
     def _node(self, node: YamlNode, siblings: _Siblings, depth: int) -> NodeDefinition | None:
         self._budget.nodes -= 1
         if self._budget.nodes < 0:
             if self._budget.nodes == -1:
-                self._tell(node.place, f"the tree has more than {MOST_NODES:,} nodes, its subtrees included")
+                self._report(node.place, f"the tree has more than {MOST_NODES:,} nodes, its subtrees included")
             return None
         if depth >= DEEPEST_NODES:
-            self._tell(node.place, f"the tree is more than {DEEPEST_NODES} nodes deep", "make it flatter")
+            self._report(node.place, f"the tree is more than {DEEPEST_NODES} nodes deep", "make it flatter")
             return None
         head = self._head(node)
         if head is None:
@@ -159,7 +159,7 @@ class NodeReader:
         )
 
     def _head(self, node: YamlNode) -> tuple[Entry, Kind] | None:
-        """The node's kind, and its value."""
+        """The kind of a node, and the value as written."""
         data = node.data
         if isinstance(data, str):
             written = Entry(data, node.place, YamlNode(None, node.place))
@@ -167,10 +167,10 @@ class NodeReader:
             shown = "a list" if isinstance(data, tuple) else brief(data)
             missing = "a node is missing here" if data is None else f"a node cannot be {shown}"
             hint = "put the nodes into a sequence" if isinstance(data, tuple) else _NODE_HINT
-            self._tell(node.place, missing, hint)
+            self._report(node.place, missing, hint)
             return None
         elif not data:
-            self._tell(node.place, "a node is missing here", _NODE_HINT)
+            self._report(node.place, "a node is missing here", _NODE_HINT)
             return None
         else:
             written = self._only_kind(data)
@@ -178,24 +178,24 @@ class NodeReader:
         if kind is None:
             nearest = closest(written.key, self._registry.kinds)
             hint = f"did you mean {nearest!r}?" if nearest else f"kinds: {listing(self._registry.kinds, most=20)}"
-            self._tell(written.place, f"there is no node kind {brief(written.key)}", hint)
-            # Read on as what was probably meant, for the mistakes in it; the tree is refused anyway.
+            self._report(written.place, f"there is no node kind {brief(written.key)}", hint)
+            # Continue with the kind that was probably meant, to find the mistakes in it; the tree is refused anyway.
             kind = self._registry.kinds[nearest] if nearest else None
         return (written, kind) if kind is not None else None
 
     def _only_kind(self, data: Mapping[str, Entry]) -> Entry:
-        """The one entry of a node; further ones are mistakes."""
+        """The one entry of a node; further entries are mistakes."""
         entries = list(data.values())
         chosen = next((entry for entry in entries if entry.key in self._registry.kinds), entries[0])
         for entry in entries:
             if entry is not chosen:
-                message = f"a node has one key, its kind; {brief(entry.key)} stands beside {brief(chosen.key)}"
+                message = f"a node has one key, its kind; found {brief(entry.key)} beside {brief(chosen.key)}"
                 hint = f"begin a node of its own with '- ', or indent it below {brief(chosen.key)}"
-                self._tell(entry.place, message, hint)
+                self._report(entry.place, message, hint)
         return chosen
 
     def _entries(self, kind: Kind, written: Entry) -> dict[str, Entry]:
-        """Settings and children by name, shorthands resolved."""
+        """Settings and children by name, with shorthands resolved."""
         value = written.node
         own = {"name", *setting_names(kind), *(slot.name for slot in kind.slots)}
         if value.data is None:
@@ -208,18 +208,18 @@ class NodeReader:
         if isinstance(value.data, tuple) and slot is not None and not slot.many:
             if not value.data:
                 return {}
-            self._tell(value.place, f"{kind.name!r} takes one child, not a list", "put the nodes into a sequence")
+            self._report(value.place, f"{kind.name!r} takes one child, not a list", "put the nodes into a sequence")
             return {slot.name: Entry(slot.name, value.place, value.data[0])}
         if target is not None:
             return {target: Entry(target, value.place, value)}
         known = sorted(own - {"name"})
         hint = f"write its settings by name: {listing(known)}" if known else "write its kind alone"
         shown = "a list" if isinstance(value.data, tuple) else brief(value.data)
-        self._tell(value.place, f"{kind.name!r} takes no bare value such as {shown}", hint)
+        self._report(value.place, f"{kind.name!r} takes no bare value such as {shown}", hint)
         return {}
 
     def _mapping_target(self, kind: Kind, data: Mapping[str, Entry], own: set[str]) -> str | None:
-        """The setting or slot that a whole mapping fills, `None` if its keys are the settings."""
+        """The setting or slot that a whole mapping sets; `None` if its keys are settings."""
         if not data or own.intersection(data):
             return None
         if _takes_mapping(kind, kind.shorthand):
@@ -238,20 +238,20 @@ class NodeReader:
         if isinstance(name, str) and _NAME.fullmatch(name) and name.isprintable() and name == name.strip():
             return name
         hint = f"use at most {LONGEST_NAME} printable characters, and neither '/' nor '#'"
-        self._tell(entry.node.place, f"{brief(entry.node.plain())} cannot name a node", hint)
+        self._report(entry.node.place, f"{brief(entry.node.plain())} cannot name a node", hint)
         return None
 
     def _check_label(self, label: str, siblings: _Siblings, place: Place, path: str) -> None:
-        """Labels are unique among siblings, because paths are made of them."""
+        """Labels must be unique among siblings, because paths consist of them."""
         if label in siblings.lines:
-            message = f"a node beside it is called {brief(label)} already, on line {siblings.lines[label]}"
-            self._tell(place, message, "give one of them another 'name'", path)
+            message = f"a sibling is called {brief(label)} already, on line {siblings.lines[label]}"
+            self._report(place, message, "give one of them another 'name'", path)
         siblings.lines.setdefault(label, place.line)
 
     def _children(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
     ) -> dict[str, tuple[NodeDefinition, ...]]:
-        """Takes the children out of the entries; those that cannot be read are left out."""
+        """Move the children out of the entries; children that cannot be read are left out."""
         siblings = _Siblings(path)
         slots = {slot.name: slot for slot in kind.slots}
         children: dict[str, tuple[NodeDefinition, ...]] = {}
@@ -262,28 +262,28 @@ class NodeReader:
         for slot in slots.values():
             if slot.required and slot.name not in children:
                 wanted = "children" if slot.many else "a child"
-                self._tell(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
+                self._report(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
         return children
 
     def _slot_nodes(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> tuple[YamlNode, ...]:
-        """The nodes of a slot as written."""
+        """The nodes of a slot, as written."""
         node = entry.node
         if not slot.many:
             return (node,)
         if isinstance(node.data, tuple):
             if not node.data and slot.required:
-                self._tell(node.place, f"{kind.name!r} needs at least one child", None, path)
+                self._report(node.place, f"{kind.name!r} needs at least one child", None, path)
             return node.data
         if node.data is None and not slot.required:
             return ()
         shown = "a mapping" if isinstance(node.data, dict) else brief(node.data)
-        self._tell(node.place, f"{slot.name!r} must be a list of nodes, not {shown}", "begin each with '- '", path)
+        self._report(node.place, f"{slot.name!r} must be a list of nodes, not {shown}", "begin each with '- '", path)
         return ()
 
     def _settings(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
     ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]]]:
-        """The validated settings, and the root of the tree that they include."""
+        """The validated settings, and the root of an included tree."""
         mistakes: list[Mistake] = []
         filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
@@ -291,7 +291,7 @@ class NodeReader:
         checker = UseChecker(self._scope, entries, place=place, path=path)
         for use in settings.uses() if settings is not None else ():
             if isinstance(use, TreeUse | CallUse) and filler.sampled:
-                # Which tree or action, and what it gets, only an including tree knows.
+                # The tree or action and its arguments are known only in an including tree.
                 self.broken = self.broken or isinstance(use, TreeUse)
             elif isinstance(use, TreeUse):
                 root = self._include(_inclusion(use, entries, place=place, path=path, depth=depth))
@@ -299,7 +299,7 @@ class NodeReader:
             else:
                 self._mistakes += checker.certain(use)
                 mistakes += checker.mistakes(use)
-        # What is wrong about a sample may be right with a real argument.
+        # What is wrong with a sample may be right with a real argument.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
         return settings, included
 

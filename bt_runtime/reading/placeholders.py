@@ -2,10 +2,10 @@
 
 Rules:
 
-- A setting that is nothing but `${name}` becomes the argument itself, whatever its type; inside a longer text the
-  argument becomes text. An expression's text is none of these: it names the parameter.
+- A setting that consists of `${name}` becomes the argument itself, whatever its type; inside a longer text the argument
+  becomes text. An expression names the parameter instead.
 - `$${` stands for `${`. Keys of mappings, names and kinds of nodes are never replaced.
-- What comes out is bounded, because arguments can be passed on and multiplied from tree to tree.
+- The size of the result is bounded, because arguments can be passed on and multiplied from tree to tree.
 """
 
 import json
@@ -28,9 +28,9 @@ class Placeholder:
 
     Args:
         name: of the parameter.
-        text: as it stands there.
-        column: where, from 1.
-        is_whole: the text is nothing else.
+        text: as written.
+        column: where it begins, from 1.
+        is_whole: the text consists of it.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Placeholder:
 
 
 def placeholder_in(text: str) -> Placeholder | None:
-    """The first placeholder of a text as it stands in the file; `None` if there is none."""
+    """The first placeholder of a text as written in the file; `None` if there is none."""
     for match in _ANY.finditer(text):
         if match[1] is not None:
             return Placeholder(match[1], match[0], match.start() + 1, match[0] == text)
@@ -48,20 +48,20 @@ def placeholder_in(text: str) -> Placeholder | None:
 
 
 class Filler:
-    """Fills the placeholders of one node's settings.
+    """Fills the placeholders in the settings of one node.
 
     Args:
         arguments: values by parameter name.
-        samples: the parameters whose values only stand in for real ones.
-        mistakes: takes what is wrong.
-        path: the node, for mistakes.
+        samples: the parameters with sample values.
+        mistakes: collects the mistakes.
+        path: the path of the node, for mistakes.
     """
 
     def __init__(
         self, arguments: Mapping[str, Value], *, samples: frozenset[str], mistakes: list[Mistake], path: str
     ) -> None:
         self.sampled: set[Place] = set()
-        """Where a sample value was put; what is wrong there may be right with a real one."""
+        """The places with a sample value; what is wrong there may be right with a real argument."""
         self._arguments = arguments
         self._samples = samples
         self._mistakes = mistakes
@@ -69,7 +69,7 @@ class Filler:
         self._left = _MOST_CHARACTERS
 
     def fill(self, node: YamlNode) -> Value:
-        """The plain value of a setting, with arguments in place."""
+        """The plain value of a setting, with arguments inserted."""
         if isinstance(node.data, dict):
             return {key: self.fill(entry.node) for key, entry in node.data.items()}
         if isinstance(node.data, tuple):
@@ -108,5 +108,5 @@ class Filler:
         if self._left > 0:
             self._left -= len(text)
             if self._left <= 0:
-                message = f"with its arguments in place, this has more than {_MOST_CHARACTERS:,} characters"
+                message = f"with its arguments inserted, this has more than {_MOST_CHARACTERS:,} characters"
                 self._mistakes.append(Mistake(place, message, None, self._path))

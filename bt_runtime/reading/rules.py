@@ -1,4 +1,4 @@
-"""What a tree must not mean, although each of its nodes is right: looked at with all subtrees in place."""
+"""Checks of a whole tree, all of whose nodes are valid by themselves."""
 
 from collections.abc import Iterator
 
@@ -10,15 +10,15 @@ _REACTIVE_KINDS = frozenset({"sequence", "selector"})
 
 
 def meaning_mistakes(root: NodeDefinition, *, registry: Registry, is_whole: bool = True) -> Iterator[Mistake]:
-    """Every action that a reactive composite would repeat, every `parallel` that cannot succeed, and the host's rules.
+    """Mistakes of the tree as a whole: repeated actions, a `parallel` that cannot succeed, and the host's rules.
 
-    With `memory: false` the children left of the one that is RUNNING are ticked again at every tick. A condition there
-    is the point of it; an action would post its request again and again.
+    With `memory: false` the children before the RUNNING one are ticked again at every tick. That is meant for
+    conditions; an action would post its request again and again.
 
     Args:
-        root: of the tree.
-        registry: its kinds, and the host's rules.
-        is_whole: no node is missing; else only that is told which the others have no part in.
+        root: the topmost node.
+        registry: the kinds, and the host's rules.
+        is_whole: no node is missing; otherwise only mistakes are reported that missing nodes cannot cause.
     """
     for node in root.walk():
         if node.kind in _REACTIVE_KINDS and getattr(node.settings, "memory", True) is False:
@@ -52,7 +52,7 @@ def _repeated(node: NodeDefinition, registry: Registry) -> Iterator[Mistake]:
 def _mistake(node: NodeDefinition, acting: NodeDefinition, waiting: NodeDefinition) -> Mistake:
     message = f"{acting.kind!r} would be run again at every tick while {waiting.path!r} is running"
     hint = (
-        f"the {node.kind} on line {node.place.line} has 'memory: false': only conditions and guards can stand before "
-        "what takes time; remove it, or act in another place"
+        f"the {node.kind} on line {node.place.line} has 'memory: false': only conditions and guards are allowed before "
+        "work that takes time; remove it, or act elsewhere"
     )
     return Mistake(acting.place, message, hint, acting.path)

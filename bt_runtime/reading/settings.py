@@ -1,7 +1,7 @@
 """The settings of a node: validated by the kind's pydantic model, with mistakes in an author's words.
 
-pydantic says "Input should be a valid integer [type=int_type]" with a location of its own; authors get "'attempts' must
-be a whole number, not 'three'" at the value in their file.
+pydantic reports "Input should be a valid integer [type=int_type]" with a location of its own; authors get "'attempts'
+must be a whole number, not 'three'" at the value in their file.
 """
 
 import json
@@ -36,7 +36,7 @@ _PYTHON_TYPES: Mapping[object, str] = {
     bool: "true or false",
     str: "text",
 }
-_SAID: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+_IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "greater_than": lambda ctx: f"greater than {_number(ctx['gt'])}",
     "greater_than_equal": lambda ctx: f"at least {_number(ctx['ge'])}",
     "less_than": lambda ctx: f"less than {_number(ctx['lt'])}",
@@ -57,38 +57,37 @@ _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 def read_settings(
     kind: Kind, entries: Mapping[str, Entry], *, filler: Filler, place: Place, path: str, mistakes: list[Mistake]
 ) -> NodeSettings | None:
-    """Validate what an author wrote.
+    """Validate settings as written.
 
     Args:
         kind: the node's kind.
-        entries: its settings as written, children and name apart.
-        filler: puts arguments in place of `${name}`.
-        place: the node's, for what is missing.
-        path: the node's.
-        mistakes: takes what is wrong.
+        entries: its settings as written, without children and name.
+        filler: inserts arguments for `${name}`.
+        place: the place of the node, for missing settings.
+        path: the path of the node.
+        mistakes: collects the mistakes.
 
     Returns:
         The settings; `None` if there are mistakes.
     """
-    told = len(mistakes)
+    before = len(mistakes)
     values = {name: filler.fill(entry.node) for name, entry in entries.items()}
-    if len(mistakes) > told:
+    if len(mistakes) > before:
         return None
     try:
-        # As JSON, because that is what a file holds: lists fill tuples there, and nothing else is coerced.
+        # As JSON, because that is what a file holds: there lists become tuples, and nothing else is coerced.
         return kind.settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        teller = _Teller(kind, entries, place, path)
-        mistakes += teller.tell(error)
+        mistakes += _Reporter(kind, entries, place, path).report(error)
         return None
 
 
 def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, YamlNode | None]:
-    """What stands at a location below the settings.
+    """The value at a location within the settings.
 
     Returns:
-        The entry whose key is the location's last part, and its value; the item alone for a list's; `None` for both if
-        the author did not write it.
+        The entry whose key is the location's last part, and its value; `None` and the item for a list; `None` for both
+        if the author did not write it.
     """
     entry: Entry | None = None
     node: YamlNode | None = None
@@ -104,8 +103,8 @@ def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, Ya
     return entry, node
 
 
-class _Teller:
-    """Turns one validation error into mistakes with places."""
+class _Reporter:
+    """Converts a validation error to mistakes with places."""
 
     def __init__(self, kind: Kind, entries: Mapping[str, Entry], place: Place, path: str) -> None:
         self._kind = kind
@@ -114,7 +113,7 @@ class _Teller:
         self._path = path
         self._names = (*setting_names(kind), *(slot.name for slot in kind.slots))
 
-    def tell(self, error: ValidationError) -> list[Mistake]:
+    def report(self, error: ValidationError) -> list[Mistake]:
         wrong: dict[tuple[Place, str], list[Any]] = {}
         mistakes = []
         for detail in error.errors(include_url=False):
@@ -130,7 +129,7 @@ class _Teller:
         return mistakes
 
     def _written(self, loc: Sequence[str | int]) -> Location:
-        """The part of pydantic's location that stands in the file: without union members, without what is missing."""
+        """The part of pydantic's location that is in the file: without union members and missing settings."""
         at: Location = ()
         for part in loc:
             if locate(self._entries, (*at, part))[1] is not None:
@@ -138,7 +137,7 @@ class _Teller:
         return at
 
     def _subject(self, at: Location) -> tuple[Place, str]:
-        """Where a value stands, and what messages call it: `'with.limit'`, or the kind."""
+        """The place of a value, and its name in messages: `'with.limit'`, or the kind."""
         _, node = locate(self._entries, at)
         if node is None:
             return self._place, repr(self._kind.name)
@@ -168,16 +167,16 @@ class _Teller:
         value = details[0]["input"]
         wanted = list(dict.fromkeys(filter(None, map(_wanted, details))))
         if len(wanted) < len(details) and not wanted:
-            said = "; ".join(dict.fromkeys(_said(detail) for detail in details))
+            said = "; ".join(dict.fromkeys(_message(detail) for detail in details))
             return Mistake(place, f"{subject}: {said}", None, self._path)
         message = f"{subject} must be {' or '.join(wanted)}, not {brief(value)}"
         return Mistake(place, message, _hint(value, wanted, details), self._path)
 
 
 def _wanted(detail: Mapping[str, Any]) -> str | None:
-    """What would be right, as an author would say it; `None` if pydantic's message must do."""
+    """A valid value in an author's words; `None` to use pydantic's message."""
     error_type: str = detail["type"]
-    said = _SAID.get(error_type)
+    said = _IN_WORDS.get(error_type)
     if said is not None:
         return said(detail.get("ctx", {}))
     for ending in ("_type", "_parsing", "_from_float", "_required", "_attributes_type", "_parsing_size"):
@@ -187,8 +186,8 @@ def _wanted(detail: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _said(detail: Mapping[str, Any]) -> str:
-    """A validator's own message."""
+def _message(detail: Mapping[str, Any]) -> str:
+    """The message of a validator."""
     message = str(detail["msg"])
     for prefix in ("Value error, ", "Assertion failed, "):
         message = message.removeprefix(prefix)

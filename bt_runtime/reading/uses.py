@@ -1,4 +1,4 @@
-"""What the settings of a node refer to: expressions, blackboard keys, actions of the host."""
+"""Checks what the settings of a node refer to: expressions, blackboard keys, actions of the host."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class UseScope:
     """What the nodes of one file can refer to.
 
     Args:
-        lines: of the file.
-        keys: of the blackboard.
-        names: what expressions can name: the keys, and the file's parameters.
-        written: the file's arguments as they stand in the including file.
-        actions: of the host; `None` where nobody knows them.
+        lines: the lines of the file.
+        keys: the blackboard keys.
+        names: the names for expressions: the keys, and the file's parameters.
+        written: the file's arguments as written in the including file.
+        actions: the actions of the host; `None` if they are unknown.
     """
 
     lines: Sequence[str]
@@ -37,10 +37,10 @@ class UseChecker:
     """Checks what one node refers to.
 
     Args:
-        scope: of its file.
+        scope: the scope of its file.
         entries: its settings as written.
-        place: the node's.
-        path: the node's.
+        place: the place of the node.
+        path: the path of the node.
     """
 
     def __init__(self, scope: UseScope, entries: Mapping[str, Entry], *, place: Place, path: str) -> None:
@@ -50,17 +50,17 @@ class UseChecker:
         self._path = path
 
     def certain(self, use: LeafUse) -> Iterable[Mistake]:
-        """What is wrong whatever the values of parameters are."""
+        """Mistakes that do not depend on the values of parameters."""
         return self._placeholder_mistakes(use) if isinstance(use, ExpressionUse) else ()
 
     def mistakes(self, use: LeafUse) -> Iterable[Mistake]:
-        """What else is wrong; where a sample stands, it may be right with a real value."""
+        """All other mistakes; those at the place of a sample value may not be any with a real one."""
         if isinstance(use, ExpressionUse):
             return self._expression_mistakes(use)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
 
     def _placeholder_mistakes(self, use: ExpressionUse) -> Iterator[Mistake]:
-        """A parameter that is put into the text of an expression: what it makes of that depends on its value."""
+        """A placeholder inside the text of an expression, whose meaning would depend on the argument."""
         _, node = locate(self._entries, use.at)
         found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
         if node is None or found is None or found.is_whole:
@@ -74,7 +74,7 @@ class UseChecker:
         _, node = locate(self._entries, use.at)
         found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
         if found is not None and not found.is_whole:
-            return []  # told already
+            return []  # reported by `certain`
         try:
             compile_expression(use.text, names=self._scope.names)
         except ExpressionError as error:
@@ -87,7 +87,7 @@ class UseChecker:
         return []
 
     def _call_mistakes(self, use: CallUse) -> Iterator[Mistake]:
-        """An action that the host does not have, or that takes other arguments, where it has told which it has."""
+        """An unknown action of the host, or wrong arguments for one; nothing if the actions are unknown."""
         known = self._scope.actions
         _, named = locate(self._entries, use.at)
         at = named.place if named else self._place
@@ -112,7 +112,7 @@ class UseChecker:
             yield Mistake(given.place if given else at, message, f"write 'with: {{{name}: ...}}'", self._path)
 
     def _column_of(self, text: str, node: YamlNode, column: int) -> Place:
-        """The place of a column of a text; where the text is folded, escaped or filled in, its beginning."""
+        """The place of a column of a text; the beginning if the text is folded, escaped or filled in."""
         place = node.place
         start = place.column + (1 if node.quoted else 0)
         if self._scope.lines[place.line - 1][start - 1 :].startswith(text):

@@ -1,6 +1,6 @@
-"""Pictures of a tree: text, Mermaid, DOT, SVG and JSON; with statuses, of a moment of a run.
+"""Pictures of a tree: text, Mermaid, DOT, SVG and JSON, optionally with the statuses of a run.
 
-Names and settings come from files and from outside, so every format escapes them in its own way.
+Names and settings are untrusted, so every format escapes them in its own way.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ def render(tree: TreeDefinition, format: Format = "text", statuses: Statuses | N
     """A picture of a tree.
 
     Args:
-        tree: what to draw.
+        tree: the tree to draw.
         format: one of `FORMATS`.
         statuses: SUCCESS, FAILURE, RUNNING or INVALID by node path; a node that is not in it is INVALID.
 

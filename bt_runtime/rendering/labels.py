@@ -1,4 +1,4 @@
-"""What pictures write into a node: its name, its kind, and what is special about its settings."""
+"""The labels of nodes in pictures: name, kind, and settings that differ from their defaults."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Label:
 
 
 def label_of(node: NodeDefinition, *, longest_detail: int = 80) -> Label:
-    """The label of a node; a detail that is longer ends in `…`."""
+    """The label of a node; a longer detail is cut and ends in `…`."""
     title = f"{node.name} = {node.kind}" if node.name else node.kind
     detail = ", ".join(_settings(node.settings))
     if len(detail) > longest_detail:
@@ -43,7 +43,7 @@ def label_of(node: NodeDefinition, *, longest_detail: int = 80) -> Label:
 
 
 def status_of(node: NodeDefinition, statuses: Statuses | None) -> str | None:
-    """The status of a node; `None` if the picture shows none."""
+    """The status of a node; `None` if the picture shows no statuses."""
     if statuses is None:
         return None
     status = statuses.get(node.path, "INVALID")
@@ -51,7 +51,7 @@ def status_of(node: NodeDefinition, statuses: Statuses | None) -> str | None:
 
 
 def children_of(node: NodeDefinition) -> Iterator[tuple[str, NodeDefinition]]:
-    """The children, each with its slot; the slot is empty where there is only one and its name says nothing."""
+    """The children, each with its slot; the slot is empty where there is only one."""
     only = len(node.children) == 1
     for slot, children in node.children.items():
         for child in children:
@@ -59,7 +59,7 @@ def children_of(node: NodeDefinition) -> Iterator[tuple[str, NodeDefinition]]:
 
 
 def _settings(settings: NodeSettings) -> Iterator[str]:
-    """`setting=value` for each that is not at its default; the name of a required one that stands alone goes unsaid."""
+    """`setting=value` for each that is not at its default; a single required one without its name."""
     values = settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     fields = {field.alias or name: field for name, field in type(settings).model_fields.items()}
     for name, value in values.items():

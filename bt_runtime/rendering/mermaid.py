@@ -43,5 +43,5 @@ def _text(node: NodeDefinition, label: Label) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Everything but letters, digits and harmless signs as Mermaid's `#code;`: quotes, brackets, HTML, Markdown."""
+    """All but letters, digits and harmless signs as Mermaid's `#code;`: quotes, brackets, HTML, Markdown."""
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"#{ord(sign)};" for sign in text)

@@ -1,7 +1,7 @@
-"""The tree as SVG, laid out here: no Graphviz needed.
+"""The tree as SVG, without Graphviz.
 
-The root is at the left and every leaf has a row of its own, in the order of the file; a parent stands at the middle of
-its children. So labels are never cut by their neighbours, and a tree of 60 nodes fits on a page.
+The root is at the left and every leaf has a row of its own, in the order of the file; a parent is centred on its
+children. So labels never overlap, and a tree of 60 nodes fits on a page.
 """
 
 import unicodedata
@@ -94,7 +94,7 @@ def _box(node: NodeDefinition, statuses: Statuses | None, *, slot: str) -> _Box:
 
 
 def _place(boxes: list[_Box]) -> None:
-    """Columns right of the parent's box; rows by leaf. Siblings have rows of their own, so no boxes meet."""
+    """Columns to the right of the parent's box; a row per leaf, so that boxes never overlap."""
     boxes[0].x_px = _MARGIN_PX
     for box in boxes:
         for child in box.children:

@@ -2,13 +2,12 @@
 
 Values are built from the parser's events, one by one, so that bounds hold before anything is constructed. Rules:
 
-- One document of plain data in UTF-8, at most 1 MB, 100 levels deep, 20 000 values, aliases counted as often as they
-  are used. A reader that is handed a bomb says so after the bound, not after the bomb.
+- One document of plain data in UTF-8: at most 1 MB, 100 levels deep, 20 000 values, where aliases count as often as
+  they are used. So an alias bomb is refused before it expands.
 - Scalars by the core schema of YAML 1.2 (see `yaml_scalars`); numbers fit into JSON.
-- Keys are text and stand once in a mapping; a key that YAML reads as anything else wants quotes.
-- Aliases repeat a value that is complete. Tags are refused, and so are merge keys `<<`: they are YAML 1.1, and what a
-  node has should stand at the node.
-- What does not stop the reading is collected, so that the rest of the file is checked as well.
+- Keys are text and unique in a mapping; a key that YAML reads as anything else needs quotes.
+- Aliases repeat a complete value. Tags are refused, and so are merge keys `<<`, which are YAML 1.1.
+- Reading continues after a mistake where possible, so that the rest of the file is checked as well.
 """
 
 import re
@@ -44,10 +43,10 @@ class YamlNode:
 
     Args:
         data: a scalar, the items of a list, or the entries of a mapping by key.
-        place: where it begins; for an alias, where the value that it repeats begins.
+        place: where it begins; for an alias, where the repeated value begins.
         quoted: a scalar in quotes; its text begins one column later.
-        size: how many values it is made of, itself included.
-        height: how many levels of lists and mappings it has.
+        size: the number of its values, itself included.
+        height: the number of levels of lists and mappings.
     """
 
     data: "Scalar | tuple[YamlNode, ...] | dict[str, Entry]"
@@ -76,13 +75,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What was read of a file.
+    """A file that has been read.
 
     Args:
         file: its name in messages.
         text: its text; undecodable bytes are replaced.
         root: its value; `None` if it could not be read to the end.
-        mistakes: in the order of the file.
+        mistakes: the mistakes, in the order of the file.
     """
 
     file: str
@@ -91,12 +90,12 @@ class Document:
     mistakes: tuple[Mistake, ...]
 
 
-class _Stop(Exception):  # noqa: N818  no error, but the end of the reading
-    """Reading cannot go on; the mistake is told already."""
+class _Stop(Exception):  # noqa: N818  control flow, not an error
+    """Reading cannot continue; the mistake is recorded already."""
 
 
 def read_yaml(text: str | bytes, *, file: str) -> Document:
-    """Read one document; never raises, whatever the text is."""
+    """Read one document; never raises, whatever the text."""
     if len(text) > LARGEST_FILE_BYTES:
         message = f"the file is larger than {LARGEST_FILE_BYTES:,} bytes"
         return Document(file, "", None, (Mistake(Place(file), message),))
@@ -111,7 +110,7 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
         return Document(file, text.encode(errors="replace").decode(), None, tuple(forbidden))
     builder = _Builder(file)
     root = None
-    with suppress(_Stop):  # its mistake has been told
+    with suppress(_Stop):  # its mistake is recorded
         try:
             for event in yaml.parse(text, Loader=_LOADER):
                 builder.feed(event)
@@ -126,7 +125,7 @@ def _last_place(text: str, file: str) -> Place:
 
 
 def _forbidden(match: re.Match[str], text: str, file: str) -> Mistake:
-    message = f"the character U+{ord(match[0]):04X} does not belong into a text file"
+    message = f"the character U+{ord(match[0]):04X} is not allowed in a text file"
     return Mistake(place_at(text, match.start(), file=file), message)
 
 
@@ -145,23 +144,23 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or "it cannot be read"
     if mark is None:
-        return Mistake(Place(file), f"this is no YAML: {problem}")
+        return Mistake(Place(file), f"this is not valid YAML: {problem}")
     place = Place(file, mark.line + 1, mark.column + 1)
     lines = text.splitlines()
     line = lines[mark.line] if mark.line < len(lines) else ""
     tab = re.match(r"[ \-?:]*\t", line)
     if tab is not None and mark.column <= len(line) - len(line[tab.end() :].lstrip()):
         return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", "use spaces")
-    if not line:  # it ended too early: what was begun, or the last that was read, says more than the end
+    if not line:  # it ended too early: the place of what was not closed says more than the end of the file
         start = getattr(error, "context_mark", None)
         if start is not None and start.line < len(lines) and lines[start.line].strip():
             place = Place(file, start.line + 1, start.column + 1)
         else:
             place = _last_place(text, file)
     context = getattr(error, "context", None)
-    told = f"{problem} {context}" if context and not context.startswith("while scanning for") else problem
+    message = f"{problem} {context}" if context and not context.startswith("while scanning for") else problem
     hint = next((hint for part, hint in _HINTS if part in problem), None)
-    return Mistake(place, f"this is no YAML: {told}", hint)
+    return Mistake(place, f"this is not valid YAML: {message}", hint)
 
 
 @dataclass(slots=True)
@@ -183,7 +182,7 @@ class _Frame:
 
 
 class _Builder:
-    """Makes values of events."""
+    """Builds values from events."""
 
     def __init__(self, file: str) -> None:
         self.mistakes: list[Mistake] = []
@@ -222,20 +221,22 @@ class _Builder:
         mark = event.start_mark
         return Place(self._file, mark.line + 1, mark.column + 1) if mark else Place(self._file)
 
-    def _tell(self, place: Place, message: str, hint: str | None = None) -> None:
+    def _report(self, place: Place, message: str, hint: str | None = None) -> None:
         self.mistakes.append(Mistake(place, message, hint))
 
     def _stop(self, place: Place, message: str, hint: str | None = None) -> None:
-        self._tell(place, message, hint)
+        self._report(place, message, hint)
         raise _Stop
 
     def _begin(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> Place:
-        """What scalars and collections have in common: they count, have no tag, and may be anchors."""
+        """Count a scalar or collection, refuse a tag, and note an anchor."""
         place = self._place(event)
         self._count(1, place)
         if event.tag is not None:
-            self._tell(
-                place, f"the tag {event.tag!r} cannot be used", "quotes make text of anything; other tags mean code"
+            self._report(
+                place,
+                f"the tag {event.tag!r} cannot be used",
+                "use quotes to make a value text; other tags would run code",
             )
         if event.anchor is not None:
             self._anchors[event.anchor] = None
@@ -255,7 +256,7 @@ class _Builder:
             try:
                 value = resolve(event.value)
             except ValueError as error:
-                self._tell(place, f"{brief(event.value)}: {error}", "put quotes around it if it is text")
+                self._report(place, f"{brief(event.value)}: {error}", "put quotes around it if it is text")
         self._complete(YamlNode(value, place, quoted=quoted), event.anchor)
 
     def _open(self, event: yaml.CollectionStartEvent) -> None:
@@ -268,8 +269,8 @@ class _Builder:
         place, name = self._place(event), str(event.anchor)
         node = self._anchors.get(name)
         if node is None:
-            reason = "contains itself" if name in self._anchors else "stands for nothing above it"
-            self._tell(place, f"the alias {'*' + name!r} {reason}")
+            reason = "contains itself" if name in self._anchors else "is not defined above"
+            self._report(place, f"the alias {'*' + name!r} {reason}")
             node = YamlNode("*" + name, place)
         if len(self._frames) + node.height > DEEPEST:
             self._stop(place, f"the file is nested more than {DEEPEST} levels deep")
@@ -277,7 +278,7 @@ class _Builder:
         self._complete(node, None)
 
     def _complete(self, node: YamlNode, anchor: str | None) -> None:
-        """Put a complete value where it belongs."""
+        """Add a complete value to its collection."""
         if anchor is not None:
             self._anchors[anchor] = node
         if not self._frames:
@@ -297,12 +298,12 @@ class _Builder:
     def _enter(self, frame: _Frame, key: YamlNode, node: YamlNode) -> None:
         name = key.data
         if name == "<<" and not key.quoted:
-            self._tell(key.place, "merge keys '<<' are not part of YAML 1.2", "write the settings out at each node")
+            self._report(key.place, "merge keys '<<' are not part of YAML 1.2", "write the settings out at each node")
         elif not isinstance(name, str):
             shown = brief(name) if not isinstance(name, dict | tuple) else "a list or mapping"
-            self._tell(key.place, f"a key must be text, not {shown}", "put quotes around it")
+            self._report(key.place, f"a key must be text, not {shown}", "put quotes around it")
         elif name in frame.entries:
             first = frame.entries[name].place.line
-            self._tell(key.place, f"the key {brief(name)} stands here twice, first on line {first}", "keep one of them")
+            self._report(key.place, f"duplicate key {brief(name)}, first on line {first}", "keep one of them")
         else:
             frame.entries[name] = Entry(name, key.place, node)

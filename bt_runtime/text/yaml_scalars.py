@@ -1,4 +1,4 @@
-"""What a plain scalar means: the core schema of YAML 1.2, not PyYAML's YAML 1.1.
+"""The values of plain scalars by the core schema of YAML 1.2, not PyYAML's YAML 1.1.
 
 So `on`, `yes` and `NO` are text, `12:30:00` is text and not 45 000 seconds, `2024-01-01` is text, and octal is `0o17`.
 """
@@ -34,7 +34,7 @@ def resolve(text: str) -> Scalar:
     """The value of a plain scalar.
 
     Raises:
-        ValueError: for a number that other readers of JSON cannot hold: beyond 64 bits, infinite, not a number.
+        ValueError: for a number that other readers of JSON cannot represent: beyond 64 bits, infinite, not a number.
     """
     if text in _CONSTANTS:
         return _CONSTANTS[text]

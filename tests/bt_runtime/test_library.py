@@ -377,7 +377,7 @@ def test_what_cannot_be_read_is_a_mistake(shelf):
         "the file cannot be read: No such file or directory",
         "the byte 0xFF is not UTF-8",
         "the file is larger than 1,000,000 bytes",
-        "this is no file",
+        "this is not a file",
         "the file cannot be read: embedded null byte",
     ]
     assert str(report)

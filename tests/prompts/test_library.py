@@ -159,11 +159,11 @@ WRONG_FILES = {
     "empty front matter": ("---\n---\nText", "extra.md:2:1: the front matter must be a mapping"),
     "an empty mapping": ("---\n{}\n---\nText", "the front matter has no 'id'"),
     "a list": ("---\n- id\n---\nText", "extra.md:2:1: the front matter must be a mapping"),
-    "broken YAML": (a_file(front=FRONT + "when: {query_type: code"), "extra.md:5:7: this is no YAML"),
+    "broken YAML": (a_file(front=FRONT + "when: {query_type: code"), "extra.md:5:7: this is not valid YAML"),
     "a tab": (a_file(front=FRONT + "\talways: true"), "extra.md:5:1: a tab cannot indent YAML"),
     "two documents": (
         a_file(front="id: a\n...\nid: b"),
-        "extra.md:4:1: this is no YAML: did not find expected <document start>",
+        "extra.md:4:1: this is not valid YAML: did not find expected <document start>",
     ),
     "a line break of YAML alone": (a_file(front="id: a\x85idd: b"), "extra.md:3:1: unknown front matter key 'idd'"),
     "an alias of itself": (a_file(front="id: &a [*a]"), "extra.md:2:9: the alias '*a' contains itself"),
@@ -174,7 +174,7 @@ WRONG_FILES = {
     "a list as key": (a_file(front="? [a, b]\n: 1"), "extra.md:2:3: a key must be text, not a list or mapping"),
     "a key given twice": (
         a_file(front=FRONT + "always: true\nid: other"),
-        "extra.md:6:1: the key 'id' stands here twice, first on line 2",
+        "extra.md:6:1: duplicate key 'id', first on line 2",
     ),
     "no id": (a_file(front="description: One.\npriority: 1\nalways: true"), "the front matter has no 'id'"),
     "no description": (a_file(front="id: extra\npriority: 1\nalways: true"), "the front matter has no 'description'"),

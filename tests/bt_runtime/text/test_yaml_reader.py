@@ -70,8 +70,8 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
     ("text", "mistakes"),
     [
         pytest.param("a: 1\nb: 2\na: 3\na: 4", [
-            "3:1: the key 'a' stands here twice, first on line 1",
-            "4:1: the key 'a' stands here twice, first on line 1",
+            "3:1: duplicate key 'a', first on line 1",
+            "4:1: duplicate key 'a', first on line 1",
         ], id="duplicate keys"),
         pytest.param("1: a\ntrue: b\n~: c\n[x]: d", [
             "1:1: a key must be text, not 1",
@@ -81,7 +81,7 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
         ], id="keys that are no text"),
         pytest.param("a: &x {b: 1}\nc:\n  <<: *x", ["3:3: merge keys '<<' are not part of YAML 1.2"], id="merge key"),
         pytest.param("a: &x [*x]", ["1:8: the alias '*x' contains itself"], id="self-reference"),
-        pytest.param("a: *x", ["1:4: the alias '*x' stands for nothing above it"], id="unknown alias"),
+        pytest.param("a: *x", ["1:4: the alias '*x' is not defined above"], id="unknown alias"),
         pytest.param("a: !!python/name:os.system x", [
             "1:4: the tag 'tag:yaml.org,2002:python/name:os.system' cannot be used"], id="python tag"),
         pytest.param("a: !x 1\nb: !!str 2", [
@@ -89,10 +89,10 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
         pytest.param("a: 1\n---\nb: 1", ["2:1: a second document begins here"], id="two documents"),
         pytest.param("a:\n\tb: 1", ["2:1: a tab cannot indent YAML"], id="tab"),
         pytest.param("a:\n  - b\n  -\tc: 1", ["3:4: a tab cannot indent YAML"], id="tab after a dash"),
-        pytest.param("a: 1\nb: \x00", ["2:4: the character U+0000 does not belong into a text file"], id="NUL"),
+        pytest.param("a: 1\nb: \x00", ["2:4: the character U+0000 is not allowed in a text file"], id="NUL"),
         pytest.param("é: \x1b\x07", [
-            "1:4: the character U+001B does not belong into a text file",
-            "1:5: the character U+0007 does not belong into a text file"], id="control characters"),
+            "1:4: the character U+001B is not allowed in a text file",
+            "1:5: the character U+0007 is not allowed in a text file"], id="control characters"),
         pytest.param(b"a: 1\nb: \xff", ["2:4: the byte 0xFF is not UTF-8"], id="not UTF-8"),
         pytest.param("a".encode("utf-16"), ["1:1: the file is UTF-16, not UTF-8"], id="UTF-16"),
         pytest.param("a: .inf\nb: -.INF\nc: .nan\nd: 1e999", [
@@ -102,11 +102,14 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
             "4:4: '1e999': the number is too large"], id="numbers that are not finite"),
         pytest.param("a: 9223372036854775808", ["1:4: '9223372036854775808': the number is too large for 64 bits"],
                      id="number beyond 64 bits"),
-        pytest.param("a: b: c", ["1:5: this is no YAML: mapping values are not allowed in this context"], id="syntax"),
-        pytest.param("a: [1,\n", ["1:6: this is no YAML: did not find expected node content while parsing a flow node"],
-                     id="unclosed bracket"),
-        pytest.param("a: 'x\n", ["1:4: this is no YAML: found unexpected end of stream while scanning a quoted scalar"],
-                     id="unclosed quote"),
+        pytest.param("a: b: c", ["1:5: this is not valid YAML: mapping values are not allowed in this context"],
+                     id="syntax"),
+        pytest.param("a: [1,\n", [
+            "1:6: this is not valid YAML: did not find expected node content while parsing a flow node"],
+            id="unclosed bracket"),
+        pytest.param("a: 'x\n", [
+            "1:4: this is not valid YAML: found unexpected end of stream while scanning a quoted scalar"],
+            id="unclosed quote"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_at_their_place(text, mistakes):
