@@ -6,10 +6,11 @@
 from oracle.search.index import FileIndex, Place, Ranked, Reading, Stamp, stamp_of
 from oracle.search.query import MAX_QUERY_CHARS, Matcher, Term, terms_of
 from oracle.search.ranking import Document, Ranking
-from oracle.search.words import ARTICLES, STOP_WORDS, fold, split_identifier, stem, tokens
+from oracle.search.words import ARTICLES, IDENTIFIER, STOP_WORDS, fold, keys, split_identifier, stem, tokens
 
 __all__ = [
     "ARTICLES",
+    "IDENTIFIER",
     "MAX_QUERY_CHARS",
     "STOP_WORDS",
     "Document",
@@ -22,6 +23,7 @@ __all__ = [
     "Stamp",
     "Term",
     "fold",
+    "keys",
     "split_identifier",
     "stamp_of",
     "stem",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import NamedTuple
 
-from oracle.search.query import Matcher, Term
+from oracle.search.query import Term
 from oracle.search.ranking import Document, Ranking
 
 Stamp = tuple[int, int, int, int]
@@ -37,11 +37,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The documents that match, best first, with their scores; the rest is as in `Scores`."""
+    """The documents that match, best first, with their scores; and the weights of the terms (`Ranking.rank`)."""
 
     places: Sequence[tuple[Place, float]]
     weights: tuple[float, ...]
-    matcher: Matcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +155,10 @@ class FileIndex:
             only: the paths to look at; all by default.
         """
         among = None if only is None else {number for number, place in self._places.items() if only(place.path)}
-        scores = self._ranking.rank(terms, among=among)
-        places = [(-score, self._places[number]) for number, score in scores.by_document.items()]
+        scores, weights = self._ranking.rank(terms, among=among)
+        places = [(-score, self._places[number]) for number, score in scores.items()]
         places = places if limit is None else nsmallest(limit, places)
-        return Ranked([(place, -score) for score, place in places], scores.weights, scores.matcher)
+        return Ranked([(place, -score) for score, place in places], weights)
 
     def titles(self) -> list[tuple[str, str]]:
         """The paths of all files that can be read, in order, with their titles."""
@@ -170,7 +169,7 @@ class FileIndex:
         unchanged = reading.unchanged if reading else 0
         known = dict(file.documents[unchanged:])
         del file.documents[unchanged:]
-        digests = set[int]()
+        digests = {digest for digest, _ in file.documents}
         for document in reading.documents if reading else ():
             digest = hash((document.title, document.fields, document.body))
             while digest in digests:  # another one of the same text

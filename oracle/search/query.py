@@ -77,16 +77,16 @@ def terms_of(
 
 
 class Matcher:
-    """Finds the terms of a question in texts of an index.
+    """Finds the terms of a question in texts.
 
     Args:
         terms: of the question.
-        known: the tokens of the index that match, each with the indices of the terms and how well it matches them.
     """
 
-    def __init__(self, terms: Sequence[Term], known: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-        self._known = known
-        self._needle = re.compile("|".join(re.escape(term.stem) for term in terms)) if known else None
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._terms = terms
+        self._needle = re.compile("|".join(re.escape(term.stem) for term in terms)) if terms else None
+        self._known: dict[str, tuple[tuple[int, float], ...]] = {}
 
     def fits(self, text: str) -> dict[int, float]:
         """For the indices of the terms that stand in a text, how well their best occurrence matches (`Term.fit`)."""
@@ -94,7 +94,14 @@ class Matcher:
         if self._needle is None or not self._needle.search(fold(text)):  # one look at each of very many lines
             return found
         for token in tokens(text):
-            for index, fit in self._known.get(token, ()):
+            known = self._known.get(token)
+            for index, fit in self._fits_of(token) if known is None else known:
                 if fit > found.get(index, 0.0):
                     found[index] = fit
         return found
+
+    def _fits_of(self, token: str) -> tuple[tuple[int, float], ...]:
+        found = keys(token)
+        best = ((index, max(map(term.fit, found), default=0.0)) for index, term in enumerate(self._terms))
+        known = self._known[token] = tuple((index, fit) for index, fit in best if fit)
+        return known

@@ -12,11 +12,10 @@ Rules:
 import math
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from oracle.search.query import Matcher, Term
+from oracle.search.query import Term
 from oracle.search.words import IDENTIFIER, keys, tokens
 
 MAX_SIZE = 32_000_000
@@ -51,21 +50,6 @@ class Document(NamedTuple):
     line: int = 1
     end: int = 0
     title: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """What a question finds.
-
-    Args:
-        by_document: the scores of documents by number, greater is better.
-        weights: of each term, its rarity times its own weight; 0 for one that stands nowhere.
-        matcher: finds the terms in the documents' texts.
-    """
-
-    by_document: Mapping[int, float]
-    weights: tuple[float, ...]
-    matcher: Matcher
 
 
 class Ranking:
@@ -131,16 +115,21 @@ class Ranking:
         if self._dead > max(_MIN_DEAD, len(self._lengths)):
             self._compact()
 
-    def rank(self, terms: Sequence[Term], *, among: Collection[int] | None = None) -> Scores:
-        """The scores of the documents that have a term.
+    def rank(
+        self, terms: Sequence[Term], *, among: Collection[int] | None = None
+    ) -> tuple[dict[int, float], tuple[float, ...]]:
+        """Score the documents that have a term.
 
         Args:
             terms: of the question.
             among: the documents to look at; all by default.
+
+        Returns:
+            The scores by document, greater is better; and the weight of each term, its rarity times its own weight: 0
+            for one that stands nowhere.
         """
         allowed: Collection[int] = self._lengths.keys() if among is None else self._lengths.keys() & among
-        matching = [self._matching(term) for term in terms]
-        evidence = [self._evidence(fits, allowed) for fits in matching]
+        evidence = [self._evidence(term, allowed) for term in terms]
         weights = tuple(
             term.weight * _rarity(len(counts), len(allowed)) for term, (counts, _) in zip(terms, evidence, strict=True)
         )
@@ -159,16 +148,14 @@ class Ranking:
                 covered[number] = covered.get(number, 0.0) + (share if count + field >= 1 else share * (count + field))
         for number, share in covered.items():
             scores[number] *= _LEAST_COVERAGE + (1 - _LEAST_COVERAGE) * share
-        return Scores(scores, weights, _matcher(terms, matching))
+        return scores, weights
 
-    def _evidence(
-        self, fits: Mapping[str, float], allowed: Collection[int]
-    ) -> tuple[dict[int, float], dict[int, float]]:
+    def _evidence(self, term: Term, allowed: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
         """For each document that has a term: its occurrences in the body, and the weight of the fields with it."""
         counts: dict[int, float] = {}
         fields: dict[int, float] = {}
         seen: dict[int, int] = {}
-        for token, fit in sorted(fits.items(), key=lambda item: -item[1]):
+        for token, fit in sorted(self._matching(term).items(), key=lambda item: -item[1]):
             for posting in self._postings[token]:
                 number = posting >> _SHIFT
                 if number in allowed:
@@ -216,11 +203,3 @@ class Ranking:
 
 def _rarity(having: int, documents: int) -> float:
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if having else 0.0
-
-
-def _matcher(terms: Sequence[Term], matching: Sequence[Mapping[str, float]]) -> Matcher:
-    known: dict[str, list[tuple[int, float]]] = {}
-    for index, fits in enumerate(matching):
-        for token, fit in fits.items():
-            known.setdefault(token, []).append((index, fit))
-    return Matcher(terms, known)

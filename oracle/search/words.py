@@ -28,21 +28,23 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _DIACRITIC = re.compile("[\u0300-\u036f]")
 
 _STOP_WORDS = """
-    a an the and or but if then of in on at by to for from with without into onto over under about as is are was were
-    be been being do does did done has have had having can could should would shall will may might must how what where
-    which who whom whose why when there here it its this that these those i we you they me us our your their my he she
-    his her
-    not no any all some each every please show tell find explain give list look looking search locate describe want need
-    know see happen happens happening work works working exactly actually currently let lets s t m re ve
-    own use used using does doing done whether while still just only also am
-    aber als am auch auf aus bei bin bis da das dass dem den der des die dies diese dieser doch du ein eine einem einen
-    einer eines es funktioniert für gibt hat habe haben ich ihr im in ist kann können man mein mich mit nach nicht noch
-    nur ob oder sich sie sind um und uns unser unsere unter vom von vor war warum wann welche welcher welches wenn wer
-    werden wie wieso wir wird wo wurde zeige zu zum zur über
-    au aux avec ce ces cette comment dans du elle en est et être il je la le les nous ou où par pas pour pourquoi quel
-    quelle quelles quels qui quoi sont sur un une vous
-    al como con cómo cuál cuándo del donde dónde el ella esta este está la las los más muy para pero por porque qué que
-    se son su sus un una y
+    a about according actually all also am an and any anything are as at be been being but by can could currently
+    describe did do does doing done during each else every exactly explain find for from give had
+    happen happening happens has have having he her here his how however i if in into is it its just know let lets like
+    list locate look looking lot m may me might much must my need no not of on one only onto or our out over own
+    please plus re really s same say search see shall she should show so some still such t tell than that the their them
+    then there these they thing things this those through to too under up us use used uses using ve want was we were
+    what when where whether which while who whom whose why will with without work working works would you your yours
+    aber alle als am an auch auf aus bei bin bis da dann das dass dem den der des die dies diese dieser doch du ein eine
+    einem einen einer eines es funktioniert für gibt hat habe haben ich ihr im in ist ja kann können man mein mich mit
+    nach nicht noch nur ob oder sich sie sind so um und uns unser unsere unserem unter vom von vor war warum wann was
+    welche welcher welches wenn wer werden wie wieso wir wird wo wurde zeige zu zum zur über
+    au aux avec avons ce ces cette comment dans de dont du elle en es est et faire fait fonctionne il ils je la le les
+    leur mais ne nos notre nous on ou où par pas plus pour pourquoi qu quand que quel quelle quelles quels qui quoi sa
+    sans se ses son sont sur tu un une vous à être
+    al como con cuál cuáles cuándo cómo de del donde dónde el ella ellos en es ese eso esta este está están funciona la
+    las lo los me mi muestra muy más nuestra nuestro o para pero por porque que quién qué se ser si sin sobre son su sus
+    también te tiene un una y
 """
 _SUFFIXES = (
     *("ications", "ication", "ations", "ation", "ements", "ement", "ifiers", "iers", "ier", "ings", "ing", "ied"),
@@ -54,7 +56,7 @@ def fold(text: str) -> str:
     """The text without case and Latin diacritics."""
     if text.isascii():
         return text.lower()
-    plain = _DIACRITIC.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    plain = _DIACRITIC.sub("", unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()))
     return unicodedata.normalize("NFC", plain)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.chunks import Source
-from oracle.search import FileIndex, Reading, Stamp
+from oracle.search import FileIndex, Matcher, Reading, Stamp
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
 from oracle.tools.code_query import Query, parse_query
@@ -126,11 +126,12 @@ class CodeTools:
             self._with_phrase(parsed, paths, deadline), READ_FILES
         )
         hits: list[tuple[Hit, list[str]]] = []
+        matcher = Matcher(parsed.terms)
         for file in ranked:
             check_cancelled()
             decoded = self._decoded(file.path) if not hits or self._clock() < deadline else None
             if decoded is not None:
-                hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found)]
+                hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found, matcher)]
         hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))
         return _search_result(
             query, hits[:limit], notes=_search_notes(listing, current, len(files), is_full=self._index.is_full)

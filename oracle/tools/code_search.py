@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 
-from oracle.search import ARTICLES, Document, Ranked, Reading, fold
+from oracle.search import ARTICLES, Document, Matcher, Ranked, Reading, fold
 from oracle.tools.code_extract import DEFINITION, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
 from oracle.tools.code_query import Mention, Query
@@ -105,7 +105,7 @@ def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
     return -1
 
 
-def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked) -> list[Hit]:
+def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked, matcher: Matcher) -> list[Hit]:
     """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
     lines = decoded.lines
     factor = kind_factor(ranked.path, intent=query.intent)
@@ -115,7 +115,7 @@ def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked
         return [Hit(ranked.path, ranked.line, ranked.score, lines[ranked.line - 1])]
     if query.intent == "overview" and kind_of(ranked.path) in ("guide", "prose"):
         return [_introduction(ranked, lines)]
-    scores = _LineScores(ranked, lines, query, found).all()
+    scores = _LineScores(lines, query, _without_mentions(ranked.path, query, found.weights), matcher).all()
     if not scores:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         return [Hit(ranked.path, first + 1, ranked.score, lines[first] if lines else "")]
@@ -134,17 +134,17 @@ class _LineScores:
     """The scores of the lines of a file.
 
     Args:
-        ranked: the file.
         lines: of the file.
         query: the search.
-        found: what the index has.
+        weights: of its terms.
+        matcher: of its terms.
     """
 
-    def __init__(self, ranked: RankedFile, lines: Sequence[str], query: Query, found: Ranked) -> None:
+    def __init__(self, lines: Sequence[str], query: Query, weights: Sequence[float], matcher: Matcher) -> None:
         self._lines = lines
         self._query = query
-        self._fits = found.matcher.fits
-        self._weights = _without_mentions(ranked.path, query, found.weights)
+        self._fits = matcher.fits
+        self._weights = weights
 
     def all(self) -> dict[int, float]:
         """By index, the scores of the lines in which something of the query stands."""

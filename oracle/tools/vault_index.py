@@ -75,9 +75,11 @@ class VaultIndex:
         index = self._indices[kind]
         with index.locked():
             index.update(self._walk(kind))
-            found = index.rank(terms_of(text, stop_words=_STOP_WORDS), limit=limit)
+            terms = terms_of(text, stop_words=_STOP_WORDS)
+            found = index.rank(terms, limit=limit)
+        matcher = Matcher(terms)
         lines = {path: self._lines(path) for path in {place.path for place, _ in found.places}}
-        return [_shown(place, score, lines[place.path], found.matcher) for place, score in found.places]
+        return [_shown(place, score, lines[place.path], matcher) for place, score in found.places]
 
     def files(self, *, kind: Kind) -> list[Listed]:
         """All notes or all threads, by path."""
@@ -190,7 +192,8 @@ def _tail(
 
 def _document(entry: Entry, title: str, fields: tuple[str, ...]) -> Document:
     title, line = f"{title}, {entry.time}", entry.line + 1
-    return Document(entry.text.strip("\n"), (title, *fields), line, line + entry.text.count("\n"), title)
+    end = line + entry.text.count("\n") - entry.text.endswith("\n")
+    return Document(entry.text.strip("\n"), (title, *fields), line, end, title)
 
 
 def _digest(data: bytes, size: int) -> bytes:

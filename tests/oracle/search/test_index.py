@@ -45,7 +45,7 @@ def index_over(files: Files) -> FileIndex:
 
 
 def best(ranking: Ranking, question: str) -> list[int]:
-    scores = ranking.rank(terms_of(question)).by_document
+    scores, _ = ranking.rank(terms_of(question))
     return sorted(scores, key=lambda number: -scores[number])
 
 
@@ -61,7 +61,7 @@ def test_rare_words_fields_and_short_texts_count_more() -> None:
 def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
     ranking = Ranking((2.0,))
     one, other = (ranking.add(Document("", (title,))) for title in ("report", "report reported reports"))
-    scores = ranking.rank(terms_of("report")).by_document
+    scores, _ = ranking.rank(terms_of("report"))
     assert scores[one] == scores[other]
 
 

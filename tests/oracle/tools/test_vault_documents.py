@@ -40,7 +40,7 @@ def test_each_entry_of_a_thread_is_a_document_with_its_place() -> None:
     reading = vault_reading(text.encode(), path=PATH)
     assert [(document.title, document.line, document.end, document.body) for document in reading.documents] == [
         ("log", 1, 5, "# log\n\nBefore.\n"),
-        (f"log, {TIME}", 6, 10, "One\ntwo."),
+        (f"log, {TIME}", 6, 9, "One\ntwo."),
     ]
 
 
