@@ -1,10 +1,11 @@
-"""Claude behind the model protocol. The only module that imports the SDK, which takes a second.
+"""Claude behind the model protocol. The only module of `oracle.models` that imports the SDK, which takes a second.
 
-The SDK makes the request and hands over the connection; the events are read from it raw, because building the SDK's
-event objects costs more than all else, and because blocks must go back to the provider field by field as they came.
+The SDK sends the request and hands over the connection. The events are read from the raw stream, because building the
+SDK's event objects costs more than everything else, and because blocks must go back to the provider unmodified.
 
-Retries are ours, not the SDK's, for two reasons: a provider may answer 200 and tell an overload as the first event, and
-how long is waited depends on the query's deadline. Nothing is retried once an answer has begun, which thinking is not.
+Retries are made here and not by the SDK for two reasons: a provider may answer 200 and report an overload as the first
+event, and the wait depends on the query's deadline. Nothing is retried once an answer has begun; thinking is not part
+of the answer.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -20,12 +21,9 @@ from oracle.models.anthropic_bytes import IDENTITY, EncodedAnswerError, events_o
 from oracle.models.anthropic_events import MessageReader, decode_event
 from oracle.models.anthropic_faults import (
     ProviderError,
-    broken_fault,
-    endless_fault,
+    failure,
     fault_of,
     key_fault,
-    unreachable_fault,
-    unreadable_fault,
 )
 from oracle.models.anthropic_refusals import Refusals
 from oracle.models.anthropic_request import DEFAULT_MODEL, request_body, without_thinking
@@ -43,7 +41,7 @@ from oracle.models.thinking import thinking_settings
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]
 
 MAX_PAUSES = 8
-"""How often one turn may be paused by the provider and gone on with."""
+"""How often the provider may pause one turn."""
 
 log = structlog.get_logger(__name__)
 
@@ -53,16 +51,14 @@ class AnthropicModel:
 
     Args:
         api_key: `None` lets the SDK find one (`ANTHROPIC_API_KEY`).
-        base_url: `None` lets the SDK find one (`ANTHROPIC_BASE_URL`), else the provider's own.
+        base_url: `None` lets the SDK find one (`ANTHROPIC_BASE_URL`), else it is the provider's.
         model: the model of requests that name none.
-        max_retries: attempts after the first, while no content has come; a busy provider is asked again as long as
-            the query has time.
-        retry: the whole retry policy, in place of `max_retries`.
-        client: a client to share; it is not closed by `aclose`.
-        silence_s: so long may the provider say nothing (it pings) before the connection counts as broken.
+        retry: how requests are repeated until an answer begins.
+        client: a client to share; `aclose` does not close it.
+        silence_s: the connection counts as broken after this time without data (the provider sends pings).
 
     Raises:
-        ModelError: the SDK's own settings name credentials that are not there.
+        ModelError: the SDK's settings name credentials that do not exist.
     """
 
     def __init__(
@@ -71,13 +67,12 @@ class AnthropicModel:
         api_key: str | None = None,
         base_url: str | None = None,
         model: str = DEFAULT_MODEL,
-        max_retries: int = 2,
         retry: RetryPolicy | None = None,
         client: anthropic.AsyncAnthropic | None = None,
         silence_s: float = 120.0,
     ) -> None:
         self._model = model
-        self._retry = RetryPolicy(max_retries=max_retries) if retry is None else retry
+        self._retry = retry or RetryPolicy()
         self._refusals: dict[str, Refusals] = {}
         self._owns_client = client is None
         self._client = client or _new_client(api_key=api_key, base_url=base_url, silence_s=silence_s)
@@ -89,20 +84,20 @@ class AnthropicModel:
 
     @property
     def has_web_search(self) -> bool:
-        """The provider searches the web itself."""
+        """Whether the provider can search the web itself: it can."""
         return True
 
     async def aclose(self) -> None:
-        """Close the connections, unless the client came from outside."""
+        """Close the connections, unless the client is shared."""
         if self._owns_client:
             await self._client.close()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Run one turn; a paused one goes on within it.
+        """Run one turn, and continue it when the provider pauses it.
 
         Raises:
-            ModelError: the provider failed or refused.
-            ValueError: the request's messages do not end with the user's.
+            ModelError: the provider failed or refused the request.
+            ValueError: the last message is not the user's.
         """
         turn = Turn(request.model or self._model, Attempts(self._retry, request.time_left_s))
         for _ in range(MAX_PAUSES + 1):
@@ -114,13 +109,13 @@ class AnthropicModel:
             if not turn.goes_on:
                 yield turn.ended()
                 return
-        raise ModelError(endless_fault(MAX_PAUSES + 1, model=turn.model))
+        raise ModelError(failure("endless", f"it paused {MAX_PAUSES + 1} times", model=turn.model))
 
     def _known_refusals(self, model: str) -> Refusals:
         return self._refusals.setdefault(model, Refusals(model))
 
     def _body(self, request: ModelRequest, turn: Turn) -> tuple[dict[str, Any], Mapping[str, str] | None]:
-        """The request's body, and the headers that it needs."""
+        """The request's body and extra headers."""
         known = self._known_refusals(turn.model)
         if not known.has_web_search:
             request = _without_web_search(request)
@@ -138,7 +133,7 @@ class AnthropicModel:
         return body, {"anthropic-beta": ",".join(thinking.betas)} if thinking.betas else None
 
     async def _read_message(self, request: ModelRequest, turn: Turn) -> AsyncGenerator[ModelEvent, None]:
-        """The events of one message, with retries while there is nothing of an answer in it."""
+        """The events of one message, with retries until an answer begins."""
         while True:
             body, headers = self._body(request, turn)
             turn.reader = MessageReader(model=turn.model)
@@ -146,20 +141,20 @@ class AnthropicModel:
                 async with aclosing(self._attempt(body, headers, turn)) as events:
                     async for event in events:
                         yield turn.counted(event)
-            except _AttemptFailedError as failure:
-                if self._can_ask_otherwise(failure.error, body, turn):
+            except _AttemptFailedError as failed:
+                if self._can_ask_otherwise(failed.error, body, turn):
                     continue
-                wait_s = self._wait_s(failure, turn)
+                wait_s = self._wait_s(failed, turn)
                 if wait_s is None:
                     # Without its cause: transport errors can quote headers, and a header holds the key.
-                    raise ModelError(failure.fault) from None
+                    raise ModelError(failed.fault) from None
             else:
                 turn.attempts.succeed()
                 return
-            await self._retry.sleep(wait_s)
+            await turn.attempts.wait(wait_s)
 
     def _can_ask_otherwise(self, error: ProviderError | None, body: Mapping[str, Any], turn: Turn) -> bool:
-        """Whether the next request is one that the provider may take, where it has refused this one."""
+        """Whether the next request will differ, so that the provider may accept it."""
         if error is None:
             return False
         if self._known_refusals(turn.model).learn(error):
@@ -169,18 +164,15 @@ class AnthropicModel:
             return True
         return False
 
-    def _wait_s(self, failure: "_AttemptFailedError", turn: Turn) -> float | None:
-        """How long to wait before the next attempt; `None` if there is none."""
-        wait_s, error = None, failure.error
-        if failure.is_retryable and not turn.reader.has_answer:
-            wait_s = turn.attempts.next_wait_s(
-                retry_after_s=error.retry_after_s if error else None, is_load=error is not None and error.is_load
-            )
-        tell = log.info if wait_s is None else log.warning  # the last failure is told by who gets the fault
-        tell(
+    def _wait_s(self, failed: "_AttemptFailedError", turn: Turn) -> float | None:
+        """Log a failed attempt; returns the wait before the next one, or `None` if there is none."""
+        is_over = not failed.is_retryable or turn.reader.has_answer
+        wait_s = None if is_over else turn.attempts.next_wait_s(failed.error)
+        write = log.info if wait_s is None else log.warning  # the caller reports the last failure
+        write(
             "provider.failed",
-            problem=failure.fault.cause,
-            detail=failure.fault.detail,  # its `request_id` is the provider's; a line's own is that of our request
+            problem=failed.fault.cause,
+            detail=failed.fault.detail,  # with the provider's `request_id`; the log line's own is the service's
             attempt=turn.attempts.failed,
             retry_in_s=wait_s,
         )
@@ -192,7 +184,7 @@ class AnthropicModel:
         """One request and its stream.
 
         Raises:
-            _AttemptFailedError: whatever goes wrong at the provider or on the way to it.
+            _AttemptFailedError: any failure of the provider or the connection.
         """
         reader = turn.reader
         stream = await self._open(body, headers, reader.model)
@@ -205,13 +197,13 @@ class AnthropicModel:
                     if event is None:
                         return
                     if event.get("type") == "error":
-                        raise self._told_in_stream(event, request_id, reader.model)
+                        raise self._stream_error(event, request_id, reader.model)
                     made = reader.feed(event)
                 except httpx2.HTTPError as error:
-                    fault = broken_fault(type(error).__name__, model=reader.model, request_id=request_id)
+                    fault = failure("broken", type(error).__name__, model=reader.model, request_id=request_id)
                     raise _AttemptFailedError(fault, is_retryable=True) from None
                 except ValueError as error:
-                    fault = unreadable_fault(str(error)[:200], model=reader.model, request_id=request_id)
+                    fault = failure("unreadable", str(error)[:200], model=reader.model, request_id=request_id)
                     raise _AttemptFailedError(fault) from None
                 for item in made:
                     yield item
@@ -228,37 +220,37 @@ class AnthropicModel:
             raise self._refused(error, model) from None
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             if isinstance(error.__cause__, EncodedAnswerError):
-                raise _AttemptFailedError(unreadable_fault(str(error.__cause__), model=model)) from None
+                raise _AttemptFailedError(failure("unreadable", str(error.__cause__), model=model)) from None
             reason = type(error.__cause__ or error).__name__
-            raise _AttemptFailedError(unreachable_fault(reason, model=model), is_retryable=True) from None
+            raise _AttemptFailedError(failure("unreachable", reason, model=model), is_retryable=True) from None
         except (anthropic.AnthropicError, TypeError) as error:
-            # The SDK says a missing key with a TypeError that speaks of authentication.
+            # The SDK reports a missing key as a TypeError that mentions authentication.
             if isinstance(error, TypeError) and "authentication" not in str(error):
                 raise
             raise _AttemptFailedError(key_fault("There is no usable API key for the model provider.")) from None
         return opened
 
     def _check_key(self) -> None:
-        """A key with a line break or a letter of another script (copied too much) must not get into a header."""
+        """Refuse a key that cannot be sent in a header: it contains a line break or a non-ASCII letter."""
         for key in (self._client.api_key, self._client.auth_token):
             if key and not (key.isascii() and key.isprintable()):
                 raise _AttemptFailedError(key_fault("The API key has characters that no key has."))
 
     def _without_key(self, text: str) -> str:
-        """The provider's text without the key, should it or a proxy have repeated it."""
+        """The provider's text with the key replaced, in case the provider or a proxy repeats it."""
         for secret in (self._client.api_key, self._client.auth_token):
             if secret:
                 text = text.replace(secret, "[key]")
         return text
 
-    def _told_in_stream(self, event: Mapping[str, Any], request_id: str | None, model: str) -> "_AttemptFailedError":
+    def _stream_error(self, event: Mapping[str, Any], request_id: str | None, model: str) -> "_AttemptFailedError":
         error = event.get("error")
-        told = error if isinstance(error, Mapping) else {}
+        fields = error if isinstance(error, Mapping) else {}
         return _failed(
             ProviderError(
                 status=200,
-                type=str(told.get("type") or "api_error"),
-                message=self._without_key(str(told.get("message") or "")),
+                type=str(fields.get("type") or "api_error"),
+                message=self._without_key(str(fields.get("message") or "")),
                 request_id=request_id,
             ),
             model,
@@ -283,9 +275,9 @@ class _AttemptFailedError(Exception):
     """One attempt failed.
 
     Args:
-        fault: what to say if it was the last.
-        error: what the provider said; `None` if it said nothing.
-        is_retryable: the same request may succeed a moment later.
+        fault: is raised if this was the last attempt.
+        error: the provider's error; `None` if it did not answer.
+        is_retryable: whether the same request may succeed later.
     """
 
     def __init__(self, fault: ModelFault, *, error: ProviderError | None = None, is_retryable: bool = False) -> None:

@@ -1,106 +1,82 @@
-"""When a request is made again, and how long is waited before. Pure but for the clock.
+"""When a failed request to the provider is repeated.
 
-- A provider that is overloaded, or whose rate limit is reached, is waited for as long as the query has time: its answer
-  a minute later is worth more than an error now. So is a `retry-after` of minutes, if it ends before the deadline.
-- Any other failure that may pass is tried again a few times.
-- Without a deadline (a request that names no `time_left_s`) a few times is all there is.
+- An overloaded or rate-limiting provider is retried until the query's deadline: a late answer is worth more than an
+  early error. For the same reason a `retry-after` of minutes is honoured if it ends before the deadline.
+- Any other transient failure is retried a few times.
+- Without a deadline (`ModelRequest.time_left_s` is `None`) every failure is retried only a few times.
 """
 
-import asyncio
 import math
-import random
-import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from oracle.retry import Retry
+from bt_runtime import Clock, SystemClock
+from oracle.models.anthropic_faults import ProviderError
+from oracle.retry import Retry, pause
 
 LEAST_FOR_ANSWER_S = 1.0
-"""A wait that leaves less than this of the query's time is not begun: nothing could be answered after it."""
+"""A wait that leaves less than this before the deadline is not started: no answer would fit after it."""
+MAX_RETRY_AFTER_S = 20.0
+"""Without a deadline, the longest `retry-after` that is honoured."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """When and how long to wait before a request is made again.
+    """How requests are repeated.
 
     Args:
-        max_retries: on top of the first attempt, where the query's time is not the bound; 0 turns all retries off.
-        base_s: the first wait; each further one is twice as long, less up to a random quarter.
-        max_s: the longest wait of our own choosing.
-        max_retry_after_s: without a deadline, a provider that asks for more is not waited for.
-        sleep: how to wait.
-        chance: a number from 0 to 1.
-        now: monotonic seconds.
+        max_retries: after the first attempt, unless the deadline is the bound; 0 turns all retries off.
+        backoff: the waits, if the provider does not ask for one.
+        clock: for the waits and the deadline.
     """
 
     max_retries: int = 2
-    base_s: float = 0.5
-    max_s: float = 8.0
-    max_retry_after_s: float = 20.0
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    chance: Callable[[], float] = random.random
-    now: Callable[[], float] = time.monotonic
-
-    def wait_s(
-        self, attempt: int, *, retry_after_s: float | None, left_s: float | None = None, is_load: bool = False
-    ) -> float | None:
-        """How long to wait after failed attempt number `attempt` (from 0); `None` means give up.
-
-        Args:
-            attempt: how many have failed before.
-            retry_after_s: what the provider asks for.
-            left_s: what is left of the query's time; `None` if it has no end.
-            is_load: the provider has too much to do.
-        """
-        is_bounded_by_time = is_load and left_s is not None and self.max_retries > 0
-        if attempt >= self.max_retries and not is_bounded_by_time:
-            return None
-        backoff = Retry(self.base_s, self.max_s, self.chance)
-        wait_s = backoff.wait_s(attempt + 1) if retry_after_s is None else retry_after_s
-        if left_s is not None:
-            return wait_s if wait_s + LEAST_FOR_ANSWER_S <= left_s else None
-        return wait_s if retry_after_s is None or retry_after_s <= self.max_retry_after_s else None
+    backoff: Retry = field(default_factory=lambda: Retry(first_s=0.5, longest_s=8.0))
+    clock: Clock = field(default_factory=SystemClock)
 
 
-@dataclass(slots=True)
 class Attempts:
-    """The attempts at one turn.
+    """The attempts of one turn.
 
     Args:
-        policy: when to try again.
-        time_left_s: of the query, when the turn began; `None` if it has no end.
-        failed: attempts in a row that have failed.
+        policy: how requests are repeated.
+        time_left_s: of the query, at the start of the turn; `None` if there is no deadline.
     """
 
-    policy: RetryPolicy
-    time_left_s: float | None
-    failed: int = 0
-    _waited_s: float = 0.0
-    _began_s: float = field(init=False)
+    def __init__(self, policy: RetryPolicy, time_left_s: float | None) -> None:
+        self.failed = 0
+        """Consecutive failed attempts."""
+        self._policy = policy
+        self._deadline_s = None if time_left_s is None else policy.clock.now() + time_left_s
 
-    def __post_init__(self) -> None:
-        self._began_s = self.policy.now()
+    def next_wait_s(self, error: ProviderError | None) -> float | None:
+        """Count a failed attempt; returns the wait before the next one, or `None` if there is none.
 
-    def next_wait_s(self, *, retry_after_s: float | None, is_load: bool) -> float | None:
-        """How long to wait before the next one; `None` means give up. Counts the failure, and the wait as waited."""
-        wait_s = self.policy.wait_s(self.failed, retry_after_s=retry_after_s, left_s=self._left_s(), is_load=is_load)
+        Args:
+            error: the provider's error; `None` if it did not answer.
+        """
+        policy, retries = self._policy, self.failed
         self.failed += 1
-        self._waited_s += wait_s or 0.0
-        return wait_s
+        is_bounded_by_time = self._deadline_s is not None and error is not None and error.is_load
+        if retries >= policy.max_retries and not (is_bounded_by_time and policy.max_retries):
+            return None
+        requested_s = error.retry_after_s if error is not None else None
+        wait_s = policy.backoff.wait_s(self.failed) if requested_s is None else requested_s
+        if self._deadline_s is not None:
+            return wait_s if policy.clock.now() + wait_s + LEAST_FOR_ANSWER_S <= self._deadline_s else None
+        return wait_s if requested_s is None or requested_s <= MAX_RETRY_AFTER_S else None
+
+    async def wait(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+        await pause(seconds, clock=self._policy.clock)
 
     def succeed(self) -> None:
-        """A message came whole: what fails later is a new failure."""
+        """Reset the count: a message was received whole."""
         self.failed = 0
-
-    def _left_s(self) -> float | None:
-        if self.time_left_s is None:
-            return None
-        # Waits count even where the clock of a test stands still.
-        return self.time_left_s - max(self._waited_s, self.policy.now() - self._began_s)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """The wait that the provider asks for; a date, which it does not send, counts as none."""
+    """The wait that the provider asks for; a date, which it does not send, is ignored."""
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit_s

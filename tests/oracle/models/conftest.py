@@ -1,5 +1,6 @@
 """Models over the wire of the stand-in, and how a turn is read to its end."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -8,28 +9,34 @@ import pytest
 
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.protocol import Model, ModelEvent, ModelRequest, TextDelta, TurnEnded
+from oracle.retry import Retry
 from oracle.testing import Reply, StandInProvider
 
 KEY = "sk-ant-test-0123456789"
 
 
-class Slept:
-    """Waits that are only written down."""
+class Waits:
+    """A clock that records each wait and skips it."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
+        self._now_s = 0.0
 
-    async def __call__(self, seconds: float) -> None:
-        self.seconds.append(seconds)
+    def now(self) -> float:
+        return self._now_s
+
+    async def wait(self, _event: asyncio.Event, *, until_s: float) -> None:
+        self.seconds.append(until_s - self._now_s)
+        self._now_s = until_s
 
 
 class Line:
     """A stand-in provider and a model that speaks to it."""
 
-    def __init__(self, provider: StandInProvider, model: AnthropicModel, slept: Slept) -> None:
+    def __init__(self, provider: StandInProvider, model: AnthropicModel, waits: Waits) -> None:
         self.provider = provider
         self.model = model
-        self.slept = slept
+        self.waits = waits
 
 
 Connect = Callable[..., Any]
@@ -42,11 +49,11 @@ async def connect() -> AsyncIterator[Connect]:
 
         async def make(turns: Iterable[Reply] = (), *, max_retries: int = 2, **settings: Any) -> Line:
             provider = await stack.enter_async_context(StandInProvider(turns, **settings))
-            slept = Slept()
-            retry = RetryPolicy(max_retries=max_retries, sleep=slept, chance=lambda: 0.0)
+            waits = Waits()
+            retry = RetryPolicy(max_retries, Retry(0.5, 8.0, chance=lambda: 0.0), waits)
             model = AnthropicModel(api_key=KEY, base_url=provider.url, retry=retry)
             stack.push_async_callback(model.aclose)
-            return Line(provider, model, slept)
+            return Line(provider, model, waits)
 
         yield make
 

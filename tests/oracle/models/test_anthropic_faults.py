@@ -9,7 +9,9 @@ import structlog
 from bt_runtime.testing import FakeClock
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.anthropic_faults import ProviderError, fault_of
+from oracle.models.anthropic_retry import Attempts
 from oracle.models.protocol import ModelError, ModelFault, TextDelta
+from oracle.retry import Retry
 from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
 
 HELLO = ScriptedTurn(text=("Hel", "lo"))
@@ -104,7 +106,7 @@ async def test_after_a_retry_the_turn_is_as_if_nothing_had_happened(connect, ask
     events = await read(line.model, ask())
     assert said(events) == "Hello"
     assert end(events).stop_reason == "end_turn"
-    assert line.slept.seconds == [0.5, 1.0]
+    assert line.waits.seconds == [0.5, 1.0]
 
 
 async def test_the_provider_says_how_long_to_wait(connect, ask, read):
@@ -116,7 +118,7 @@ async def test_the_provider_says_how_long_to_wait(connect, ask, read):
         ]
     )
     await read(line.model, ask())
-    assert line.slept.seconds == [3.0, 0.25]
+    assert line.waits.seconds == [3.0, 0.25]
 
 
 @pytest.mark.parametrize("time_left_s", [None, 90.5], ids=["no-deadline", "deadline"])
@@ -124,7 +126,7 @@ async def test_a_provider_that_asks_for_more_time_than_there_is_is_not_waited_fo
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
     with pytest.raises(ModelError, match="in 90 s") as caught:
         await read(line.model, ask(time_left_s=time_left_s))
-    assert line.slept.seconds == []
+    assert line.waits.seconds == []
     assert caught.value.fault.detail["retry_after_s"] == 90
     assert "in 90 s" in caught.value.fault.message
 
@@ -132,7 +134,7 @@ async def test_a_provider_that_asks_for_more_time_than_there_is_is_not_waited_fo
 async def test_a_provider_that_asks_for_minutes_is_waited_for_while_the_query_has_them(connect, ask, read, said):
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
     assert said(await read(line.model, ask(time_left_s=110))) == "Hello"
-    assert line.slept.seconds == [90.0]
+    assert line.waits.seconds == [90.0]
 
 
 @pytest.mark.parametrize(
@@ -153,17 +155,16 @@ async def test_the_deadline_bounds_the_wait_for_a_busy_provider_and_a_count_all_
     with pytest.raises(ModelError):
         await read(line.model, ask(time_left_s=73))
     assert len(line.provider.requests) == attempts
-    assert sum(line.slept.seconds) <= 72
-    assert max(line.slept.seconds) <= 8
+    assert sum(line.waits.seconds) <= 72
+    assert max(line.waits.seconds) <= 8
 
 
 async def test_time_that_has_passed_counts_as_well_as_waits(ask, read, key):
-    clock = FakeClock()
+    class SlowProvider(FakeClock):
+        async def wait(self, _event, *, until_s):
+            self.advance(until_s - self.now() + 10)
 
-    async def wait(seconds):
-        clock.advance(seconds + 10)  # a slow provider
-
-    policy = RetryPolicy(sleep=wait, now=clock.now, chance=lambda: 0.0)
+    policy = RetryPolicy(backoff=Retry(0.5, 8.0, chance=lambda: 0.0), clock=SlowProvider())
     async with StandInProvider([BUSY] * 50) as provider:
         model = AnthropicModel(api_key=key, base_url=provider.url, retry=policy)
         with pytest.raises(ModelError):
@@ -219,12 +220,12 @@ async def test_the_provider_s_name_for_the_request_is_in_the_fault_and_in_the_lo
 async def test_a_wait_that_is_no_number_of_seconds_counts_as_none(connect, ask, read, told):
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": told}), HELLO])
     await read(line.model, ask())
-    assert line.slept.seconds == [0.5]
+    assert line.waits.seconds == [0.5]
 
 
 def test_waits_grow_up_to_a_bound_and_end():
-    policy = RetryPolicy(max_retries=40, chance=lambda: 1.0)
-    waits = [policy.wait_s(attempt, retry_after_s=None) for attempt in range(41)]
+    attempts = Attempts(RetryPolicy(40, Retry(0.5, 8.0, chance=lambda: 1.0)), time_left_s=None)
+    waits = [attempts.next_wait_s(None) for _ in range(41)]
     assert waits[:3] == [0.375, 0.75, 1.5]
     assert waits[39] == 6.0
     assert waits[40] is None
@@ -320,12 +321,13 @@ async def test_the_right_key_is_let_in_and_a_wrong_one_is_not(connect, ask, read
 async def test_a_cancel_while_waiting_for_a_retry_ends_it(ask, key, read):
     waiting = asyncio.Event()
 
-    async def wait_for_ever(_: float) -> None:
-        waiting.set()
-        await asyncio.Event().wait()
+    class EndlessWait(FakeClock):
+        async def wait(self, event, *, until_s):
+            waiting.set()
+            await event.wait()
 
     async with StandInProvider([HttpError("overloaded_error")]) as provider:
-        model = AnthropicModel(api_key=key, base_url=provider.url, retry=RetryPolicy(sleep=wait_for_ever))
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=RetryPolicy(clock=EndlessWait()))
         task = asyncio.create_task(read(model, ask()))
         await waiting.wait()
         task.cancel()

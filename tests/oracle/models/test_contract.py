@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from oracle.models.anthropic import AnthropicModel
+from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.offline import OfflineModel
 from oracle.models.protocol import (
     ModelError,
@@ -132,7 +132,7 @@ async def test_the_fault_of_a_script_is_raised_over_the_wire_too(ask, read, said
     with pytest.raises(ModelError) as scripted:
         await read(ScriptedModel(script), ask())
     async with StandInProvider(script) as provider:
-        real = AnthropicModel(api_key="test", base_url=provider.url, max_retries=0)
+        real = AnthropicModel(api_key="test", base_url=provider.url, retry=RetryPolicy(max_retries=0))
         with pytest.raises(ModelError) as over_the_wire:
             await read(real, ask())
         await real.aclose()
