@@ -5,8 +5,8 @@ Rules:
 - A piece is held back only while an entry of its run has waited longer than `BEHIND_S` for its commit, which takes a
   slow database as well as a slow event loop. Otherwise it is written at once.
 - What is held back is written `HOLD_S` after its first piece, or earlier: before anything else of the run.
-- Only pieces of one kind are joined. A chunk of two line breaks stays alone, and so does what follows it: the sentence
-  that says why a query stopped is a chunk of its own.
+- Only pieces of one kind are joined. A chunk of two line breaks stays alone, and so does the sentence that gives the
+  reason for the end.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class JoiningRecorder:
 
     def emit(self, chunk: Chunk) -> None:
         """Take a chunk; never waits."""
-        if isinstance(chunk, Content | Thinking) and chunk.content != _PARAGRAPH:
+        if isinstance(chunk, Content | Thinking) and not _stays_alone(chunk):
             if self._texts and (type(chunk) is not self._kind or self._size > _MOST_CHARACTERS):
                 self.flush()
             if self._texts or self._is_behind():
@@ -127,3 +127,9 @@ class JoiningRecorder:
     def _is_behind(self) -> bool:
         since_s = self._pending_since_s()
         return since_s is not None and self._now() - since_s > BEHIND_S
+
+
+def _stays_alone(chunk: Content | Thinking) -> bool:
+    if chunk.content == _PARAGRAPH:
+        return True
+    return isinstance(chunk, Content) and chunk.termination_reason is not None

@@ -104,13 +104,14 @@ def test_thinking_and_content_are_not_joined() -> None:
     assert stage.kept == [Thinking("ab"), Content("cd"), Thinking("e")]
 
 
-def test_a_sentence_of_the_control_stays_a_chunk_of_its_own() -> None:
+@pytest.mark.parametrize("before", [[], [Content("\n\n")]], ids=["behind text", "behind two line breaks"])
+def test_the_closing_sentence_stays_a_chunk_of_its_own_and_keeps_its_reason(before: list[Chunk]) -> None:
     stage = Stage(BEHIND)
-    for text in ("an", "swer", "\n\n", "Stopped: the reason."):
-        stage.joining.emit(Content(text))
+    closing = Content("Stopped: the reason.", "timeout")
+    for chunk in (Content("an"), Content("swer"), *before, closing, Content("More.")):
+        stage.joining.emit(chunk)
     stage.joining.emit(Failed("It failed.", "internal"))
-    told = [chunk.content for chunk in stage.kept[:-1]]
-    assert told == ["answer", "\n\n", "Stopped: the reason."]
+    assert stage.kept[:-1] == [Content("answer"), *before, closing, Content("More.")]
 
 
 async def test_everything_else_comes_after_what_was_held_before_it() -> None:
