@@ -116,10 +116,17 @@ class Content(_Wire):
 
     type: Literal["content"] = field(default="content", init=False)
     content: str
-    termination_reason: Annotated[
-        TerminationReason | None,
-        Field(description="Only in the sentence that says why an answer did not complete: the reason, as in `done`."),
-    ] = None
+
+
+@_kind
+class Closing(Content):
+    """The sentence that says why an answer did not complete; for clients a piece of the answer like any other."""
+
+    reason: Annotated[TerminationReason, Field(exclude=True)]
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, without the reason: clients have it in `done`."""
+        return {"type": self.type, "content": self.content}
 
 
 @_kind
@@ -244,7 +251,7 @@ class Answer:
         """Add the next chunk."""
         if isinstance(chunk, Content):  # nearly always, and a third of the time that `match` takes
             self.texts.append(chunk.content)
-            self.stopped = chunk.termination_reason
+            self.stopped = chunk.reason if isinstance(chunk, Closing) else None
             if not self.has_text and self.stopped is None and chunk.content.strip():
                 self.has_text = True
             return

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from oracle.agent.notices import Notice
 from oracle.chunks import (
     Chunk,
+    Closing,
     Content,
     Done,
     Failed,
@@ -69,7 +70,7 @@ class Output:
             if self._texts:
                 self.say(_PARAGRAPH)
         self._texts.append(text)
-        self.emit(Content(text, reason))
+        self.emit(Content(text) if reason is None else Closing(text, reason))
 
     def new_paragraph(self) -> None:
         """What is said next is another turn's."""

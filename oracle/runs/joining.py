@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from bt_runtime import Outcome, TickRecord
-from oracle.chunks import Chunk, Content, Thinking
+from oracle.chunks import Chunk, Closing, Content, Thinking
 from oracle.signals import SignalRecord
 
 BEHIND_S: Final = 0.02
@@ -130,6 +130,4 @@ class JoiningRecorder:
 
 
 def _stays_alone(chunk: Content | Thinking) -> bool:
-    if chunk.content == _PARAGRAPH:
-        return True
-    return isinstance(chunk, Content) and chunk.termination_reason is not None
+    return chunk.content == _PARAGRAPH or isinstance(chunk, Closing)

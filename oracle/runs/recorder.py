@@ -18,7 +18,7 @@ import structlog
 from bt_runtime import Clock, Outcome, TickRecord
 from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
-from oracle.chunks import Answer, Chunk, Done, write_chunk
+from oracle.chunks import Answer, Chunk, Closing, Done, write_chunk
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.tick_json import encode_tick, is_kept_apart
@@ -102,9 +102,7 @@ class RunRecorder:
         if isinstance(chunk, Done):
             self.on_done()
             return
-        data = write_chunk(chunk)
-        self.log.chunk(data)
-        if self.backlog.is_too_long(len(data)):
+        if self.backlog.is_too_long(record_chunk(self.log, chunk)):
             self._give_up()
 
     def on_tick(self, record: TickRecord) -> None:
@@ -160,6 +158,15 @@ class RunRecorder:
         # A name that the model invented is no label: there is no bound on those.
         tool = result.call.name if result.group is not None else "unknown"
         self.metrics.tool_ended(tool, seconds, is_error=result.is_error)
+
+
+def record_chunk(log: RunLog, chunk: Chunk) -> int:
+    """Append a chunk to the log of its run, the closing sentence behind an event with its reason; returns its bytes."""
+    if isinstance(chunk, Closing):
+        log.append("closing", to_json({"reason": chunk.reason}))
+    data = write_chunk(chunk)
+    log.chunk(data)
+    return len(data)
 
 
 def _encoded(outcome: Outcome) -> bytes:

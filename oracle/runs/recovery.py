@@ -21,11 +21,12 @@ import structlog
 from bt_runtime import Clock
 from bt_runtime.text import iso
 from oracle.agent.notices import error_sentence
-from oracle.chunks import Chunk, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
+from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
 from oracle.classify import classify_query
 from oracle.conversations import Conversation, Exchange, Step
 from oracle.models.protocol import ModelFault
 from oracle.runs.failures import error_record
+from oracle.runs.recorder import record_chunk
 from oracle.runs.story import Story
 from oracle.runs.waiting import until_written
 from oracle.storage import RunEnd, RunLog, RunRecord, Store
@@ -78,7 +79,7 @@ def ending_of(story: Story, *, saved_as: TerminationReason | None, writes: Calla
     failed = answer.failed or INTERRUPTED
     failure = [] if answer.failed else [failed]
     gap = [Content(_PARAGRAPH)] if answer.texts and answer.texts[-1] != _PARAGRAPH else []
-    closing = [*gap, Content(error_sentence(failed.error), "error")]
+    closing = [*gap, Closing(error_sentence(failed.error), "error")]
     text = answer.text + "".join(chunk.content for chunk in closing)
     return Ending((*results, *failure, *closing), "error", text, failed, story.fault)
 
@@ -143,7 +144,7 @@ class Recovery:
         self, writer: RunLog, record: RunRecord, ending: Ending, exchange: Exchange | None, done: Done
     ) -> None:
         for chunk in ending.chunks:
-            writer.chunk(write_chunk(chunk))
+            record_chunk(writer, chunk)
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
         finish = partial(writer.finish, write_chunk(done), _end_of(done, ending))

@@ -11,6 +11,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.chunks import (
     Answer,
     Chunk,
+    Closing,
     Content,
     SystemNotice,
     TerminationReason,
@@ -57,6 +58,7 @@ class Story:
     model: str = ""
     had_tool_errors: bool = False
     _uncounted: int = 0
+    _closing: TerminationReason | None = None
 
     @property
     def uncounted_tokens(self) -> int:
@@ -74,7 +76,9 @@ class Story:
 
     def _add(self, event: Event) -> None:
         if event.kind == "chunk":
-            self._add_chunk(read_chunk(event.data), at=event.at)
+            self._add_chunk(self._as_emitted(read_chunk(event.data)), at=event.at)
+        elif event.kind == "closing":
+            self._closing = from_json(event.data)["reason"]
         elif event.kind in ("turn_end", "tool_end"):
             self._add_outcome(decode_outcome(event.data))
         elif event.kind == "tick":
@@ -82,10 +86,17 @@ class Story:
                 if key == "termination_reason" and value:
                     self.reason = value
 
+    def _as_emitted(self, chunk: Chunk) -> Chunk:
+        """The chunk; the content that follows a `closing` event is the sentence that gives its reason."""
+        if self._closing is None or not isinstance(chunk, Content):
+            return chunk
+        reason, self._closing = self._closing, None
+        return Closing(chunk.content, reason)
+
     def _add_chunk(self, chunk: Chunk, *, at: float) -> None:
         self.answer.add(chunk)
         match chunk:
-            case Content(text, None) if self.answer.failed is None:
+            case Content(text) if self.answer.failed is None and not isinstance(chunk, Closing):
                 self._uncounted += len(text)
             case Thinking(text):
                 self._uncounted += len(text)

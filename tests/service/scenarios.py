@@ -115,8 +115,8 @@ SCENARIOS = (
     Scenario(
         "token-budget-with-warning",
         lambda: [
-            says("One.", calls("search_code", query="a1"), tokens=40_000),
-            says("Two.", calls("search_code", query="a2"), tokens=10_112),
+            says("One.", calls("search_code", query="RetryPolicy a1"), tokens=40_000),
+            says("Two.", calls("search_code", query="RetryPolicy a2"), tokens=10_112),
         ],
         "token_budget",
         "One.\n\nTwo.\n\nStopped: token budget reached (50,112/50,000 tokens).",

@@ -29,7 +29,8 @@ HOLD = """
 import sys
 
 def hold(event, arguments):
-    # A file that is shown is opened relative to its folder: whoever shows this one waits until the gate is opened.
+    # A file is opened relative to its folder where it is shown, or read because the index has no word of the query. Who
+    # opens this one waits until the gate is opened.
     if event == "open" and arguments[0] == {held!r}:
         open({gate!r}).close()
 

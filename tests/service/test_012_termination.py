@@ -82,10 +82,12 @@ async def test_012_edge_max_iterations_of_1_refuses_the_calls_of_its_only_turn_o
 
 
 async def test_decision_05_calls_above_the_limit_of_a_turn_are_answered_over_http(client: Client, desk: Desk) -> None:
-    desk.play(says("", *(calls("search_code", query=f"w{at}") for at in range(7))), says("Done."))
+    desk.play(says("", *(calls("search_code", query=f"log_in w{at}") for at in range(7))), says("Done."))
     heard = await client.ask(limits={"maxToolCallsPerTurn": 4})
     assert [result["is_error"] for result in heard.of("tool_result")].count(True) == 3
-    assert [call["tool_call"]["arguments"]["query"] for call in heard.of("tool_call")] == [f"w{at}" for at in range(7)]
+    assert [call["tool_call"]["arguments"]["query"] for call in heard.of("tool_call")] == [
+        f"log_in w{at}" for at in range(7)
+    ]
 
 
 async def test_012_us3_2_and_3_3_the_metadata_of_the_end_names_call_and_error(client: Client, desk: Desk) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from oracle.chunks import (
     Answer,
+    Closing,
     Content,
     Done,
     Failed,
@@ -116,7 +117,7 @@ def test_the_last_line_uses_the_singular_for_one():
     assert ending(done("user_cancelled"), elapsed_s=0.04) == "cancelled · 1 turn · 1 token · m · 0.0 s"
 
 
-LIMIT = Content("Stopped: time limit reached (10 s).", "timeout")
+LIMIT = Closing("Stopped: time limit reached (10 s).", "timeout")
 
 
 @pytest.mark.parametrize(

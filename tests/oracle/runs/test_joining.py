@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.chunks import Chunk, Content, Failed, Thinking
+from oracle.chunks import Chunk, Closing, Content, Failed, Thinking
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, TurnEnded, Usage
 from oracle.runs.joining import BEHIND_S, HOLD_S, JoiningRecorder
 from oracle.storage import Store
@@ -107,7 +107,7 @@ def test_thinking_and_content_are_not_joined() -> None:
 @pytest.mark.parametrize("before", [[], [Content("\n\n")]], ids=["behind text", "behind two line breaks"])
 def test_the_closing_sentence_stays_a_chunk_of_its_own_and_keeps_its_reason(before: list[Chunk]) -> None:
     stage = Stage(BEHIND)
-    closing = Content("Stopped: the reason.", "timeout")
+    closing = Closing("Stopped: the reason.", "timeout")
     for chunk in (Content("an"), Content("swer"), *before, closing, Content("More.")):
         stage.joining.emit(chunk)
     stage.joining.emit(Failed("It failed.", "internal"))

@@ -10,6 +10,7 @@ from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import (
     Chunk,
+    Closing,
     Content,
     Failed,
     Source,
@@ -51,6 +52,8 @@ def story_of(logged: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
         elif isinstance(each, dict):
             story.add(Event("run", seq, "tick", to_json({"writes": list(each.items())}), 0.0))
         else:
+            if isinstance(each, Closing):
+                story.add(Event("run", seq, "closing", to_json({"reason": each.reason}), 0.0))
             chunk_n += 1
             story.add(Event("run", seq, "chunk", write_chunk(each), 0.0, chunk_n=chunk_n))
     return story
@@ -118,7 +121,7 @@ def test_events_that_cannot_be_read_are_skipped():
 
 def test_an_interrupted_answer_gets_an_error_and_a_sentence():
     ending = ending_of(story_of([Content("Half of the")]), saved_as=None, writes=never)
-    assert ending.chunks == (INTERRUPTED, Content("\n\n"), Content(SENTENCE, "error"))
+    assert ending.chunks == (INTERRUPTED, Content("\n\n"), Closing(SENTENCE, "error"))
     assert (ending.reason, ending.answer, ending.failed) == ("error", f"Half of the\n\n{SENTENCE}", INTERRUPTED)
 
 
@@ -139,14 +142,14 @@ def test_an_answer_that_was_saved_keeps_its_reason():
 
 
 def test_an_answer_that_gives_the_reason_for_its_end_keeps_it():
-    written = [Content("Part."), Content("\n\n"), Content(LIMIT, "max_iterations")]
+    written = [Content("Part."), Content("\n\n"), Closing(LIMIT, "max_iterations")]
     ending = ending_of(story_of(written), saved_as=None, writes=never)
     assert (ending.chunks, ending.reason, ending.answer) == ((), "max_iterations", f"Part.\n\n{LIMIT}")
 
 
 def test_an_error_after_the_closing_sentence_gets_a_sentence_of_its_own():
     lost = Failed("The answer could not be saved.", "internal")
-    ending = ending_of(story_of([Content(LIMIT, "max_iterations"), lost]), saved_as=None, writes=never)
+    ending = ending_of(story_of([Closing(LIMIT, "max_iterations"), lost]), saved_as=None, writes=never)
     assert texts(ending.chunks) == ["\n\n", "Stopped: The answer could not be saved."]
     assert (ending.reason, ending.failed) == ("error", lost)
 
@@ -164,7 +167,7 @@ def test_an_error_after_the_closing_sentence_gets_a_sentence_of_its_own():
             ],
             id="the model's words, and a reason",
         ),
-        pytest.param([Content(LIMIT, "max_iterations"), Content("\n\n")], id="text after the sentence"),
+        pytest.param([Closing(LIMIT, "max_iterations"), Content("\n\n")], id="text after the sentence"),
         pytest.param([Content("Part."), {"termination_reason": "max_iterations"}], id="a reason, and no sentence"),
     ],
 )
@@ -180,7 +183,7 @@ def test_an_error_that_was_sent_is_the_one_that_ends_the_answer():
         saved_as=None,
         writes=never,
     )
-    assert ending.chunks == (Content("\n\n"), Content("Stopped: The provider is down. Ask again.", "error"))
+    assert ending.chunks == (Content("\n\n"), Closing("Stopped: The provider is down. Ask again.", "error"))
     assert ending.failed == Failed("The provider is down. Ask again.", "provider_failed")
 
 
