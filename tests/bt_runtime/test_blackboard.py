@@ -22,14 +22,14 @@ def board(**values):
     return Blackboard(KEYS, values)
 
 
-def test_keys_have_their_defaults_and_the_values_given():
+def test_keys_have_their_defaults_or_the_given_values():
     assert dict(board(turn=3)) == {
         "turn": 3, "ratio": 0.0, "hint": "", "failed": False, "sources": [], "signal": None, "found": None,
     }  # fmt: skip
     assert len(board()) == len(KEYS)
 
 
-def test_first_values_are_no_writes():
+def test_initial_values_are_not_writes():
     assert board(turn=3).take_writes() == ()
 
 
@@ -68,14 +68,14 @@ def test_an_unknown_key_is_an_error_with_the_nearest_name():
             use(board())
 
 
-def test_it_is_a_mapping_like_any_other():
+def test_a_blackboard_is_a_mapping():
     assert "turn" in board()
     assert "trun" not in board()
     assert board().get("trun", 5) == 5
     assert board().get("turn", 5) == 0
 
 
-def test_writes_are_told_once_in_order_and_only_if_something_changed():
+def test_writes_are_reported_once_in_order_and_only_if_something_changed():
     written = board()
     written.set("turn", 0)
     written.set("turn", 1)
@@ -89,14 +89,14 @@ def test_writes_are_told_once_in_order_and_only_if_something_changed():
     ("key", "before", "after"),
     [("ratio", 1, 1.0), ("found", [1], [True]), ("found", 0, False), ("found", {"a": 1}, {"a": 1.0})],
 )
-def test_values_that_python_calls_equal_but_json_does_not_are_a_change(key, before, after):
+def test_values_that_are_equal_in_python_but_not_in_json_are_a_change(key, before, after):
     written = board(**{key: before})
     written.set(key, after)
     assert written.take_writes() == ((key, after),)
     assert repr(written[key]) == repr(after)
 
 
-def test_a_careless_change_of_a_default_stays_in_its_run():
+def test_a_mutated_default_affects_only_its_run():
     board()["sources"].append("leak")
     assert board()["sources"] == []
 
@@ -105,7 +105,7 @@ VALUES = st.none() | st.booleans() | st.floats() | st.text() | st.lists(st.integ
 
 
 @given(st.dictionaries(st.sampled_from([*KEYS, "trun"]), VALUES))
-def test_whatever_is_written_is_taken_whole_or_refused(values):
+def test_a_write_is_accepted_whole_or_refused(values):
     written = board()
     for key, value in values.items():
         try:

@@ -24,7 +24,7 @@ def built(root=ROOT, **options):
     return build(definition, registry=registry, host=FakeHost(), **options)
 
 
-def test_nodes_stand_in_the_order_of_the_definition_and_know_their_places():
+def test_nodes_are_in_the_order_of_the_definition_with_index_and_parent():
     live = built()
     assert live.paths == tuple(node.path for node in live.definition.nodes())
     assert [node.index for node in live.nodes] == list(range(len(live.nodes)))
@@ -42,7 +42,7 @@ def test_every_run_has_a_blackboard_of_its_own():
 
 
 @pytest.mark.parametrize("values", [{"trun": 1}, {"turn": "seven"}])
-def test_first_values_that_do_not_fit_are_an_error(values):
+def test_invalid_initial_values_are_an_error(values):
     with pytest.raises(BlackboardError):
         built(values=values)
 
@@ -71,7 +71,7 @@ def test_py_trees_ticks_and_walks_a_tree():
     assert {node.status for node in live.nodes} == {Status.INVALID}
 
 
-def test_a_py_trees_behaviour_tree_takes_a_root():
+def test_a_py_trees_behaviour_tree_accepts_a_root():
     live = built()
     tree_of_py_trees = BehaviourTree(live.root)
     tree_of_py_trees.setup()

@@ -42,12 +42,12 @@ def mistakes(root, registry=KNOWING):
         ("action: search", [(11, "'search' needs the argument 'query'", "write 'with: {query: ...}'")]),
     ],
 )
-def test_an_action_that_the_host_does_not_have_or_that_takes_other_arguments_is_a_mistake(root, expected):
+def test_an_unknown_action_or_wrong_arguments_are_mistakes(root, expected):
     assert sorted(mistakes(root)) == sorted(expected)
-    assert mistakes(root, registry_of()) == []  # where nobody knows
+    assert mistakes(root, registry_of()) == []  # the actions are unknown
 
 
-def test_an_action_that_a_parameter_names_is_checked_when_there_is_an_argument(tmp_path):
+def test_an_action_named_by_a_parameter_is_checked_with_its_argument(tmp_path):
     (tmp_path / "call.yaml").write_text("tree: call\nparameters: {tool: str}\nroot: {action: '${tool}'}\n")
     library = TreeLibrary([tmp_path], registry=KNOWING)
     assert library.check([tmp_path / "call.yaml"]).ok
@@ -55,12 +55,12 @@ def test_an_action_that_a_parameter_names_is_checked_when_there_is_an_argument(t
         library.load("call", arguments={"tool": "fly"})
 
 
-def test_a_thousand_mistakes_are_a_hundred_and_a_count():
-    told = [Mistake(Place("a.yaml", line, 1), f"wrong {line}") for line in range(1, 1001)]
-    text = format_mistakes(told)
+def test_more_than_a_hundred_mistakes_are_counted():
+    mistakes_made = [Mistake(Place("a.yaml", line, 1), f"wrong {line}") for line in range(1, 1001)]
+    text = format_mistakes(mistakes_made)
     assert text.count("wrong") == MOST_MISTAKES
     assert text.endswith("\nand 900 more mistakes")
-    assert format_mistakes(told[:101]).endswith("\nand 1 more mistake")
+    assert format_mistakes(mistakes_made[:101]).endswith("\nand 1 more mistake")
     root = "sequence: [" + ", ".join(["finsh"] * 1500) + "]"
     with pytest.raises(TreeFileError) as wrong:
         read_tree(HEAD + root, file="<test>", registry=registry_of())

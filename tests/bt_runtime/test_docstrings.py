@@ -24,7 +24,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_says_when_it_answers_what(kind):
+def test_the_docstring_of_a_kind_says_when_it_returns_which_status(kind):
     assert kind.summary.endswith(".")
     assert kind.name == "subtree" or re.search("SUCCESS|FAILURE", kind.doc)
     if kind.waits:

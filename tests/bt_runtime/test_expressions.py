@@ -93,7 +93,7 @@ def evaluate(text, values=VALUES):
         ("'x = 3 && y'", "x = 3 && y"),
     ],
 )
-def test_an_expression_has_the_value_that_it_reads_as(text, value):
+def test_an_expression_has_the_expected_value(text, value):
     result = evaluate(text)
 
     assert result == value
@@ -149,7 +149,7 @@ def test_an_expression_has_the_value_that_it_reads_as(text, value):
         ("1)+(2", 2, "the expression cannot be read: unmatched ')'", None),
     ],
 )  # fmt: skip
-def test_a_wrong_expression_is_told_with_its_column_and_a_hint(text, column, message, hint):
+def test_an_invalid_expression_is_reported_with_its_column_and_a_hint(text, column, message, hint):
     with pytest.raises(ExpressionError) as caught:
         compile_expression(text, names=VALUES)
 
@@ -218,14 +218,14 @@ def test_values_that_do_not_fit_are_an_error_that_shows_them(text, message):
     assert message in caught.value.message
 
 
-def test_null_in_an_ordering_is_an_error_with_a_way_out():
+def test_null_in_an_ordering_is_an_error_with_a_hint():
     with pytest.raises(ExpressionError) as caught:
         evaluate("not (nothing > 3)")
 
     assert "is not null" in caught.value.hint
 
 
-def test_a_value_that_the_lookup_does_not_know_is_an_error():
+def test_a_missing_value_is_an_error():
     with pytest.raises(ExpressionError, match="there is no value for 'turn'"):
         compile_expression("turn > 1", names=["turn"]).evaluate({})
 
@@ -290,7 +290,7 @@ def test_values_nested_too_deep_to_compare_are_an_error():
         ("'é' == hint", "'é' == hint was False: hint = 'Be Brief'"),
     ],
 )
-def test_why_it_came_out_so_is_explained_with_the_operands(text, explanation):
+def test_a_value_is_explained_with_the_operands(text, explanation):
     assert compile_expression(text, names=VALUES).explain(VALUES) == explanation
 
 
@@ -303,7 +303,7 @@ def test_explanations_are_short_whatever_the_values():
     assert explanation.isprintable()
 
 
-def test_no_values_make_an_explanation_fail():
+def test_an_explanation_never_raises():
     assert "failed" in compile_expression("turn > 3", names=["turn"]).explain({})
 
 

@@ -41,7 +41,7 @@ class _Keeper(Action[NoSettings]):
         self.run.blackboard.set("found", ["interrupted", value])
 
 
-async def test_what_a_halted_task_kept_is_recorded_also_when_the_run_ends_with_the_halt():
+async def test_the_partial_result_of_a_task_that_is_halted_at_the_end_is_recorded():
     clock = FakeClock()
     keeper = node("keeper")(_Keeper).kind
 
@@ -61,13 +61,13 @@ async def test_what_a_halted_task_kept_is_recorded_also_when_the_run_ends_with_t
 
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("order", ["cancel first", "cancel between", "cancel later"])
-async def test_an_outcome_that_comes_together_with_a_cancel_is_given_back_not_lost(fails, order):
+async def test_an_outcome_that_arrives_with_a_cancel_is_given_back(fails, order):
     keeper = node("keeper")(_Keeper).kind
     done = asyncio.Event()
 
     async def work():
         await done.wait()
-        if order == "cancel between":  # after the end of the work, before the tree can be told
+        if order == "cancel between":  # after the end of the work, before the tree gets it
             asyncio.get_running_loop().call_soon(loop.cancel)
         if fails:
             raise OSError("broken")
@@ -89,7 +89,7 @@ async def test_an_outcome_that_comes_together_with_a_cancel_is_given_back_not_lo
     assert [error.error for error in result.errors] == (["OSError: broken"] if fails else [])
 
 
-async def test_an_outcome_that_nobody_was_told_of_yet_is_given_back_when_its_node_is_halted():
+async def test_an_outcome_that_no_tick_has_got_is_given_back_when_its_node_is_halted():
     clock, both, recording = FakeClock(jump=False), asyncio.Event(), Recording()
     keeper = node("keeper")(_Keeper).kind
 
@@ -110,11 +110,11 @@ async def test_an_outcome_that_nobody_was_told_of_yet_is_given_back_when_its_nod
     both.set()
     assert (await task).status is S
     assert built.blackboard["found"] == ["interrupted", "an answer"]
-    told = [(o.key, o.state) for record in recording for o in record.outcomes]
-    assert told == [("loop/parallel/action@1", "done"), ("loop/parallel/keeper@1", "cancelled")]
+    outcomes = [(o.key, o.state) for record in recording for o in record.outcomes]
+    assert outcomes == [("loop/parallel/action@1", "done"), ("loop/parallel/keeper@1", "cancelled")]
 
 
-async def test_an_action_that_has_ended_leaves_no_deadline_behind():
+async def test_an_action_that_has_ended_leaves_no_deadline():
     @node("bounded")
     class Bounded(Action[NoSettings]):
         """Wants to be ticked at 50 s, but is done before."""
@@ -131,7 +131,7 @@ async def test_an_action_that_has_ended_leaves_no_deadline_behind():
     assert (run.status, run.tree.context.next_deadline_s()) == (S, None)
 
 
-async def test_a_task_that_raises_while_it_is_cancelled_is_told_in_the_record():
+async def test_an_exception_during_cancellation_is_in_the_record():
     clock = FakeClock()
 
     async def work():
@@ -149,7 +149,7 @@ async def test_a_task_that_raises_while_it_is_cancelled_is_told_in_the_record():
     assert [(e.path, e.error) for e in run.result.errors] == [("force_success/timeout/action", "ValueError: untidy")]
 
 
-async def test_a_task_that_ignores_its_cancellation_is_left_behind_after_the_grace(capsys):
+async def test_a_task_that_ignores_its_cancellation_is_abandoned_after_the_grace_period(capsys):
     release = asyncio.Event()
 
     async def stubborn():
@@ -171,7 +171,7 @@ async def test_a_task_that_ignores_its_cancellation_is_left_behind_after_the_gra
     await until_idle()
 
 
-async def test_a_task_cancelled_from_within_has_failed_and_the_run_goes_on():
+async def test_a_task_cancelled_from_within_has_failed_and_the_run_continues():
     async def work():
         raise asyncio.CancelledError
 

@@ -1,4 +1,4 @@
-"""What a journal is told, and when: before the tree."""
+"""When a journal gets outcomes: before the tree."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ class _Journal:
         await self.gate.wait()
 
 
-async def test_an_outcome_is_kept_before_the_tree_is_told_of_it():
+async def test_an_outcome_is_durable_before_the_tree_gets_it():
     recording = Recording()
     journal = _Journal(recording)
     journal.gate.clear()
@@ -42,7 +42,7 @@ async def test_an_outcome_is_kept_before_the_tree_is_told_of_it():
     assert [outcome for record in recording for outcome in record.outcomes] == journal.kept
 
 
-async def test_what_a_halted_node_kept_is_in_the_journal_once():
+async def test_the_partial_result_of_a_halted_node_is_in_the_journal_once():
     journal = _Journal()
 
     async def work():
@@ -64,7 +64,7 @@ async def test_what_a_halted_node_kept_is_in_the_journal_once():
     assert [(outcome.state, outcome.value) for outcome in journal.kept] == [("cancelled", "half")]
 
 
-async def test_a_journal_that_fails_ends_the_run_and_leaves_nothing_behind():
+async def test_a_failing_journal_ends_the_run_and_leaves_no_task():
     class Failing:
         async def keep(self, outcomes):
             raise OSError("no space left")

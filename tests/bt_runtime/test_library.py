@@ -95,7 +95,7 @@ def test_a_name_cannot_leave_its_folder(shelf, name):
         shelf.library("own").load(name)
 
 
-def test_an_unknown_tree_brings_the_nearest_name_or_the_folders(shelf):
+def test_an_unknown_tree_is_an_error_with_the_nearest_name_or_the_folders(shelf):
     library = shelf.put(oracle=ORACLE).library()
 
     with pytest.raises(TreeNotFoundError, match="did you mean 'oracle'"):
@@ -104,13 +104,13 @@ def test_an_unknown_tree_brings_the_nearest_name_or_the_folders(shelf):
         library.load("xyzzy")
 
 
-def test_a_tree_must_be_called_as_its_file(shelf):
+def test_a_tree_must_have_the_name_of_its_file(shelf):
     library = shelf.put(a=tree("b", "finish")).library()
 
     assert mistakes(library, "a") == ["a:1:7: the tree is called 'b', but its file 'a'"]
 
 
-def test_subtrees_stand_in_place_of_the_nodes_that_include_them(shelf):
+def test_subtrees_replace_the_nodes_that_include_them(shelf):
     main = shelf.put(main=MAIN, greet=GREET).library().load("main")
 
     assert [node.path for node in main.nodes()] == [
@@ -132,7 +132,7 @@ def test_subtrees_stand_in_place_of_the_nodes_that_include_them(shelf):
     assert main.keys["greeted"].default == 1
 
 
-def test_arguments_take_the_place_of_parameters(shelf):
+def test_arguments_replace_parameters(shelf):
     nodes = shelf.put(main=MAIN, greet=GREET).library().load("main").nodes()
 
     assert [node.settings.attempts for node in nodes if node.kind == "retry"] == [2, 3]
@@ -167,7 +167,7 @@ def test_arguments_are_passed_on(shelf):
         ("../greet", "main:3:17: there is no tree '../greet'"),
     ],
 )
-def test_a_wrong_inclusion_is_told_where_it_stands(shelf, node, message):
+def test_an_invalid_inclusion_is_reported_at_its_place(shelf, node, message):
     library = shelf.put(main=tree("main", f"{{subtree: {node}}}"), greet=GREET).library()
 
     assert mistakes(library, "main") == [message]
@@ -230,7 +230,7 @@ def test_a_subtree_knows_only_the_keys_that_it_declares(shelf):
     assert mistakes(shelf.library(), "main") == ["a:3:19: there is no blackboard key or parameter 'x'"]
 
 
-def test_mistakes_of_all_files_are_told_each_once(shelf):
+def test_mistakes_of_all_files_are_reported_once(shelf):
     main = tree("main", "{sequence: [{subtree: a}, {subtree: {tree: a, name: b}}, finnish]}")
     library = shelf.put(main=main, a=tree("a", "{retry: {attempts: x, child: finnish}}")).library()
 
@@ -265,7 +265,7 @@ def test_the_version_covers_all_files(shelf):
     assert library.load("main").sha == before
 
 
-def test_a_tree_with_parameters_needs_arguments_to_be_run_but_not_to_be_looked_at(shelf):
+def test_a_tree_with_parameters_needs_arguments_to_be_run_but_not_to_be_shown(shelf):
     library = shelf.put(greet=GREET).library()
 
     assert mistakes(library, "greet") == ["greet:1:7: the tree 'greet' needs the argument 'text' (text)"]
@@ -274,7 +274,7 @@ def test_a_tree_with_parameters_needs_arguments_to_be_run_but_not_to_be_looked_a
     assert mistakes(library, "greet", text=3) == ["greet:1:7: 'text' must be text, not 3"]
 
 
-def test_what_is_wrong_about_a_sample_value_alone_is_no_mistake(shelf):
+def test_what_is_wrong_only_with_a_sample_value_is_not_a_mistake(shelf):
     head = "parameters: {effort: str, tree: str, key: str, real: str}"
     root = (
         "{sequence: [{llm_turn: {effort: '${effort}'}}, {condition: '${key}'}, {notify: '${real}'}, {llm_turn: "
@@ -301,9 +301,7 @@ NOTED = "parameters: {of: str, every: {type: int, default: 3}}"
     ("expression", "column", "name"),
     [("'Remember: ${of}true", 23, "of"), ("'${of}'", 13, "of"), ("turn % ${every} == 0", 19, "every")],
 )
-def test_a_parameter_in_the_text_of_an_expression_is_a_mistake_that_says_what_would_be_right(
-    shelf, expression, column, name
-):
+def test_a_placeholder_in_the_text_of_an_expression_is_a_mistake_with_a_hint(shelf, expression, column, name):
     library = shelf.put(note=tree("note", f'{{set: {{hint: "{expression}"}}}}', NOTED)).library()
     (checked,) = library.check([shelf.path / "note.yaml"]).files
     (mistake,) = checked.mistakes
@@ -320,7 +318,7 @@ def test_an_argument_may_be_any_text_where_an_expression_names_its_parameter(she
     assert [node.constants.get("of") for node in definition.nodes()][-1] == "don't guess '"
 
 
-def test_an_argument_that_is_a_wrong_expression_is_told_where_it_is_written(shelf):
+def test_an_argument_that_is_an_invalid_expression_is_reported_where_it_is_written(shelf):
     guard = tree("guard", "{condition: '${when}'}", "parameters: {when: str}")
     main = tree("main", "\n  subtree:\n    tree: guard\n    with: {when: turn >}")
     library = shelf.put(guard=guard, main=main).library()
@@ -331,7 +329,7 @@ def test_an_argument_that_is_a_wrong_expression_is_told_where_it_is_written(shel
     assert "guard.yaml" in mistake.hint
 
 
-def test_text_is_read_before_it_is_a_file(shelf):
+def test_a_text_is_read_without_a_file(shelf):
     library = shelf.put(greet=GREET).library()
 
     assert library.read_text(MAIN).subtrees == ("greet",)
@@ -347,7 +345,7 @@ def test_a_single_file_is_loaded_with_the_trees_beside_it(shelf):
         load(shelf.path / "other.yaml", registry=REGISTRY)
 
 
-def test_a_check_tells_each_file(shelf):
+def test_a_check_reports_each_file(shelf):
     shelf.put(x__main=MAIN, x__greet=GREET, x__bad=tree("bad", "finnish"), **{"x__main.test": "?"})
     (shelf.path / "x" / "two.yml").write_text(tree("two", "finish"))
     report = shelf.library("elsewhere").check([shelf.path / "x"])
@@ -383,7 +381,7 @@ def test_what_cannot_be_read_is_a_mistake(shelf):
     assert str(report)
 
 
-def test_a_file_is_looked_at_anew_each_time(shelf):
+def test_a_file_is_read_on_every_call(shelf):
     library = shelf.put(a=tree("a", "finish")).library()
     assert library.load("a").root.kind == "finish"
 

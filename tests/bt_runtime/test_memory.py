@@ -27,7 +27,7 @@ sequence:
     return weakref.ref(built.root)
 
 
-async def test_a_tree_that_nobody_holds_is_gone_without_the_collector():
+async def test_a_released_tree_is_freed_without_the_garbage_collector():
     await _one_run(0)
     gc.collect()
     gc.disable()

@@ -44,7 +44,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("method", ["update", "initialise", "terminate"])
-async def test_an_exception_in_a_node_is_a_failure_in_the_record_and_nothing_else(method, error):
+async def test_an_exception_in_a_node_is_a_failure_and_is_recorded(method, error):
     clock, ends = FakeClock(), []
 
     async def slow():
@@ -71,10 +71,10 @@ selector:
         },
     )
     assert (run.status, run.value("count"), ends, clock.now()) == (S, 1, ["halted"], 1)
-    (told,) = run.result.errors
-    assert told.path == "selector/parallel/sequence/broken"
-    assert told.error.startswith(type(error).__name__)
-    assert len(told.error) <= 2000
+    (error_recorded,) = run.result.errors
+    assert error_recorded.path == "selector/parallel/sequence/broken"
+    assert error_recorded.error.startswith(type(error).__name__)
+    assert len(error_recorded.error) <= 2000
 
 
 @pytest.mark.parametrize("method", ["finish", "interrupted", "failed", "start"])
@@ -101,7 +101,7 @@ async def test_an_exception_in_a_part_of_an_action_is_recorded_under_its_path(me
 
 
 @pytest.mark.parametrize("answer", [None, True, "SUCCESS", Status.INVALID])
-async def test_an_update_that_answers_something_else_is_a_failure_that_says_so(answer):
+async def test_an_update_that_returns_something_else_fails_with_an_error(answer):
     class Odd(Node[NoSettings]):
         """Answers something else."""
 

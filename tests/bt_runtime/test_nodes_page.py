@@ -10,7 +10,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-async def test_an_example_of_the_page_runs(number):
+async def test_the_examples_of_the_page_run(number):
     names: dict = {}
     assert "assert " in EXAMPLES[number], "an example shows what it leads to"
     exec(EXAMPLES[number], names)

@@ -45,7 +45,7 @@ def test_every_setting_of_a_built_in_kind_has_a_meaning():
         assert set(argument_meanings(kind.settings)) == set(kind.settings.model_fields), kind.name
 
 
-def test_settings_are_told_with_type_bounds_default_and_meaning():
+def test_settings_are_listed_with_type_bounds_default_and_meaning():
     page = render_palette(Registry([ODD], [Key("note", "str", "a|b", "A | pipe.")]))
     assert page.endswith("\n")
     assert "## Guards" in page
@@ -60,5 +60,5 @@ def test_settings_are_told_with_type_bounds_default_and_meaning():
     ]
 
 
-def test_a_registry_without_anything_has_a_palette_too():
+def test_an_empty_registry_has_a_palette():
     assert render_palette(Registry([])).startswith("# Palette")

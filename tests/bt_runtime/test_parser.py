@@ -25,7 +25,7 @@ def mistakes(text):
     return caught.value.mistakes
 
 
-def told(yaml, head=""):
+def reported(yaml, head=""):
     """`line:column: message` of the mistakes of a root, where line and column count within it."""
     with pytest.raises(TreeFileError) as caught:
         root(yaml, head)
@@ -69,7 +69,7 @@ def test_a_whole_tree_is_read():
     assert len(tree.sha) == 64
 
 
-def test_the_blackboard_is_the_hosts_and_the_trees():
+def test_the_blackboard_has_the_keys_of_host_and_tree():
     keys = read(ORACLE).keys
 
     assert (keys["max_turns"].default, keys["max_turns"].read_only) == (20, True)
@@ -107,7 +107,7 @@ def test_the_blackboard_is_the_hosts_and_the_trees():
 )
 def test_a_node_can_be_written_in_these_ways(yaml, kinds):
     if kinds is None:
-        assert told(yaml) == ["1:1: 'loop' needs a child", "1:7: 'loop' takes no bare value such as 'finish'"]
+        assert reported(yaml) == ["1:1: 'loop' needs a child", "1:7: 'loop' takes no bare value such as 'finish'"]
     else:
         assert [node.kind for node in root(yaml).walk()] == kinds
 
@@ -212,8 +212,8 @@ def test_labels_are_names_or_numbered_kinds():
         ("notify: a ${x y} b", "1:9: there is no parameter 'x y'"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_node_is_told_at_its_place(yaml, message):
-    assert told(yaml) == [message]
+def test_a_mistake_in_a_node_is_reported_at_its_place(yaml, message):
+    assert reported(yaml) == [message]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_mistake_in_a_node_is_told_at_its_place(yaml, message):
         ("set: {xyzzy: 1}", "declare it under 'blackboard:'"),
     ],
 )
-def test_a_hint_says_what_would_be_right(yaml, right):
+def test_a_hint_suggests_a_valid_spelling(yaml, right):
     assert hint(yaml) == right
 
 
@@ -266,11 +266,11 @@ def test_a_hint_says_what_would_be_right(yaml, right):
          "3:14: the parameter 'turn' has the name of a blackboard key"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_head_is_told_at_its_place(text, message):
+def test_a_mistake_in_the_header_is_reported_at_its_place(text, message):
     assert [f"{m.place.line}:{m.place.column}: {m.message}" for m in mistakes(text)] == [message]
 
 
-def test_all_mistakes_of_a_file_are_told_at_once_in_its_order():
+def test_all_mistakes_of_a_file_are_reported_together_in_order():
     text = """\
 tree: t
 blackboard: {a: inte}
@@ -290,7 +290,7 @@ root:
     ]  # fmt: skip
 
 
-def test_mistakes_know_their_node():
+def test_mistakes_have_the_path_of_their_node():
     (mistake,) = mistakes("tree: t\nroot: {sequence: [finish, {retry: {attempts: x, child: finish}}]}")
 
     assert mistake.path == "sequence/retry"
@@ -343,14 +343,14 @@ def test_depth_is_bounded():
     assert [m.message for m in mistakes(f"tree: t\nroot: {yaml}")] == ["the tree is more than 64 nodes deep"]
 
 
-def test_a_tree_that_aliases_blow_up_is_bounded():
+def test_a_tree_expanded_by_aliases_is_bounded():
     text = "tree: t\nroot:\n  sequence:\n    - &a {sequence: [" + "finish, " * 50 + "]}\n"
     text += "    - &b {sequence: [" + "*a, " * 50 + "]}\n    - {sequence: [" + "*b, " * 5 + "]}\n"
 
     assert "more than 2,000 nodes" in mistakes(text)[-1].message
 
 
-def test_sixty_nodes_are_read_in_a_moment():
+def test_sixty_nodes_are_read_quickly():
     children = "{condition: turn > 1 and not sources}, {llm_turn: {timeout_s: 9}}, {notify: x}"
     text = "tree: t\nroot:\n  sequence:\n" + f"    - sequence: [{children}]\n" * 15
     begun = time.perf_counter()

@@ -13,7 +13,7 @@ async def recorded():
     )
 
 
-async def test_a_record_tells_what_the_tree_was_told_and_what_it_did():
+async def test_a_record_has_the_inputs_and_effects_of_its_tick():
     run = await recorded()
     first, second, third = run.recording
     assert (first.tick, first.at_s, first.cause, first.causes) == (1, 0, "start", ())
@@ -24,7 +24,7 @@ async def test_a_record_tells_what_the_tree_was_told_and_what_it_did():
     assert third.changes == ((0, Status.SUCCESS), (2, Status.SUCCESS), (3, Status.SUCCESS))
 
 
-async def test_the_statuses_after_any_tick_can_be_asked_for():
+async def test_the_statuses_after_any_tick_are_available():
     run = await recorded()
     assert run.recording.statuses(0) == dict.fromkeys(run.tree.paths, Status.INVALID)
     assert list(run.recording.statuses(1).values()) == [Status.RUNNING, Status.RUNNING, Status.INVALID, Status.INVALID]
@@ -41,7 +41,7 @@ async def test_a_bounded_recording_drops_the_oldest_records_and_still_knows_all_
     assert bounded.statuses() == run.recording.statuses()
 
 
-def test_an_exception_is_described_in_bounded_length_even_if_it_cannot_speak():
+def test_an_exception_is_described_in_bounded_length_even_if_its_str_raises():
     class Mute(Exception):  # noqa: N818
         def __str__(self):
             raise RuntimeError

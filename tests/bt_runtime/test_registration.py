@@ -62,7 +62,7 @@ class Around(Decorator[NoSettings]):
         (Around, "decorator", False, False, 1),
     ],
 )
-def test_what_a_kind_is_follows_from_its_base(cls, category, waits, acts, slots):
+def test_the_category_of_a_kind_follows_from_its_base_class(cls, category, waits, acts, slots):
     kind = node("each")(cls).kind
     assert (kind.category, kind.waits, kind.acts, len(kind.slots)) == (category, waits, acts, slots)
     assert kind.summary == cls.__doc__
@@ -102,15 +102,15 @@ async def test_functions_become_conditions_and_actions():
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: condition_kind("x", says_no), "is async"),
         (lambda: action_kind("x", knows), "is not async"),
         (lambda: condition_kind("x", lambda board: True), "no docstring"),
     ],
 )
-def test_functions_of_the_wrong_sort_are_refused(make, told):
-    with pytest.raises(KindError, match=told):
+def test_sync_actions_and_async_conditions_are_refused(make, message):
+    with pytest.raises(KindError, match=message):
         make()
 
 

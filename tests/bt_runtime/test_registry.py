@@ -57,12 +57,12 @@ def test_a_registry_cannot_be_changed():
         REGISTRY.kinds["x"] = kind()
 
 
-def test_an_unknown_kind_brings_the_nearest_name():
+def test_an_unknown_kind_is_an_error_with_the_nearest_name():
     with pytest.raises(KindError, match="did you mean 'sequence'"):
         REGISTRY.kind("sequense")
 
 
-def test_errors_say_what_is_wrong():
+def test_errors_have_clear_messages():
     assert str(HotLoopError("a/b", 1000)) == "'a/b' went on for 1000 ticks in a row without waiting for anything"
     assert str(StalledError(["a", "b"])) == "nothing is pending that could wake 'a', 'b'"
     assert str(BlackboardError("no key 'x'", "x", "did you mean 'y'?")) == "no key 'x'; did you mean 'y'?"

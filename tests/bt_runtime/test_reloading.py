@@ -46,7 +46,7 @@ def test_an_unchanged_tree_is_the_same_object(trees):
     assert trees.names() == ("inner", "outer")
 
 
-def test_a_changed_subtree_serves_the_next_run_under_a_new_version(folder, trees):
+def test_a_changed_subtree_gives_a_new_version(folder, trees):
     before = trees.load("outer")
     folder.write("inner", CHANGED)
     after = trees.load("outer")
@@ -54,7 +54,7 @@ def test_a_changed_subtree_serves_the_next_run_under_a_new_version(folder, trees
     assert [node.settings.statuses for node in after.nodes() if node.kind == "scripted"] == [["FAILURE"]]
 
 
-def test_a_wrong_change_keeps_the_tree_that_was_right_and_says_why_once(folder, trees):
+def test_an_invalid_change_keeps_the_valid_tree_and_is_logged_once(folder, trees):
     before = trees.load("outer")
     folder.write("inner", WRONG)
     with structlog.testing.capture_logs() as logs:
@@ -66,7 +66,7 @@ def test_a_wrong_change_keeps_the_tree_that_was_right_and_says_why_once(folder, 
     assert "did you mean 'scripted'?" in event["mistakes"]
 
 
-def test_a_mended_file_is_taken_again(folder, trees):
+def test_a_corrected_file_is_loaded_again(folder, trees):
     before = trees.load("outer")
     folder.write("inner", WRONG)
     trees.load("outer")
@@ -74,13 +74,13 @@ def test_a_mended_file_is_taken_again(folder, trees):
     assert trees.load("outer").sha != before.sha
 
 
-def test_a_file_that_is_gone_keeps_the_tree(folder, trees):
+def test_a_deleted_file_keeps_the_tree(folder, trees):
     before = trees.load("outer")
     (folder.path / "inner.yaml").unlink()
     assert trees.load("outer") is before
 
 
-def test_a_file_in_a_folder_that_is_searched_earlier_takes_over(folder, tmp_path):
+def test_a_file_in_a_folder_that_is_searched_earlier_replaces_the_tree(folder, tmp_path):
     own = Folder(tmp_path / "own")
     own.path.mkdir()
     trees = ReloadingTrees(TreeLibrary([own.path, folder.path], registry=registry_of()))
@@ -89,13 +89,13 @@ def test_a_file_in_a_folder_that_is_searched_earlier_takes_over(folder, tmp_path
     assert trees.load("outer").sha != before.sha
 
 
-def test_a_tree_that_never_was_right_is_an_error_each_time(folder, trees):
+def test_a_tree_without_a_valid_version_is_an_error_each_time(folder, trees):
     folder.write("inner", WRONG)
     for _ in range(2):
         with pytest.raises(TreeFileError):
             trees.load("outer")
 
 
-def test_an_unknown_tree_is_told_with_the_nearest_name(trees):
+def test_an_unknown_tree_is_reported_with_the_nearest_name(trees):
     with pytest.raises(TreeNotFoundError, match="'outer'"):
         trees.load("outr")

@@ -102,7 +102,7 @@ def test_svg_has_a_box_for_each_node_and_an_edge_to_each_child():
     ]  # fmt: skip
 
 
-def test_svg_boxes_stand_inside_the_picture_and_do_not_overlap():
+def test_svg_boxes_are_inside_the_picture_and_do_not_overlap():
     picture = ET.fromstring(render(TREE, "svg"))
     names = {"s": "http://www.w3.org/2000/svg"}
     boxes = [
@@ -145,7 +145,7 @@ def test_an_unknown_format_is_refused():
         render(TREE, "png")
 
 
-def test_statuses_that_are_none_are_shown_as_invalid():
+def test_unknown_statuses_are_shown_as_invalid():
     assert "[-] finish" in render(tree("finish"), "text", {"finish": "<b>"})
 
 

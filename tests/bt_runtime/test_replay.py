@@ -135,7 +135,7 @@ async def recorded_run(text, events):
 
 @PROPERTY
 @given(TREES, EVENTS)
-def test_a_replay_of_any_run_does_the_same_tick_by_tick(spec, events):
+def test_a_replay_of_any_run_repeats_it_tick_by_tick(spec, events):
     text = json.dumps(
         {"tree": "demo", "blackboard": {"count": {"type": "int", "default": 0}, "found": "any"}, "root": spec}
     )
@@ -251,7 +251,7 @@ async def recorded(root, **options):
     )
 
 
-def built_anew(root):
+def rebuilt(root):
     registry = registry_of()
     return build(read_tree(tree(root), file="<test>", registry=registry), registry=registry)
 
@@ -259,46 +259,50 @@ def built_anew(root):
 BEFORE = "sequence: [action: x, {set: {count: 1}}, {scripted: [RUNNING, SUCCESS]}]"
 
 
-async def test_a_replay_against_an_edited_tree_shows_where_it_first_does_something_else():
+async def test_a_replay_of_an_edited_tree_shows_the_first_tick_that_differs():
     run = await recorded(BEFORE)
-    edited = built_anew("sequence: [action: x, {set: {count: 2}}, {scripted: [RUNNING, SUCCESS]}]")
-    told = replay(edited, run.recording, paths=run.tree.paths)
-    assert told.diverged_at == 2
+    edited = rebuilt("sequence: [action: x, {set: {count: 2}}, {scripted: [RUNNING, SUCCESS]}]")
+    replayed = replay(edited, run.recording, paths=run.tree.paths)
+    assert replayed.diverged_at == 2
     assert edited.blackboard["count"] == 2
 
 
-async def test_a_node_that_was_added_where_the_run_never_came_is_no_difference():
+async def test_a_node_added_where_the_run_never_came_is_not_a_difference():
     before = "selector: [{scripted: [RUNNING, SUCCESS]}, {set: {count: 1}}]"
     after = "selector: [{scripted: [RUNNING, SUCCESS]}, {inverter: {condition: turn > 3}}, {set: {count: 1}}]"
     run = await run_root(before)
-    assert replay(built_anew(after), run.recording, paths=run.tree.paths).diverged_at is None
+    assert replay(rebuilt(after), run.recording, paths=run.tree.paths).diverged_at is None
 
 
-async def test_a_replay_tells_which_outcomes_an_edited_tree_did_not_ask_for_and_which_it_lacks():
+async def test_a_replay_reports_outcomes_that_were_not_requested_and_requests_without_outcome():
     run = await recorded(BEFORE)
-    told = replay(built_anew("sequence: [{action: {name: other, call: x}}]"), run.recording, paths=run.tree.paths)
-    assert (told.diverged_at, told.missing, told.unanswered) == (1, ("sequence/action@1",), ("sequence/other@1",))
+    replayed = replay(rebuilt("sequence: [{action: {name: other, call: x}}]"), run.recording, paths=run.tree.paths)
+    assert (replayed.diverged_at, replayed.missing, replayed.unanswered) == (
+        1,
+        ("sequence/action@1",),
+        ("sequence/other@1",),
+    )
 
 
 async def test_an_edited_tree_that_ends_sooner_diverges_there():
     run = await run_root("scripted: [RUNNING, RUNNING, SUCCESS]")
-    told = replay(built_anew("scripted: [RUNNING, SUCCESS]"), run.recording)
-    assert (told.diverged_at, len(told.records)) == (2, 2)
+    replayed = replay(rebuilt("scripted: [RUNNING, SUCCESS]"), run.recording)
+    assert (replayed.diverged_at, len(replayed.records)) == (2, 2)
 
 
-async def test_a_recorded_delivery_that_an_edited_tree_cannot_take_is_an_error_in_the_record():
+async def test_a_recorded_delivery_that_an_edited_tree_does_not_accept_is_an_error_in_the_record():
     run = await run_root("condition: count == 3", started=lambda loop: loop.deliver("count", 3))
     registry = registry_of()
     edited = build(
         read_tree("tree: demo\nroot: {scripted: [SUCCESS]}", file="<test>", registry=registry), registry=registry
     )
-    told = replay(edited, run.recording)
-    assert told.diverged_at == 1
-    assert "no blackboard key 'count'" in told.records[0].errors[0].error
+    replayed = replay(edited, run.recording)
+    assert replayed.diverged_at == 1
+    assert "no blackboard key 'count'" in replayed.records[0].errors[0].error
 
 
 async def test_a_replay_starts_nothing():
     run = await recorded(BEFORE)
-    again = built_anew(BEFORE)
+    again = rebuilt(BEFORE)
     assert replay(again, run.recording).diverged_at is None
     assert again.blackboard["count"] == 1

@@ -51,7 +51,7 @@ async def test_a_run_with_nothing_to_do_is_never_ticked():
     assert not [each for each in asyncio.all_tasks() if each is not asyncio.current_task()]
 
 
-async def test_a_cancel_is_seen_by_a_guard_while_something_is_under_way():
+async def test_a_guard_sees_a_cancel_while_work_is_running():
     recording = Recording()
     loop = RunLoop(waiting_tree(substitutes={"loop/action": action_from(asyncio.Event().wait)}), observers=[recording])
     task = asyncio.create_task(loop.run())
@@ -63,19 +63,19 @@ async def test_a_cancel_is_seen_by_a_guard_while_something_is_under_way():
     assert list(recording)[1].deliveries == (("cancel_requested", True),)
 
 
-async def test_a_delivery_before_the_run_is_told_at_the_first_tick():
+async def test_a_delivery_before_the_run_is_part_of_the_first_tick():
     run = await run_root("condition: count == 3", started=lambda loop: loop.deliver("count", 3))
     assert run.status is S
     assert next(iter(run.recording)).cause == "start"
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "message"),
     [("conut", 1, "no blackboard key 'conut'.*'count'"), ("count", "three", "'count' must be a whole number")],
 )
-async def test_a_wrong_delivery_is_an_error_of_who_delivers_and_of_nobody_else(key, value, told):
+async def test_a_wrong_delivery_raises_only_in_the_caller(key, value, message):
     def deliver(loop):
-        with pytest.raises(BlackboardError, match=told):
+        with pytest.raises(BlackboardError, match=message):
             loop.deliver(key, value)
 
     assert (await run_root("scripted: [SUCCESS]", started=deliver)).status is S
@@ -110,7 +110,7 @@ async def test_nodes_that_nothing_will_wake_end_the_run_with_an_error_that_names
     assert set(run.recording.statuses().values()) == {Status.INVALID}, "the end is recorded, too"
 
 
-async def test_a_hot_loop_is_found_within_bounded_ticks_and_lets_others_run():
+async def test_a_hot_loop_is_detected_within_bounded_ticks_and_other_tasks_run():
     turns = 0
 
     async def other():
@@ -128,7 +128,7 @@ async def test_a_hot_loop_is_found_within_bounded_ticks_and_lets_others_run():
     assert turns >= 15
 
 
-async def test_a_node_that_asks_for_a_time_that_has_passed_is_a_hot_loop_too():
+async def test_a_deadline_in_the_past_at_every_tick_is_a_hot_loop():
     @node("impatient", waits=True)
     class Impatient(Node[NoSettings]):
         """RUNNING, and wants to be ticked in the past."""
@@ -142,7 +142,7 @@ async def test_a_node_that_asks_for_a_time_that_has_passed_is_a_hot_loop_too():
     assert run.result.error.path == "impatient"
 
 
-async def test_work_that_cannot_even_start_does_not_starve_others():
+async def test_work_that_fails_to_start_does_not_block_others():
     others = 0
 
     def broken():
@@ -185,7 +185,7 @@ async def test_an_outcome_that_came_before_the_deadline_counts_even_if_both_are_
     assert built.context.now_s == pytest.approx(4.9)
 
 
-async def test_of_two_outcomes_around_a_deadline_the_tree_sees_the_earlier_one_in_time():
+async def test_an_outcome_from_before_a_deadline_is_in_time_and_a_later_one_is_not():
     clock = FakeClock(jump=False)
     both, recording = asyncio.Event(), Recording()
 
@@ -203,8 +203,8 @@ async def test_of_two_outcomes_around_a_deadline_the_tree_sees_the_earlier_one_i
     clock._now_s = 4.0  # without waking the loop
     both.set()
     assert (await task).status is S
-    told = [(record.at_s, [o.key for o in record.outcomes if o.state == "done"]) for record in recording]
-    assert told[1] == (4.0, ["loop/parallel/action@1"])
+    message = [(record.at_s, [o.key for o in record.outcomes if o.state == "done"]) for record in recording]
+    assert message[1] == (4.0, ["loop/parallel/action@1"])
     assert built.blackboard["termination_reason"] == "timeout"
 
 
@@ -225,7 +225,7 @@ async def test_requests_start_in_the_order_in_which_they_were_posted():
     assert order == names
 
 
-async def test_a_deadline_is_told_once():
+async def test_a_deadline_causes_one_tick():
     @node("once", waits=True)
     class Once(Node[NoSettings]):
         """Waits for 5 s, then for nothing."""
@@ -240,7 +240,7 @@ async def test_a_deadline_is_told_once():
     assert [record.cause for record in run.recording] == ["start", "deadline", "end"]
 
 
-async def test_an_observer_that_raises_is_dropped_and_the_others_go_on(capsys):
+async def test_an_observer_that_raises_is_dropped_and_the_others_stay(capsys):
     class Broken:
         calls = 0
 
@@ -267,7 +267,7 @@ async def test_real_time_wakes_a_run_without_polling():
     assert [record.cause for record in recording] == ["start", "deadline"]
 
 
-async def test_substitutes_stand_at_their_paths():
+async def test_substitutes_replace_the_nodes_at_their_paths():
     run = await run_root(
         "sequence: [{action: x}, {retry: {attempts: 1, child: {action: y}}}]",
         substitutes={"sequence/action": scripted("RUNNING", "SUCCESS"), "sequence/retry": scripted("FAILURE")},

@@ -133,7 +133,7 @@ def test_the_schema_accepts_a_whole_tree():
 
 
 @pytest.mark.parametrize("root", RIGHT)
-def test_what_the_reader_takes_the_schema_takes(root):
+def test_the_schema_accepts_what_the_reader_accepts(root):
     read_tree(tree(root), file="t", registry=REGISTRY)
 
     assert valid(tree(root))
@@ -157,7 +157,7 @@ def test_a_typing_slip_is_refused_by_both(root):
         "{subtree: {tree: other, with: {a: '${x}', b: [1]}}}",
     ],
 )
-def test_a_parameter_may_stand_for_any_setting(root):
+def test_a_parameter_is_allowed_in_any_setting(root):
     assert valid(tree(root))
 
 
@@ -173,7 +173,7 @@ def test_a_parameter_may_stand_for_any_setting(root):
         ("descripton: x", False),
     ],
 )
-def test_the_head_is_checked(head, right):
+def test_the_header_is_checked(head, right):
     assert valid(tree("finish", head)) is right
 
 
@@ -185,6 +185,6 @@ def test_every_kind_is_described_for_completion():
         assert SCHEMA["$defs"][f"kind.{kind.name}"]["description"].startswith(kind.summary)
 
 
-def test_every_reference_leads_somewhere():
+def test_every_reference_is_defined():
     for target in re.findall(r'"#/\$defs/([^"]+)"', json.dumps(SCHEMA)):
         assert target in SCHEMA["$defs"]

@@ -10,7 +10,7 @@ from tests.bt_runtime.running import F, S, live, until_idle
 
 
 class Warden:
-    """Starts what it is told to, and keeps what it was shown."""
+    """Starts the requests that it is configured for, and records each standing."""
 
     def __init__(self, *, until_s=None, may_start=lambda standing: standing.posted, raises=None):
         self.until_s, self.may_start, self.raises = until_s, may_start, raises
@@ -41,7 +41,7 @@ def waiting(ends):
     return work
 
 
-async def test_the_deadline_of_a_supervisor_wakes_a_tree_that_waits_for_something_else_and_ends_it():
+async def test_the_deadline_of_a_supervisor_wakes_a_waiting_tree_and_ends_it():
     ends, recording, clock = [], Recording(), FakeClock()
     built = live(
         "sequence: [action: x, {set: {count: 1}}]", substitutes={"sequence/action": action_from(waiting(ends))}
@@ -79,7 +79,7 @@ def _work():
     }
 
 
-async def test_what_a_supervisor_holds_is_posted_again_and_can_start_later():
+async def test_a_held_request_is_offered_again_and_can_start_later():
     order = []
 
     def work(name):
@@ -102,7 +102,7 @@ async def test_what_a_supervisor_holds_is_posted_again_and_can_start_later():
     assert one_by_one.seen[1][1] == ["parallel/action#2@1"]
 
 
-async def test_what_was_held_when_its_node_is_halted_never_starts():
+async def test_a_held_request_of_a_halted_node_never_starts():
     begun = []
 
     async def work():
@@ -125,7 +125,7 @@ async def test_an_error_of_the_supervisor_ends_the_run_with_it():
 
 
 @pytest.mark.parametrize("delivered_s", [3.0, 8.0])
-async def test_what_came_before_the_deadline_is_told_before_it(delivered_s):
+async def test_events_from_before_a_deadline_are_handled_before_it(delivered_s):
     clock, recording = FakeClock(jump=False), Recording()
     built = live("action: x", substitutes={"action": action_from(waiting([]))})
     loop = RunLoop(built, clock=clock, observers=[recording], supervisor=Warden(until_s=5.0))
@@ -135,5 +135,5 @@ async def test_what_came_before_the_deadline_is_told_before_it(delivered_s):
     loop.deliver("count", 1)
     clock.advance(10)
     await task
-    told = [(record.cause, record.at_s) for record in recording][1:-1]
-    assert told == ([("delivery", 3.0), ("deadline", 13.0)] if delivered_s < 5 else [("delivery", 8.0)])
+    ticks = [(record.cause, record.at_s) for record in recording][1:-1]
+    assert ticks == ([("delivery", 3.0), ("deadline", 13.0)] if delivered_s < 5 else [("delivery", 8.0)])

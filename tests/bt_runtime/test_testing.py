@@ -32,7 +32,7 @@ async def test_a_jumping_clock_lets_tasks_finish_before_it_jumps():
     assert (run.status, clock.now()) == (S, 0)
 
 
-async def test_a_jumping_clock_goes_on_although_something_never_rests():
+async def test_a_jumping_clock_jumps_even_if_a_task_never_rests():
     clock = FakeClock()
 
     async def restless():
@@ -56,7 +56,7 @@ async def test_a_jumping_clock_is_shared_by_several_runs_in_the_order_of_time():
     assert order == [(0, 0), (1, 1), (1, 1), (2, 2), (3, 3)]
 
 
-async def test_a_clock_that_does_not_jump_moves_only_when_it_is_told_to():
+async def test_a_clock_without_jump_moves_only_on_request():
     clock = FakeClock(start_s=100, jump=False)
     sleeping = asyncio.create_task(clock.sleep(10))
     for _ in range(50):
@@ -70,7 +70,7 @@ async def test_a_clock_that_does_not_jump_moves_only_when_it_is_told_to():
     assert clock.now() == 110
 
 
-async def test_a_cancelled_sleep_leaves_nothing_behind():
+async def test_a_cancelled_sleep_leaves_no_waiter():
     clock = FakeClock(jump=False)
     sleeping = asyncio.create_task(clock.sleep(10))
     await asyncio.sleep(0)
@@ -79,7 +79,7 @@ async def test_a_cancelled_sleep_leaves_nothing_behind():
     assert clock._waiting == []
 
 
-async def test_scripted_goes_through_its_script_and_stays_at_its_end():
+async def test_scripted_follows_its_script_and_repeats_the_last_status():
     run = await run_root("repeat: {times: 3, child: {scripted: [RUNNING, SUCCESS, RUNNING, SUCCESS]}}")
     assert (run.status, run.ticks_of("repeat/scripted")) == (S, [1, 2, 3, 4, 5])
 
@@ -90,12 +90,12 @@ async def test_scripted_refuses_other_scripts(script):
         await run_root(f"scripted: {script}")
 
 
-async def test_a_substitute_for_a_path_that_is_not_there_is_an_error_that_names_it():
+async def test_a_substitute_for_an_unknown_path_is_an_error_that_names_it():
     with pytest.raises(KindError, match=r"no node at \['sequence/actoin'\] in tree 'demo'"):
         await run_root("sequence: [action: x]", substitutes={"sequence/actoin": scripted("SUCCESS")})
 
 
-async def test_the_fake_host_remembers_and_answers():
+async def test_the_fake_host_records_calls_and_returns_results():
     async def later(arguments):
         return arguments["n"] * 2
 
@@ -109,7 +109,7 @@ async def test_the_fake_host_remembers_and_answers():
     assert [name for name, _ in host.calls] == ["double", "triple", "broken", "other"]
 
 
-async def test_keys_and_kinds_of_a_host_can_be_brought_along():
+async def test_a_host_can_add_keys_and_kinds():
     def is_late(board):
         """SUCCESS when it is late."""
         return board["hour"] > 22

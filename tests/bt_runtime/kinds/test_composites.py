@@ -15,7 +15,7 @@ SEQUENCES = [
 
 
 @pytest.mark.parametrize(("children", "status", "ended"), SEQUENCES)
-async def test_a_sequence_goes_on_while_its_children_succeed(children, status, ended):
+async def test_a_sequence_continues_while_its_children_succeed(children, status, ended):
     run = await run_root(f"sequence: {children}")
     assert run.status is status
     assert sum(each is not Status.INVALID for each in list(run.recording.statuses().values())[1:]) == ended
@@ -44,7 +44,7 @@ async def test_with_memory_a_child_that_has_ended_is_not_ticked_again(kind, firs
     assert run.ticks_of(f"{kind}/scripted#2") == [1, 2, 3]
 
 
-async def test_a_reactive_sequence_asks_its_conditions_again_and_halts_what_is_running():
+async def test_a_reactive_sequence_ticks_its_conditions_again_and_halts_the_running_child():
     clock = FakeClock()
     run = await run_root(
         "sequence: {memory: false, children: [condition: turn < 9, action: slow]}",
@@ -68,7 +68,7 @@ async def test_a_reactive_selector_lets_a_higher_priority_preempt_and_forgets_th
     assert run.tree.nodes[3].halts == 1
 
 
-async def test_an_action_before_something_running_in_a_reactive_sequence_is_refused_before_anything_runs():
+async def test_an_action_before_running_work_in_a_reactive_sequence_is_refused_by_the_reader():
     with pytest.raises(TreeFileError, match="would be run again at every tick"):
         await run_root("sequence: {memory: false, children: [set: {count: 1}, action: slow]}")
 
@@ -94,19 +94,19 @@ PARALLELS = [
 
 
 @pytest.mark.parametrize(("success", "failure", "script", "status"), PARALLELS)
-async def test_a_parallel_counts_as_its_policies_say(success, failure, script, status):
+async def test_a_parallel_ends_by_its_policies(success, failure, script, status):
     children = ", ".join(f"{{scripted: [{each}]}}" for each in script.split())
     run = await run_root(f"parallel: {{success: {success}, failure: {failure}, children: [{children}]}}")
     assert run.status is status
 
 
-async def test_a_parallel_that_wants_more_successes_than_it_has_children_is_refused():
+async def test_a_parallel_with_more_successes_than_children_is_refused():
     with pytest.raises(TreeFileError, match="5 children must succeed, and there are 2"):
         await run_root("parallel: {success: 5, children: [{scripted: [SUCCESS]}, {scripted: [SUCCESS]}]}")
 
 
 @pytest.mark.parametrize("success", ["0", "-1", "some", "true", "1.5"])
-async def test_a_parallel_refuses_a_number_of_successes_that_makes_no_sense(success):
+async def test_a_parallel_refuses_an_impossible_number_of_successes(success):
     with pytest.raises(TreeFileError, match="'success' must be"):
         await run_root(f"parallel: {{success: {success}, children: [{{scripted: [SUCCESS]}}]}}")
 
@@ -130,7 +130,7 @@ async def test_a_parallel_that_ends_halts_and_awaits_the_children_that_are_runni
     assert run.recording.statuses()["parallel/slow"] is Status.INVALID
 
 
-async def test_a_parallel_keeps_its_limit_of_running_children_and_starts_them_in_order():
+async def test_a_parallel_limits_its_running_children_and_starts_them_in_order():
     clock = FakeClock()
     now: list[str] = []
     most, order = 0, []
@@ -167,7 +167,7 @@ async def test_a_child_that_has_ended_is_not_ticked_again_by_a_parallel():
 
 
 @pytest.mark.parametrize("kind", ["sequence", "selector", "parallel"])
-async def test_a_composite_starts_afresh_in_every_round(kind):
+async def test_a_composite_starts_again_in_every_round(kind):
     run = await run_root(
         f"repeat: {{times: 3, child: {{{kind}: [{{scripted: [SUCCESS]}}]}}}}",
         substitutes={f"repeat/{kind}/scripted": scripted("SUCCESS")},

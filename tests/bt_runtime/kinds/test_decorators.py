@@ -17,7 +17,7 @@ SIMPLE = [
 
 
 @pytest.mark.parametrize(("kind", "child", "status"), SIMPLE)
-async def test_inverter_and_force_change_the_answer_when_the_child_has_ended(kind, child, status):
+async def test_inverter_and_force_change_the_result_when_the_child_has_ended(kind, child, status):
     run = await run_root(f"{kind}: {{scripted: [RUNNING, {child}]}}")
     assert (run.status, run.result.ticks) == (status, 2)
 
@@ -27,7 +27,7 @@ async def test_repeat_needs_the_child_to_succeed_a_number_of_times():
     assert (run.status, run.value("count"), run.result.ticks) == (S, 3, 3)
 
 
-async def test_repeat_fails_with_its_child_and_counts_afresh_in_the_next_round():
+async def test_repeat_fails_with_its_child_and_counts_again_in_the_next_round():
     run = await run_root("""
 retry:
   attempts: 2
@@ -37,7 +37,7 @@ retry:
     assert (run.status, run.result.ticks) == (S, 4)
 
 
-async def test_retry_waits_longer_each_time_but_never_longer_than_the_bound():
+async def test_the_waits_of_retry_grow_up_to_the_bound():
     clock = FakeClock()
     times = []
 
@@ -60,7 +60,7 @@ async def test_retry_stops_when_the_child_succeeds_and_may_try_again_at_once():
     assert (run.status, clock.now(), run.result.ticks) == (S, 0, 3)
 
 
-async def test_retry_survives_a_factor_that_no_number_can_hold():
+async def test_retry_accepts_a_factor_that_overflows():
     clock = FakeClock()
     run = await run_root(
         "retry: {attempts: 40, backoff_s: 1, factor: 1.0e+300, max_backoff_s: 2, child: {scripted: [FAILURE]}}",
@@ -78,7 +78,7 @@ async def test_a_halt_during_the_wait_of_a_retry_forgets_its_deadline():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ("{attempts: 0", "'attempts' must be at least 1"),
         ("{attempts: 2, backoff_s: -1", "'backoff_s' must be"),
@@ -87,8 +87,8 @@ async def test_a_halt_during_the_wait_of_a_retry_forgets_its_deadline():
         ("{backoff_s: 1", "needs 'attempts'"),
     ],
 )
-async def test_retry_refuses_settings_that_make_no_sense(settings, told):
-    with pytest.raises(TreeFileError, match=told):
+async def test_retry_refuses_invalid_settings(settings, message):
+    with pytest.raises(TreeFileError, match=message):
         await run_root(f"retry: {settings}, child: {{scripted: [FAILURE]}}}}")
 
 
@@ -108,7 +108,7 @@ async def test_a_timeout_halts_its_child_when_the_time_is_over():
     assert (run.status, ends, clock.now()) == (F, [7.5], 7.5)
 
 
-async def test_a_child_in_time_leaves_no_deadline_behind():
+async def test_a_child_that_ends_in_time_leaves_no_deadline():
     clock = FakeClock()
     run = await run_root(
         "sequence: [{timeout: {seconds: 9, child: {action: x}}}, {action: y}]",
@@ -122,7 +122,7 @@ async def test_a_child_in_time_leaves_no_deadline_behind():
     assert [record.cause for record in run.recording] == ["start", "outcome", "outcome"]
 
 
-async def test_the_time_of_a_timeout_begins_anew_in_every_round():
+async def test_a_timeout_starts_again_in_every_round():
     clock = FakeClock()
     run = await run_root(
         "repeat: {times: 3, child: {timeout: {seconds: 5, child: {action: x}}}}",
@@ -133,7 +133,7 @@ async def test_the_time_of_a_timeout_begins_anew_in_every_round():
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", ".inf", ".nan", "'5'"])
-async def test_a_timeout_refuses_a_time_that_makes_no_sense(seconds):
+async def test_a_timeout_refuses_an_invalid_time(seconds):
     with pytest.raises(TreeFileError, match="'seconds' must be"):
         await run_root(f"timeout: {{seconds: {seconds}, child: {{scripted: [SUCCESS]}}}}")
 
@@ -149,7 +149,7 @@ async def test_finally_runs_then_however_its_child_has_ended(child, then, status
     assert run.ticks_of("finally/scripted#2") == [2, 3]
 
 
-async def test_finally_runs_then_also_after_an_exception_in_its_child():
+async def test_finally_runs_then_after_an_exception_in_its_child():
     run = await run_root("""
 finally:
   child: {set: {count: 1 / 0}}
@@ -164,7 +164,7 @@ async def test_a_loop_runs_until_its_expression_is_true():
     assert (run.status, run.value("count"), run.result.ticks) == (S, 3, 3)
 
 
-async def test_a_loop_whose_end_has_come_already_never_ticks_its_child():
+async def test_a_loop_whose_until_is_true_at_the_start_never_ticks_its_child():
     run = await run_root("loop: {until: turn == 5, child: {set: {count: count + 1}}}")
     assert (run.status, run.value("count")) == (S, 0)
 
@@ -178,13 +178,13 @@ async def test_a_guard_ends_the_loop_before_the_next_round():
     assert (run.status, run.value("count")) == (S, 4)
 
 
-async def test_the_first_guard_that_fails_is_the_last_that_is_asked():
+async def test_guards_after_the_first_failing_one_are_not_ticked():
     run = await run_root("loop: {guards: [condition: turn > 9, condition: turn > 8], child: {scripted: [SUCCESS]}}")
     assert run.recording.visited() == [["loop", "loop/condition"]]
 
 
-async def test_a_guard_interrupts_what_is_under_way_and_nothing_goes_on_before_that_has_ended():
-    clock, told = FakeClock(), []
+async def test_a_guard_interrupts_running_work_and_the_tree_continues_only_after_it_has_ended():
+    clock, events = FakeClock(), []
 
     async def slow():
         try:
@@ -192,11 +192,11 @@ async def test_a_guard_interrupts_what_is_under_way_and_nothing_goes_on_before_t
         except asyncio.CancelledError:
             for _ in range(20):
                 await asyncio.sleep(0)
-            told.append("the turn has ended")
+            events.append("the turn has ended")
             return "kept"
 
     async def next_step():
-        told.append("what comes after")
+        events.append("what comes after")
 
     run = await run_root(
         """
@@ -212,7 +212,7 @@ sequence:
         started=lambda loop: asyncio.get_running_loop().call_soon(loop.cancel),
     )
     assert run.status is S
-    assert told == ["the turn has ended", "what comes after"]
+    assert events == ["the turn has ended", "what comes after"]
     records = list(run.recording)
     assert records[1].cause == "delivery"
     assert [(o.key, o.state, o.value) for o in records[2].outcomes] == [("sequence/loop/action@1", "cancelled", "kept")]
@@ -279,7 +279,7 @@ async def _run_library(folder, text, **options):
     return await run_tree(TreeLibrary([folder], registry=registry).load("main"), registry=registry, **options)
 
 
-async def test_a_subtree_stands_in_its_place_with_its_arguments_on_the_same_blackboard(tmp_path):
+async def test_a_subtree_is_included_with_its_arguments_and_shares_the_blackboard(tmp_path):
     run = await _run_library(
         tmp_path,
         "tree: main\nblackboard: {count: {type: int, default: 1}}\nroot:\n  sequence:\n"

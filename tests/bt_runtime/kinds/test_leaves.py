@@ -8,12 +8,12 @@ from tests.bt_runtime.running import F, S, run_root
 
 
 @pytest.mark.parametrize(("when", "status"), [("turn > 3", S), ("turn > 5", F), ("not sources and turn == 5", S)])
-async def test_a_condition_asks_the_blackboard(when, status):
+async def test_a_condition_tests_the_blackboard(when, status):
     run = await run_root(f'condition: "{when}"')
     assert (run.status, run.result.ticks) == (status, 1)
 
 
-async def test_a_condition_that_cannot_be_evaluated_fails_and_says_why():
+async def test_a_condition_that_cannot_be_evaluated_fails_with_an_error():
     run = await run_root("condition: found > 3")
     assert run.status is F
     (error,) = run.result.errors
@@ -32,19 +32,19 @@ async def test_set_writes_in_the_order_of_the_file_and_sees_its_own_writes():
     assert next(iter(run.recording)).writes == (("count", 6), ("turn", 12), ("hint", "done"), ("found", True))
 
 
-async def test_set_fails_at_the_first_wrong_value_and_keeps_what_it_wrote_before():
+async def test_set_fails_at_the_first_wrong_value_and_keeps_earlier_writes():
     run = await run_root("set: {count: 7, hint: turn, turn: 0}")
     assert (run.status, run.value("count"), run.value("hint"), run.value("turn")) == (F, 7, "", 5)
     assert "must be text, not 5" in run.result.errors[0].error
 
 
 @pytest.mark.parametrize("key", ["termination_reason", "conut", "cancel_requested"])
-async def test_set_on_a_key_that_cannot_be_written_is_refused_before_anything_runs(key):
+async def test_set_on_a_read_only_key_is_refused_by_the_reader(key):
     with pytest.raises(TreeFileError, match=key):
         await run_root(f"set: {{{key}: 1}}")
 
 
-async def test_an_action_calls_the_host_with_evaluated_arguments_and_keeps_the_result():
+async def test_an_action_calls_the_host_with_evaluated_arguments_and_stores_the_result():
     host = FakeHost({"search": ["a", "b"]})
     run = await run_root(
         "action: {call: search, with: {query: question, limit: turn * 2, exact: true}, into: sources}", host=host
@@ -55,7 +55,7 @@ async def test_an_action_calls_the_host_with_evaluated_arguments_and_keeps_the_r
 
 
 @pytest.mark.parametrize(
-    ("results", "told"),
+    ("results", "error"),
     [
         ({"search": OSError("no network")}, "OSError: no network"),
         ({}, "LookupError: the fake host has no action 'search'"),
@@ -63,10 +63,10 @@ async def test_an_action_calls_the_host_with_evaluated_arguments_and_keeps_the_r
     ],
     ids=["raises", "is unknown", "answers something of another type"],
 )
-async def test_an_action_fails_when_the_host(results, told):
+async def test_an_action_fails_when_the_host(results, error):
     run = await run_root("action: {call: search, into: sources}", host=FakeHost(results))
     assert run.status is F
-    assert run.result.errors[0].error.startswith(told)
+    assert run.result.errors[0].error.startswith(error)
 
 
 async def test_an_action_whose_arguments_cannot_be_evaluated_fails():
@@ -88,7 +88,7 @@ async def test_a_halted_action_is_cancelled_and_awaited():
     assert (run.status, ends) == (F, [3])
 
 
-async def test_notify_fills_in_values_and_tells_the_host():
+async def test_notify_inserts_values_and_notifies_the_host():
     host = FakeHost()
     run = await run_root(
         "notify: {message: 'Turn {turn}, {found}, {not a key}', topic: x, severity: warning}", host=host
@@ -121,7 +121,7 @@ async def test_notify_fails_when_the_host_raises():
     assert run.result.errors[0].error == "CancelledError: a strange host"
 
 
-async def test_a_tree_without_a_host_says_so_in_the_record():
+async def test_a_call_without_a_host_is_an_error_in_the_record():
     run = await run_root("sequence: [{force_success: {notify: hello}}, {action: search}]", host=None)
     assert run.status is F
     assert [error.path for error in run.result.errors] == ["sequence/force_success/notify", "sequence/action"]

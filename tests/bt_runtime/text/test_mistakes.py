@@ -5,7 +5,7 @@ from bt_runtime.text import Mistake, Place, format_mistakes, in_order
 SOURCE = "root:\n    - llm_turn: {timeout: 120}\n"
 
 
-def test_a_mistake_reads_like_a_compilers():
+def test_a_mistake_is_formatted_like_a_compiler_message():
     mistake = Mistake(
         Place("trees/oracle.yaml", 2, 18), "'llm_turn' has no setting 'timeout'", "did you mean 'timeout_s'?"
     )
@@ -33,7 +33,7 @@ def test_without_the_source_the_line_is_left_out():
         pytest.param("a", 9, "a", 1, id="a column behind the end is the end"),
     ],
 )
-def test_the_caret_stands_below_its_character(line, column, shown, caret):
+def test_the_caret_is_below_its_character(line, column, shown, caret):
     lines = format_mistakes([Mistake(Place("f", 1, column), "no")], {"f": line}).splitlines()
 
     assert lines[1] == f"    1 | {shown}"
@@ -49,7 +49,7 @@ def test_a_long_line_is_shown_around_its_caret(column):
     assert shown[caret.index("^")] == line[column - 1]
 
 
-def test_what_is_printed_obeys_nothing_from_outside():
+def test_untrusted_text_is_printed_without_control_characters():
     mistake = Mistake(Place("a\nb\x1b", 1, 1), "bad \x07 \u2028 " + "x" * 10_000, "hint\r\n")
     text = format_mistakes([mistake], {"a\nb\x1b": "\x9b31m"})
 
@@ -57,7 +57,7 @@ def test_what_is_printed_obeys_nothing_from_outside():
     assert len(text) < 800
 
 
-def test_mistakes_are_sorted_by_place_and_told_once():
+def test_mistakes_are_sorted_by_place_without_duplicates():
     late, early = Mistake(Place("a", 3, 1), "late"), Mistake(Place("a", 1, 9), "early")
 
     assert in_order([late, early, late]) == (early, late)

@@ -40,7 +40,7 @@ def test_several_near_names_come_best_first():
     assert near("note", ["notes.md", "Note", "nota", "x"], most=2) == ("Note", "nota")
 
 
-def test_the_known_name_is_given_as_it_is_written():
+def test_the_known_name_keeps_its_spelling():
     assert closest("my-notes.MD", ["My_Notes.md"]) == "My_Notes.md"
 
 

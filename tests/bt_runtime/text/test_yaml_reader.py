@@ -12,7 +12,7 @@ def read(text) -> Document:
     return read_yaml(text, file="f.yaml")
 
 
-def told(text):
+def reported(text):
     """`line:column: message` of each mistake."""
     return [f"{m.place.line}:{m.place.column}: {m.message}" for m in read(text).mistakes]
 
@@ -112,8 +112,8 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
             id="unclosed quote"),
     ],
 )  # fmt: skip
-def test_mistakes_are_told_at_their_place(text, mistakes):
-    assert told(text) == mistakes
+def test_mistakes_are_reported_at_their_place(text, mistakes):
+    assert reported(text) == mistakes
 
 
 @pytest.mark.parametrize(
@@ -127,28 +127,28 @@ def test_mistakes_are_told_at_their_place(text, mistakes):
     ],
 )
 def test_nesting_is_bounded(text):
-    assert [mistake.split(": ")[1] for mistake in told(text)] == ["the file is nested more than 100 levels deep"]
+    assert [mistake.split(": ")[1] for mistake in reported(text)] == ["the file is nested more than 100 levels deep"]
 
 
 def test_nesting_that_aliases_make_is_bounded():
     text = "a: &a [" + "[" * 60 + "]" * 60 + "]\nb: &b [" + "[" * 60 + "*a" + "]" * 60 + "]"
 
-    assert "nested more than 100" in told(text)[0]
+    assert "nested more than 100" in reported(text)[0]
 
 
 def test_an_alias_bomb_is_refused_before_it_explodes():
     text = "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
     text += "".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 10)}]\n" for old, new in pairwise("abcdefghi"))
 
-    assert told(text) == ["5:8: the file has more than 20,000 values"]
+    assert reported(text) == ["5:8: the file has more than 20,000 values"]
 
 
 def test_values_are_bounded():
-    assert told("[" + "a," * 30_000 + "]") == ["1:40000: the file has more than 20,000 values"]
+    assert reported("[" + "a," * 30_000 + "]") == ["1:40000: the file has more than 20,000 values"]
 
 
-def test_size_is_told_before_parsing():
-    assert told("a" * (LARGEST_FILE_BYTES + 1)) == ["1:1: the file is larger than 1,000,000 bytes"]
+def test_size_is_checked_before_parsing():
+    assert reported("a" * (LARGEST_FILE_BYTES + 1)) == ["1:1: the file is larger than 1,000,000 bytes"]
 
 
 def test_columns_count_characters():
