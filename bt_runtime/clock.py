@@ -3,23 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable
-from typing import Any, Protocol
-
-
-class Event(Protocol):
-    """What a clock waits for: an `asyncio.Event`, or a `Signal`."""
-
-    def is_set(self) -> bool:
-        """Whether it has happened."""
-        ...
-
-    def set(self) -> None:
-        """Wake the waiter."""
-        ...
-
-    def wait(self) -> Awaitable[Any]:
-        """Return when it is set."""
-        ...
+from typing import Protocol
 
 
 class Signal:
@@ -51,6 +35,9 @@ class Signal:
         if self._is_set:
             self._waiter.set_result(None)
         return self._waiter
+
+
+Event = asyncio.Event | Signal
 
 
 class Clock(Protocol):

@@ -13,10 +13,10 @@ Rules that make a run a function of its inputs:
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from bt_runtime.blackboard import Blackboard
-from bt_runtime.recording import NodeError, Outcome
+from bt_runtime.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.status import Status
 
 
@@ -66,24 +66,6 @@ class Request:
     outcome: Outcome | None = None
     started: bool = False
     halted: bool = False
-
-
-class TickTrace(NamedTuple):
-    """What the nodes did in one tick.
-
-    Args:
-        tick: its number, from 1.
-        visited: indices of the nodes that were ticked, in order of entry.
-        changes: (index, status) of each node whose status differs from the end of the tick before.
-        writes: (key, value) of each blackboard write, in order.
-        errors: exceptions in nodes.
-    """
-
-    tick: int
-    visited: tuple[int, ...]
-    changes: tuple[tuple[int, Status], ...]
-    writes: tuple[tuple[str, Any], ...]
-    errors: tuple[NodeError, ...]
 
 
 class RunContext:
@@ -194,15 +176,24 @@ class RunContext:
         if self._deadlines:
             self._deadlines = {index: until_s for index, until_s in self._deadlines.items() if until_s > at_s}
 
-    def end_tick(self) -> TickTrace:
-        """Finish the tick: what happened since the last one, which is forgotten here."""
+    def end_tick(self, given: TickInput) -> TickRecord:
+        """Finish the tick: the record of its inputs and of all that happened since the last tick."""
         self.tick += 1
-        trace = TickTrace(
-            self.tick, tuple(self._visited), self._take_changes(), self.blackboard.take_writes(), self.errors
+        record = TickRecord(
+            tick=self.tick,
+            at_s=given.at_s,
+            cause=given.cause,
+            causes=given.causes,
+            outcomes=given.outcomes,
+            deliveries=given.deliveries,
+            visited=tuple(self._visited),
+            changes=self._take_changes(),
+            writes=self.blackboard.take_writes(),
+            errors=self.errors,
         )
         self._visited.clear()
         self.errors = ()
-        return trace
+        return record
 
     def _take_changes(self) -> tuple[tuple[int, Status], ...]:
         if not self._changes:

@@ -72,6 +72,17 @@ class TickRecord:
     errors: tuple[NodeError, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TickInput:
+    """All inputs of a tick; the fields are those of `TickRecord`."""
+
+    cause: CauseKind
+    causes: tuple[str, ...]
+    at_s: float
+    outcomes: tuple[Outcome, ...] = ()
+    deliveries: tuple[tuple[str, Any], ...] = ()
+
+
 class Observer(Protocol):
     """Watches a run. An observer that raises is dropped and logged; it cannot break the run."""
 

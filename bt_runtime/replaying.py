@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.context import Request
-from bt_runtime.recording import Outcome, TickRecord
+from bt_runtime.recording import Outcome, TickInput, TickRecord
 from bt_runtime.status import RUNNING
-from bt_runtime.ticker import TickInput, close_tree, tick_tree
+from bt_runtime.ticker import close_tree, tick_tree
 
 
 @dataclass(frozen=True, slots=True)

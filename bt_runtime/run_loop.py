@@ -31,11 +31,11 @@ from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
-from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickRecord
+from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickInput, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.tasks import Delivery, Ended, Inbox, Tasks
-from bt_runtime.ticker import TickInput, close_tree, tick_tree
+from bt_runtime.ticker import close_tree, tick_tree
 
 log = structlog.get_logger(__name__)
 
@@ -79,22 +79,6 @@ class RunLoop:
         max_ticks_without_event: the most ticks in a row without an event.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
-
-    __slots__ = (
-        "_clock",
-        "_context",
-        "_errors",
-        "_inbox",
-        "_interrupted",
-        "_is_stopped",
-        "_journal",
-        "_max_ticks_without_event",
-        "_observers",
-        "_supervisor",
-        "_tasks",
-        "_ticks_without_event",
-        "_tree",
-    )
 
     def __init__(
         self,

@@ -4,23 +4,11 @@ A tick is a function of the tree's state and its `TickInput`. The run loop makes
 takes them from records.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.errors import BlackboardError
-from bt_runtime.recording import CauseKind, Outcome, TickRecord, describe
-
-
-@dataclass(frozen=True, slots=True)
-class TickInput:
-    """All inputs of a tick; the fields are those of `TickRecord`."""
-
-    cause: CauseKind
-    causes: tuple[str, ...]
-    at_s: float
-    outcomes: tuple[Outcome, ...] = ()
-    deliveries: tuple[tuple[str, Any], ...] = ()
+from bt_runtime.recording import TickInput, TickRecord, describe
 
 
 def tick_tree(tree: LiveTree, given: TickInput) -> TickRecord:
@@ -29,28 +17,12 @@ def tick_tree(tree: LiveTree, given: TickInput) -> TickRecord:
     for key, value in given.deliveries:
         _deliver(tree, key, value)
     tree.root.step()
-    return _record(tree, given)
+    return tree.context.end_tick(given)
 
 
 def close_tree(tree: LiveTree, given: TickInput) -> TickRecord | None:
     """The record of what happened after the last tick, while the run was ended; `None` if nothing did."""
-    return _record(tree, given) if given.outcomes or tree.context.has_changed() else None
-
-
-def _record(tree: LiveTree, given: TickInput) -> TickRecord:
-    did = tree.context.end_tick()
-    return TickRecord(
-        tick=did.tick,
-        at_s=given.at_s,
-        cause=given.cause,
-        causes=given.causes,
-        outcomes=given.outcomes,
-        deliveries=given.deliveries,
-        visited=did.visited,
-        changes=did.changes,
-        writes=did.writes,
-        errors=did.errors,
-    )
+    return tree.context.end_tick(given) if given.outcomes or tree.context.has_changed() else None
 
 
 def _deliver(tree: LiveTree, key: str, value: Any) -> None:  # noqa: ANN401  JSON data

@@ -4,6 +4,7 @@ from py_trees.trees import BehaviourTree
 
 from bt_runtime import BlackboardError, Status, build
 from bt_runtime.library import read_tree
+from bt_runtime.recording import TickInput
 from bt_runtime.testing import FakeHost, registry_of
 from tests.bt_runtime.running import tree
 
@@ -63,7 +64,7 @@ def test_py_trees_ticks_and_walks_a_tree():
     assert {node.path for node in live.root.iterate()} == set(live.paths)
     live.root.tick_once()
     assert live.root.status is Status.RUNNING
-    assert live.context.end_tick().visited == ()
+    assert live.context.end_tick(TickInput("start", (), 0.0)).visited == ()
     ticked = [node.path for node in live.root.tick()]
     assert ticked[-1] == "finally"
     assert "finally/sequence/parallel/inverter" not in ticked
