@@ -10,32 +10,30 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bt_runtime.kind import Kind, Location, NodeSettings, Value
+from bt_runtime.kind import KeyType, Kind, Location, NodeSettings, Value, in_words
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.registry import setting_names
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
-_TYPES = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "text",
-    "list": "a list",
-    "tuple": "a list",
-    "set": "a list",
-    "frozen_set": "a list",
-    "dict": "a mapping",
-    "model": "a mapping",
-    "mapping": "a mapping",
-    "none": "null",
+_TYPES: Mapping[object, KeyType] = {
+    int: "int",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "string": "str",
+    "list": "list",
+    "tuple": "list",
+    "set": "list",
+    "frozen_set": "list",
+    "dict": "map",
+    "model": "map",
+    "mapping": "map",
 }
-_PYTHON_TYPES: Mapping[object, str] = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "text",
-}
+"""The types of settings and of pydantic's errors."""
 _IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "greater_than": lambda ctx: f"greater than {_number(ctx['gt'])}",
     "greater_than_equal": lambda ctx: f"at least {_number(ctx['ge'])}",
@@ -160,8 +158,9 @@ class _Reporter:
     def _missing(self, at: Location, name: str) -> Mistake:
         place, subject = self._subject(at)
         field = self._kind.settings.model_fields.get(name) if not at else None
-        words = _PYTHON_TYPES.get(field.annotation) if field is not None else None
-        return Mistake(place, f"{subject} needs {name!r}", f"it is {words}" if words else None, self._path)
+        key_type = _TYPES.get(field.annotation) if field is not None else None
+        hint = f"it is {in_words(key_type)}" if key_type else None
+        return Mistake(place, f"{subject} needs {name!r}", hint, self._path)
 
     def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
         value = details[0]["input"]
@@ -180,9 +179,9 @@ def _wanted(detail: Mapping[str, Any]) -> str | None:
     if said is not None:
         return said(detail.get("ctx", {}))
     for ending in ("_type", "_parsing", "_from_float", "_required", "_attributes_type", "_parsing_size"):
-        words = _TYPES.get(error_type.removesuffix(ending)) if error_type.endswith(ending) else None
-        if words:
-            return words
+        wanted = error_type.removesuffix(ending) if error_type.endswith(ending) else None
+        if wanted == "none" or wanted in _TYPES:
+            return "null" if wanted == "none" else in_words(_TYPES[wanted])
     return None
 
 

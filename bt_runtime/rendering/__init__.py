@@ -25,17 +25,7 @@ _RENDERERS: Mapping[str, Callable[[TreeDefinition, Statuses | None], str]] = {
     "json": render_json,
 }
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "render",
-    "render_dot",
-    "render_json",
-    "render_mermaid",
-    "render_svg",
-    "render_text",
-    "tree_data",
-]
+__all__ = ["FORMATS", "Format", "render", "tree_data"]
 
 
 def render(tree: TreeDefinition, format: Format = "text", statuses: Statuses | None = None) -> str:  # noqa: A002
