@@ -4,7 +4,6 @@ A record holds all inputs of a tick (outcomes, deliveries, the time) and all its
 writes, errors), so a run can be inspected and replayed from its records alone.
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -120,22 +119,15 @@ class Recording:
 
     Args:
         paths: node paths by index.
-        max_ticks: the most records kept; older ones are dropped, and `dropped` counts them.
     """
 
-    def __init__(self, paths: tuple[str, ...] = (), *, max_ticks: int = 10_000) -> None:
+    def __init__(self, paths: tuple[str, ...] = ()) -> None:
         self.paths = paths
-        self.max_ticks = max_ticks
-        self.dropped = 0
-        self._records: deque[TickRecord] = deque()
-        self._before: dict[int, Status] = {}  # statuses at the end of the dropped ticks
+        self._records: list[TickRecord] = []
 
     def on_tick(self, record: TickRecord) -> None:
         """Append the record."""
         self._records.append(record)
-        if len(self._records) > self.max_ticks:
-            self._before.update(self._records.popleft().changes)
-            self.dropped += 1
 
     def __iter__(self) -> Iterator[TickRecord]:
         return iter(self._records)
@@ -145,7 +137,7 @@ class Recording:
 
     def statuses(self, tick: int | None = None) -> dict[str, Status]:
         """Status of every node at the end of a tick, by path; `None` means the last tick."""
-        statuses = [self._before.get(index, INVALID) for index in range(len(self.paths))]
+        statuses = [INVALID] * len(self.paths)
         for record in self._records:
             if tick is not None and record.tick > tick:
                 break

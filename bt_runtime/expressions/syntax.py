@@ -57,12 +57,6 @@ def column_of(node: ast.expr, text: str) -> int:
     return _indent(text) + len(before.decode(errors="ignore")) + 1
 
 
-def segment(node: ast.expr, text: str) -> str:
-    """The text of a part, on one line."""
-    part = text.lstrip().encode()[node.col_offset : node.end_col_offset]
-    return part.decode(errors="ignore").translate(_LINE_BREAKS)
-
-
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 

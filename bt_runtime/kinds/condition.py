@@ -47,7 +47,3 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         holds = bool(self._when.evaluate(lookup))
         self.feedback_message = "" if holds else self.settings.when
         return holds
-
-    def explain(self) -> str:
-        """Why it has its current result: the operands and their values."""
-        return self._when.explain(lookup_in_scope(self))

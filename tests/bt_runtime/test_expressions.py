@@ -272,41 +272,6 @@ def test_values_nested_too_deep_to_compare_are_an_error():
         compile_expression("a == b", names={"a", "b"}).evaluate({"a": nested(), "b": nested()})
 
 
-@pytest.mark.parametrize(
-    ("text", "explanation"),
-    [
-        ("turn >= 3", "turn >= 3 was False: turn = 2"),
-        ("turn >= 3 and not sources", "turn >= 3 and not sources was False because turn >= 3 was False: turn = 2"),
-        ("turn > 9 or found == []", "turn > 9 or found == [] was False: turn = 2, found = ['a', 'b']"),
-        ("turn > 1 and done", "turn > 1 and done was False because done was False: done = false"),
-        ("turn > 1 or done", "turn > 1 or done was True because turn > 1 was True: turn = 2"),
-        ("not (turn > 1)", "not (turn > 1) was False because turn > 1 was True: turn = 2"),
-        ("signal.confidence < 0.1", "signal.confidence < 0.1 was False: signal.confidence = 0.2"),
-        ("turn < turn", "turn < turn was False: turn = 2"),
-        ("nothing > 3", "nothing > 3 failed (null > 3 compares neither two numbers nor two texts): nothing = null"),
-        ("len(sources) > 1", "len(sources) > 1 was False: sources = []"),
-        ("1 > 2", "1 > 2 was False"),
-        ("hint", "hint was 'Be Brief': hint = 'Be Brief'"),
-        ("'é' == hint", "'é' == hint was False: hint = 'Be Brief'"),
-    ],
-)
-def test_a_value_is_explained_with_the_operands(text, explanation):
-    assert compile_expression(text, names=VALUES).explain(VALUES) == explanation
-
-
-def test_explanations_are_short_whatever_the_values():
-    values = {"a": "x\n\x1b" * 100_000, "b": [list(range(1000))] * 1000}
-
-    explanation = compile_expression("a == b", names=values).explain(values)
-
-    assert len(explanation) < 400
-    assert explanation.isprintable()
-
-
-def test_an_explanation_never_raises():
-    assert "failed" in compile_expression("turn > 3", names=["turn"]).explain({})
-
-
 def test_evaluation_costs_microseconds():
     expression = compile_expression("turn >= 3 and not sources or signal.type == 'stuck'", names=VALUES)
     read = VALUES.__getitem__
@@ -387,7 +352,6 @@ def test_any_text_gives_an_expression_or_an_error(text):
 
 def check_outcome(expression):
     """A value, or the column of an error."""
-    assert isinstance(expression.explain(VALUES), str)
     try:
         value = expression.evaluate(VALUES)
     except ExpressionError as error:
@@ -418,4 +382,3 @@ def test_any_values_give_a_value_or_an_error(a, b, text):
         expression.evaluate({"a": a, "b": b})
     except ExpressionError as error:
         json.dumps(str(error))
-    assert isinstance(expression.explain({"a": a, "b": b}), str)

@@ -1,4 +1,4 @@
-from bt_runtime import Recording, Status
+from bt_runtime import Status
 from bt_runtime.recording import describe
 from bt_runtime.testing import FakeClock, action_from
 from tests.bt_runtime.running import run_root
@@ -30,15 +30,6 @@ async def test_the_statuses_after_any_tick_are_available():
     assert list(run.recording.statuses(1).values()) == [Status.RUNNING, Status.RUNNING, Status.INVALID, Status.INVALID]
     assert set(run.recording.statuses().values()) == {Status.SUCCESS}
     assert run.recording.visited()[0] == ["sequence", "sequence/scripted"]
-
-
-async def test_a_bounded_recording_drops_the_oldest_records_and_still_knows_all_statuses():
-    run = await recorded()
-    bounded = Recording(run.tree.paths, max_ticks=1)
-    for record in run.recording:
-        bounded.on_tick(record)
-    assert (len(bounded), bounded.dropped) == (1, 2)
-    assert bounded.statuses() == run.recording.statuses()
 
 
 def test_an_exception_is_described_in_bounded_length_even_if_its_str_raises():

@@ -20,9 +20,8 @@ async def test_a_condition_that_cannot_be_evaluated_fails_with_an_error():
     assert (error.path, error.error.partition(":")[0]) == ("condition", "ExpressionError")
 
 
-async def test_a_condition_explains_itself():
+async def test_a_condition_that_fails_shows_its_expression():
     run = await run_root("condition: turn > 7")
-    assert run.tree.root.explain() == "turn > 7 was False: turn = 5"
     assert run.tree.root.feedback_message == "turn > 7"
 
 
