@@ -48,7 +48,7 @@ class LiveTree:
     @property
     def paths(self) -> tuple[str, ...]:
         """Node paths by index."""
-        return tuple(node.path for node in self.nodes)
+        return self.definition.paths
 
     def halt(self) -> None:
         """Halt every node that is RUNNING; where the root is not, none is."""

@@ -5,6 +5,7 @@ The reader makes definitions without py_trees; the builder turns them into nodes
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bt_runtime.kind import Key, NodeSettings
 from bt_runtime.text import Place
@@ -49,7 +50,7 @@ class NodeDefinition:
             waiting += [child for nodes in reversed(tuple(node.children.values())) for child in reversed(nodes)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TreeDefinition:
     """One tree with its subtrees included.
 
@@ -81,3 +82,8 @@ class TreeDefinition:
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""
         return tuple(self.root.walk())
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the nodes, by index; shared by all runs."""
+        return tuple(node.path for node in self.root.walk())

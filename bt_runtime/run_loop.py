@@ -250,7 +250,7 @@ class RunLoop:
 
     def _due(self, until_s: float) -> tuple[str, ...]:
         """The nodes whose deadline has come; the root, if only the supervisor's has."""
-        due = tuple(self._tree.nodes[index].path for index in self._context.due(until_s))
+        due = tuple(self._tree.paths[index] for index in self._context.due(until_s))
         return due or (self._tree.root.path,)
 
     def _waiting_nodes(self) -> tuple[str, ...]:

@@ -313,8 +313,7 @@ class RunManager:
             self._upkeep.doubt(run_id)
 
     async def _keep_tree(self, tree: TreeDefinition) -> None:
-        paths = [node.path for node in tree.nodes()]
-        await self._store.trees.keep(tree.sha, tree.name, paths, tree.sources)
+        await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
 
     def _recorder(self, live: LiveRun, *, started_s: float) -> RunRecorder:
         writer = self._store.log.writer(live.record)
