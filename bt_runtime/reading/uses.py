@@ -54,7 +54,7 @@ class UseChecker:
         return self._placeholder_mistakes(use) if isinstance(use, ExpressionUse) else ()
 
     def mistakes(self, use: LeafUse) -> Iterable[Mistake]:
-        """All other mistakes; those at the place of a sample value may not be any with a real one."""
+        """All other mistakes; a real argument may remove those at the place of a sample value."""
         if isinstance(use, ExpressionUse):
             return self._expression_mistakes(use)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
