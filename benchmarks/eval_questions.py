@@ -1,4 +1,4 @@
-"""What `make eval` asks about this repository, and what a right answer has. Its docs stand in for a vault of notes."""
+"""The questions of `make eval` about this repository, and the facts of a right answer. Its docs are used as the vault."""
 
 import re
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """A question with what is known of its answer.
+    """A question with the expected properties of its answer.
 
     Args:
         name: for the table.
         text: what is asked.
-        facts: patterns, each of which a right answer has.
-        sources: groups of tools that it takes; calls of others are unnecessary.
-        signals: types that are right for the last response.
-        empty: asked over an empty project and vault, so that nothing can be found.
-        compared: asked under every control; the others show one kind of signal, under the shipped tree.
+        facts: patterns that a right answer contains.
+        sources: groups of tools that it requires; calls of others are unnecessary.
+        signals: signal types that are right for the last response.
+        empty: asked with an empty project and vault, so that nothing can be found.
+        compared: asked under every control; the others test one signal type under the shipped tree.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""How often a search over this repository brings a right file first, or among the first three.
+"""Measures how often a search over this repository finds a right file first, or among the first three.
 
 Run `.venv/bin/python benchmarks/eval_search.py`; `--misses` also lists the development questions that were missed.
-The search gets the question as it stands, as the embedded model passes it on. The labelled questions lie in
+The search gets the question as it stands, as the embedded model passes it on. The labelled questions are in
 `tests/data/search`: `questions.jsonl` is mostly about the implementation, `usage.jsonl` about using this repository and
-a small project of another kind. The errors of the held-out ones are not listed, so that nobody tunes to them.
+a small project of another kind. The misses of the held-out questions are not listed, so that nothing is tuned to them.
 """
 
 import argparse
@@ -26,7 +26,7 @@ SETS = ("dev", "heldout")
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one question: the files found, best first, each once; and those that would do, as patterns."""
+    """The result of one question: the distinct files found, best first, and the patterns of acceptable ones."""
 
     question: str
     files: tuple[str, ...]
@@ -44,7 +44,7 @@ def load_questions(name, *, file="questions", project="repository"):
 
 
 def copy_without_questions(folder):
-    """The repository as it would be without this benchmark: its questions stand word for word in their own file."""
+    """Copy the repository without the labelled questions, which would match themselves."""
     for file in list_project(REPOSITORY).files:
         if not file.path.startswith("tests/data/search/"):
             target = folder / file.path

@@ -1,4 +1,4 @@
-"""How well a text fits a question: one tokenizer, one stop list and one ranking for code, notes and threads.
+"""Full-text search: one tokenizer, one stop list and one ranking for code, notes and threads.
 
 `terms_of` reads a question, `Matcher` finds its terms in a line, `FileIndex` ranks the files of a folder.
 """

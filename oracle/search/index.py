@@ -1,8 +1,8 @@
-"""The index over the files of a folder, brought up to date whenever it is asked.
+"""An index over the files of a folder, updated before each search.
 
-A file whose times, size and inode are unchanged is not read again; one that was changed within the last moments is,
-because a second change may leave no trace in them. Of a file that is read again only the documents that are new are
-indexed: a thread grows by single entries.
+A file whose times, size and inode are unchanged is not read again, unless it was changed within the last 50 ms: a
+second change within the resolution of file times would go unnoticed. When a file is read again, only its new documents
+are indexed, because a thread grows by single entries.
 """
 
 import os
@@ -18,16 +18,16 @@ from oracle.search.query import Term
 from oracle.search.ranking import Document, Ranking
 
 Stamp = tuple[int, int, int, int]
-"""What tells whether a file has changed: modification and status times in nanoseconds, size in bytes, inode."""
+"""Identifies a version of a file: modification and status change times in nanoseconds, size in bytes, inode."""
 _LOCK_TIMEOUT_S = 20.0
 _FRESH_NS = 50_000_000
-"""The kernel's clock for files stands still for up to 10 ms."""
+"""The kernel's clock for file times advances in steps of up to 10 ms."""
 _FRESH_COARSE_NS = 2_000_000_000
-"""On file systems that keep whole seconds (FAT: every other one)."""
+"""For file systems that keep whole seconds (FAT: every other second)."""
 
 
 class Place(NamedTuple):
-    """Where a document stands: its file, its lines (from 1, without `end`), and its title."""
+    """The position of a document: its file, its lines (from 1, `end` excluded), and its title."""
 
     path: str
     line: int
@@ -50,8 +50,8 @@ class Reading:
     Args:
         title: of the file.
         documents: in it, in any order.
-        unchanged: how many documents of the reading before stay as they are; `documents` are those behind them.
-        memo: what the reader wants to know when the file has changed.
+        unchanged: how many documents of the previous reading remain; `documents` are those that follow them.
+        memo: passed to the reader when the file has changed.
     """
 
     title: str
@@ -80,8 +80,8 @@ class FileIndex:
 
     Args:
         field_weights: of the documents' short fields.
-        read: reads a file, by its path and the memo of the reading before; gives `None` if it cannot be read.
-        wall_clock_ns: the time as files are stamped with it.
+        read: reads a file, by its path and the memo of the previous reading; returns `None` if it cannot be read.
+        wall_clock_ns: the clock that file times are compared with, in nanoseconds.
     """
 
     def __init__(
@@ -100,15 +100,15 @@ class FileIndex:
 
     @property
     def is_full(self) -> bool:
-        """Whether files that are new are left out."""
+        """Whether new files are not indexed any more."""
         return self._ranking.is_full
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other threads out; all other methods are called within.
+        """Lock the index for the calling thread; all other methods are called under the lock.
 
         Raises:
-            TimeoutError: another thread has been using the index for a long time.
+            TimeoutError: the lock was not released within 20 s.
         """
         if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
             raise TimeoutError("the index is busy; try again")
@@ -121,11 +121,11 @@ class FileIndex:
         """Read the files that have changed, and forget those that are gone.
 
         Args:
-            files: all files by path. What raises in it ends the update; what was read until then is kept.
-            has_time: once it is false, files are left as they are.
+            files: all files. An exception in the iterable ends the update; files read until then stay indexed.
+            has_time: once it returns false, no further file is read.
 
         Returns:
-            How many of the files the index has as they are now.
+            The number of files whose current version is indexed.
         """
         now_ns = self._wall_clock_ns()
         gone = dict.fromkeys(self._files)
@@ -147,11 +147,11 @@ class FileIndex:
     def rank(
         self, terms: Sequence[Term], *, limit: int | None = None, only: Callable[[str], bool] | None = None
     ) -> Ranked:
-        """The documents that have one of the terms, best first; of equal ones in the order of their paths.
+        """The documents that contain a term, best first; equal ones in the order of their paths.
 
         Args:
             terms: of the question.
-            limit: how many at most; all by default, in any order.
+            limit: the maximum number of documents; by default all, unsorted.
             only: the paths to look at; all by default.
         """
         among = None if only is None else {number for number, place in self._places.items() if only(place.path)}
@@ -165,7 +165,7 @@ class FileIndex:
         return sorted((path, file.title) for path, file in self._files.items() if file.title is not None)
 
     def _replace(self, path: str, file: _File, reading: Reading | None) -> None:
-        """Have these documents of a file and no others; those that are there already are left alone."""
+        """Make these the documents of a file; those that are indexed already are kept."""
         unchanged = reading.unchanged if reading else 0
         known = dict(file.documents[unchanged:])
         del file.documents[unchanged:]

@@ -1,4 +1,4 @@
-"""What a question asks for: its terms, and how well a text has them."""
+"""The terms of a question, and how well a text matches them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -57,7 +57,7 @@ def terms_of(
 
     Args:
         text: the question; only its first `MAX_QUERY_CHARS` are read.
-        stop_words: folded words to leave out, unless there are no others.
+        stop_words: folded words to ignore, unless there are no others.
         weights: of single words, folded; 1 by default.
     """
     written = dict.fromkeys(tokens(text[:MAX_QUERY_CHARS]))
@@ -89,9 +89,9 @@ class Matcher:
         self._known: dict[str, tuple[tuple[int, float], ...]] = {}
 
     def fits(self, text: str) -> dict[int, float]:
-        """For the indices of the terms that stand in a text, how well their best occurrence matches (`Term.fit`)."""
+        """Find the terms in a text: their indices, with the best `Term.fit` of each."""
         found: dict[int, float] = {}
-        if self._needle is None or not self._needle.search(fold(text)):  # one look at each of very many lines
+        if self._needle is None or not self._needle.search(fold(text)):  # most lines contain no term
             return found
         for token in tokens(text):
             known = self._known.get(token)

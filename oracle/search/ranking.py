@@ -2,11 +2,11 @@
 
 Rules:
 
-- The score of a term is its rarity times the sum of two parts: how often it stands in the body, saturating, relative to
-  the body's length; and the weights of the short fields (a title, a path) that have it.
-- The score of a document is the sum over the terms, times a share that grows with the terms it has.
+- The score of a term is its rarity times the sum of two parts: its saturating frequency in the body, relative to
+  the body's length; and the weights of the short fields (a title, a path) that contain it.
+- The score of a document is the sum over the terms, times a factor that grows with the share of terms it contains.
 - A posting is one integer: the document, the fields, and the occurrences in the body. Postings are kept by tokens as
-  written; the keys of a token (`words.keys`) lead to it. The index keeps no text.
+  written; each key of a token (`words.keys`) maps to it. The index keeps no text.
 """
 
 import math
@@ -27,7 +27,7 @@ _MAX_FIELDS = 4
 _FIELD_MASK = (1 << _MAX_FIELDS) - 1
 _SHIFT = _COUNT_BITS + _MAX_FIELDS
 _MAX_COUNTED = 50.0
-"""Occurrences of one term that count in one document; the score saturates long before."""
+"""The maximum count of a term in a document; the score saturates far below."""
 _SATURATION = 1.2
 _LENGTH_SHARE = 0.3
 _LEAST_COVERAGE = 0.25
@@ -35,13 +35,13 @@ _MIN_DEAD = 1_000
 
 
 class Document(NamedTuple):
-    """What is found as one.
+    """A unit of search.
 
     Args:
         body: its text.
-        fields: its short fields, in the order of the ranking's weights.
-        line: where it begins in its file, from 1.
-        end: the line behind its last one.
+        fields: its short fields, in the order of the weights given to `Ranking`.
+        line: its first line in the file, from 1.
+        end: the line after its last one.
         title: for display.
     """
 
@@ -74,14 +74,14 @@ class Ranking:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more documents should be added."""
+        """Whether the size limit is reached."""
         return self._size >= MAX_SIZE
 
     def __len__(self) -> int:
         return len(self._lengths)
 
     def add(self, document: Document) -> int:
-        """Index a document; gives its number."""
+        """Index a document and return its number."""
         number, self._next_number = self._next_number, self._next_number + 1
         evidence = Counter(tokens(document.body[:_COUNT_MASK]))
         for bit, field in enumerate(document.fields):
@@ -97,7 +97,7 @@ class Ranking:
         return number
 
     def _new(self, token: str) -> "array[int] | None":
-        """The postings of a token that is seen for the first time; `None` for one that cannot be searched."""
+        """Add a token to the vocabulary and return its empty postings; `None` if it has no key."""
         found = keys(token)
         if not found:
             return None
@@ -109,7 +109,7 @@ class Ranking:
         return self._postings[token]
 
     def remove(self, number: int) -> None:
-        """Take a document out. Its postings stay until they are many."""
+        """Remove a document. Its postings are dropped when most documents have been removed."""
         self._total_length -= self._lengths.pop(number)
         self._dead += 1
         if self._dead > max(_MIN_DEAD, len(self._lengths)):
@@ -118,15 +118,15 @@ class Ranking:
     def rank(
         self, terms: Sequence[Term], *, among: Collection[int] | None = None
     ) -> tuple[dict[int, float], tuple[float, ...]]:
-        """Score the documents that have a term.
+        """Score the documents that contain a term.
 
         Args:
             terms: of the question.
-            among: the documents to look at; all by default.
+            among: the documents to score; all by default.
 
         Returns:
             The scores by document, greater is better; and the weight of each term, its rarity times its own weight: 0
-            for one that stands nowhere.
+            for one that does not occur.
         """
         allowed: Collection[int] = self._lengths.keys() if among is None else self._lengths.keys() & among
         evidence = [self._evidence(term, allowed) for term in terms]
@@ -151,7 +151,7 @@ class Ranking:
         return scores, weights
 
     def _evidence(self, term: Term, allowed: Collection[int]) -> tuple[dict[int, float], dict[int, float]]:
-        """For each document that has a term: its occurrences in the body, and the weight of the fields with it."""
+        """For each document that contains a term: its count in the body, and the weight of its fields with it."""
         counts: dict[int, float] = {}
         fields: dict[int, float] = {}
         seen: dict[int, int] = {}
@@ -161,13 +161,13 @@ class Ranking:
                 if number in allowed:
                     counts[number] = counts.get(number, 0.0) + fit * (posting & _COUNT_MASK)
                     if mask := posting >> _COUNT_BITS & _FIELD_MASK:
-                        before = seen.get(number, 0)  # each field counts once, with what matches best in it
+                        before = seen.get(number, 0)  # each field counts once, with its best match
                         fields[number] = fields.get(number, 0.0) + fit * self._weights[mask & ~before]
                         seen[number] = before | mask
         return counts, fields
 
     def _matching(self, term: Term) -> dict[str, float]:
-        """The tokens that match a term, with how well they do."""
+        """The tokens that match a term, with their `Term.fit`."""
         if term.is_identifier:
             found = {term.word, *self._keys_with(f"\n{IDENTIFIER}{term.word}"), *self._keys_with(f"{term.word}\n")}
         else:
@@ -180,7 +180,7 @@ class Ranking:
         return fits
 
     def _keys_with(self, piece: str) -> Iterator[str]:
-        """The keys that contain a text, in which a line break stands for the beginning or the end of a key."""
+        """The keys that contain `piece`, in which a line break is the beginning or the end of a key."""
         if self._vocabulary is None:
             self._vocabulary = "\n".join(["", *self._tokens, ""])
         at = self._vocabulary.find(piece)
@@ -191,7 +191,7 @@ class Ranking:
             at = self._vocabulary.find(piece, end)
 
     def _compact(self) -> None:
-        """Drop the postings of documents that were removed, and the tokens that have none left."""
+        """Drop the postings of removed documents, and the tokens without postings."""
         alive, before = self._lengths.keys(), self._postings
         self._postings, self._tokens, self._size, self._dead, self._vocabulary = {}, {}, 0, 0, None
         for token, postings in before.items():

@@ -1,4 +1,4 @@
-"""The tokenizer: from text to the words under which it is indexed and searched.
+"""The tokenizer: splits text into the words that are indexed and searched.
 
 Rules:
 
@@ -8,7 +8,7 @@ Rules:
 - An identifier is indexed by its parts and as a whole: `parse_HTTPRequest2` gives `parse`, `http`, `request` and
   `=parse_httprequest2`.
 - Scripts that put no spaces between words are indexed by overlapping pairs of characters.
-- A stem is always a prefix of its word. So an index holds words, and a query finds their forms by the stem.
+- A stem is always a prefix of its word. An index holds words, and a query finds their forms by the stem.
 """
 
 import re
@@ -16,9 +16,9 @@ import unicodedata
 from functools import lru_cache
 
 IDENTIFIER = "="
-"""What the key of a whole identifier begins with."""
+"""The prefix of the key of a whole identifier."""
 _MAX_TOKEN_CHARS = 64
-"""Longer tokens are digests and encoded data."""
+"""Longer tokens are usually digests and encoded data."""
 _TOKEN = re.compile(r"[^\W\d]\w*|\d{2,}")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _UNSPACED_RUN = re.compile(f"([{_UNSPACED}]+)")
@@ -61,7 +61,7 @@ def fold(text: str) -> str:
 
 
 STOP_WORDS = frozenset(fold(_STOP_WORDS).split())
-"""Words that say nothing about the subject of a question, in English, German, French and Spanish."""
+"""Words that do not describe the subject of a question, in English, German, French and Spanish, folded."""
 ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"))
 
 

@@ -1,7 +1,7 @@
 """The tools over a project's source code: search, read, list. None of them writes.
 
-Search results begin each hit with `path:line (score 3.20)`, followed by numbered lines; hits are separated by blank
-lines, and notes in square brackets stand at the end.
+In search results each hit is `path:line (score 3.20)` followed by numbered lines. Blank lines separate the hits, and
+notes in square brackets follow the last one.
 """
 
 import time
@@ -52,7 +52,7 @@ def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ..
 
     Args:
         root: its folder.
-        private: files and folders that are not shown if they lie in the project: the service's own data.
+        private: files and folders that are not shown, such as the service's own data.
 
     Raises:
         ToolSetupError: the folder is missing or cannot be read.
@@ -85,7 +85,7 @@ class CodeTools:
 
     Args:
         root: the project.
-        search_timeout_s: after that long a search answers with what it has found.
+        search_timeout_s: the time after which a search returns what it has found so far.
         clock: seconds, monotonic.
         private: paths below the project that are not shown (`is_private`).
     """
@@ -147,7 +147,7 @@ class CodeTools:
         wanted = Range.parse(path, start_line=start_line, end_line=end_line, exists=self._is_file)
         plain = self._root.relative(wanted.path)
         real = self._root.resolve(plain).relative_to(self._root.path).as_posix()
-        if is_secret(plain) or is_secret(real):  # a link inside the project may point at one
+        if is_secret(plain) or is_secret(real):  # a link inside the project may lead to a secret file
             raise ToolError(f"{plain!r} is not shown: by its name it holds credentials or belongs to version control.")
         if is_private(plain, self._private) or is_private(real, self._private):
             raise ToolError(f"{plain!r} is not shown: it is no part of the project, but data of this service.")
@@ -198,7 +198,7 @@ class CodeTools:
         return list_project(self._root.path, private=self._private, clock=self._clock)
 
     def _reading(self, path: str, _memo: object) -> Reading | None:
-        """A file for the index; what is shown of it is read through the root."""
+        """Read a file for the index; what is shown is read through the root."""
         data = read_regular(self._root.path / path, max_bytes=MAX_FILE_BYTES, follow_link=False)
         try:
             return None if data is None else code_reading(path, decode(data, path=path).text)
@@ -213,7 +213,7 @@ class CodeTools:
             return None
 
     def _with_phrase(self, query: Query, paths: Iterable[str], deadline: float) -> Iterator[RankedFile]:
-        """Files that have the query as it stands, where the index has none of its words: `=>`, or a part of a word."""
+        """Files that contain the query literally, for queries without indexed words: `=>`, or a part of a word."""
         for path in paths if query.phrases else ():
             check_cancelled()
             decoded = self._decoded(path) if self._clock() <= deadline else None

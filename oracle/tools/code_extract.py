@@ -1,15 +1,15 @@
-"""Which lines around a hit to show, so that they can be read by themselves.
+"""Chooses the lines to show around a hit, so that they can be understood on their own.
 
 Rules:
 
-- A hit on a definition begins with what belongs to it from above (decorators, comments) and goes on into its body.
-- A hit inside a documentation string begins with the definition that it documents, if that is near, else with its own
-  paragraph; a hit inside a statement of several lines begins with the statement.
-- Of data it is the record, of a line each.
-- In prose it is the paragraph, the list item or the section under the heading.
-- It ends at the end of the unit, else at the end of a paragraph, else where the room ends.
+- A hit on a definition begins with its decorators and comments and continues into its body.
+- A hit inside a docstring begins with the documented definition if that is near, else with its own paragraph; a hit
+  inside a statement of several lines begins with the statement.
+- In data files the extract is one record (a line).
+- In prose the extract is the paragraph, the list item or the section under the heading.
+- The extract ends at the end of the unit, else at the end of a paragraph, else at the maximum length.
 
-Nothing is parsed: the rules hold for languages that indent, and do no harm in others.
+Nothing is parsed: the rules rely on indentation, and are harmless in languages without it.
 """
 
 import re
@@ -20,7 +20,7 @@ from oracle.tools.languages import extension
 
 MAX_LINES = 16
 MAX_LINES_BEFORE = 11
-"""A reader who is sent to the hit's line sees the beginning of the extract close above."""
+"""Keeps the beginning of the extract close to the hit."""
 _MAX_ATTACHED = 4
 _NEAR_LINES = 5
 _NEAR_HEAD = 8
@@ -53,11 +53,11 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
     Args:
         lines: of the whole file.
         hit: the index of the line that was found.
-        path: of the file; its extension tells prose from code.
+        path: of the file; its extension distinguishes prose from code.
 
     Returns:
-        The index of the first line and of the one after the last; `hit` lies between them, at most `MAX_LINES_BEFORE`
-        lines after the first, and there are at most `MAX_LINES`.
+        The index of the first line and of the one after the last. `hit` is between them, at most `MAX_LINES_BEFORE`
+        lines after the first; there are at most `MAX_LINES`.
     """
     if kind_of(path) == "data":
         start, end = hit, hit + 1  # a record; those around it are others
@@ -76,7 +76,7 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
 
 
 def passing_mentions(lines: Sequence[str]) -> frozenset[int]:
-    """The indices of lines that only pass names on: imports, and lists of exported names."""
+    """The indices of lines that only re-export or import names."""
     found: set[int] = set()
     closer = ""
     for number, line in enumerate(lines):
@@ -99,13 +99,13 @@ def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
             break
         start -= 1
     if start >= 2 and not lines[start - 1].strip() and _HEADING.match(lines[start - 2]):
-        start -= 2  # the first paragraph of a section is better read with its heading
+        start -= 2  # include the heading of the section
     end = hit + 1
     while end < len(lines) and end - start < MAX_LINES and not (_HEADING.match(lines[end]) and end > hit):
         if end - start >= _ENOUGH_PROSE and (not lines[end].strip() or _ITEM.match(lines[end])):
             break
         end += 1
-    if end < len(lines) and end - start >= MAX_LINES:  # rather whole paragraphs than a full page
+    if end < len(lines) and end - start >= MAX_LINES:  # end at a paragraph if possible
         last_blank = next((at for at in range(end - 1, hit, -1) if not lines[at].strip()), end)
         end = last_blank if last_blank - start >= 3 else end
     return start, end
@@ -127,7 +127,7 @@ def _code_start(lines: Sequence[str], hit: int) -> int:
 
 
 def _documented(lines: Sequence[str], opening: int, hit: int) -> int:
-    """Where to begin for a hit in a string that opens at `opening`."""
+    """The first line to show for a hit in a string that opens at `opening`."""
     owner = _owner(lines, opening) if opening and lines[opening - 1].strip() else None
     start = opening if owner is None or opening - owner > _NEAR_HEAD else _with_attached(lines, owner)
     if hit - start <= MAX_LINES_BEFORE:
@@ -139,7 +139,7 @@ def _documented(lines: Sequence[str], opening: int, hit: int) -> int:
 
 
 def _string_start(lines: Sequence[str], hit: int) -> int | None:
-    """The line where the triple-quoted string begins in which the hit stands; `None` if it stands in none."""
+    """The first line of the triple-quoted string around the hit; `None` if there is none."""
     opened: tuple[str, int] | None = None
     for number in range(max(0, hit - _MAX_SCANNED), hit + 1):
         if number == hit and opened is not None:
@@ -155,7 +155,7 @@ def _string_start(lines: Sequence[str], hit: int) -> int | None:
 
 
 def _statement_start(lines: Sequence[str], hit: int) -> int:
-    """The first line of the statement, told by the brackets that are open at the hit."""
+    """The first line of the statement, determined by the brackets that are open at the hit."""
     start, depth, deepest = hit, 0, 0
     for number in range(hit - 1, max(-1, hit - MAX_LINES_BEFORE - 1), -1):
         line = lines[number][:_LINE_CHARS]
@@ -166,20 +166,20 @@ def _statement_start(lines: Sequence[str], hit: int) -> int:
 
 
 def _owner(lines: Sequence[str], at: int) -> int | None:
-    """The definition just above that the line belongs to, if it is near enough to be shown with it."""
+    """The definition that the line belongs to, if it is near enough to be shown."""
     inner = _indent(lines[at])
     for number in range(at - 1, max(-1, at - MAX_LINES_BEFORE), -1):
         line = lines[number]
         if line.strip() and _indent(line) < inner:
             if DEFINITION.match(line):
                 return number
-            # `) -> int:` ends the head of a definition that begins as far out
+            # `) -> int:` closes a signature that begins at the same indentation
             inner = _indent(line) + (line.lstrip()[:1] in _CLOSERS)
     return None
 
 
 def _block_start(lines: Sequence[str], at: int) -> int:
-    """Where to begin for a line in the midst of a long unit: with what opens its block, or a few lines above."""
+    """The first line to show for a line inside a long unit: the line that opens its block, or a few lines above."""
     if _indent(lines[at]) == 0:
         return _with_attached(lines, at)
     start = at
@@ -191,7 +191,7 @@ def _block_start(lines: Sequence[str], at: int) -> int:
 
 
 def _with_attached(lines: Sequence[str], at: int) -> int:
-    """The line, or the first of the decorators and comments directly above it."""
+    """The first of the decorators and comments directly above the line, or the line itself."""
     start = at
     while start > max(0, at - _MAX_ATTACHED) and _ATTACHED.match(lines[start - 1]):
         if _indent(lines[start - 1]) != _indent(lines[at]):
@@ -227,7 +227,7 @@ def _closes(line: str) -> bool:
 
 
 def _ends_unit(lines: Sequence[str], at: int, *, base: int, start: int) -> bool:
-    """Whether another unit begins here: something as far out as the extract's first line, or further, after a gap."""
+    """Whether another unit begins here: a line indented no deeper than the extract's first line, after a blank line."""
     line, indent = lines[at], _indent(lines[at])
     if indent < base and line.lstrip()[:1] not in _CLOSERS:
         return True

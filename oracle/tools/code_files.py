@@ -1,11 +1,12 @@
-"""Which files of a project there are for the tools: the one list that searching, listing and reading go by.
+"""The files of a project that the tools may show: the one list used for searching, listing and reading.
 
-In a git work tree it is what git would list: tracked files, and untracked ones that no ignore file names. Elsewhere it
-is everything but hidden folders, virtual environments, dependencies, build results, and what a `.gitignore` names.
-Never links, and never files of secrets: what a tool reads goes to a model's provider.
+In a git work tree these are the files that git would list: tracked files, and untracked ones that are not ignored.
+Elsewhere these are all files except those in hidden folders, virtual environments, dependencies and build results, and
+those that a `.gitignore` excludes. Links and files with credentials are never listed: what a tool reads is sent to the
+model's provider.
 
-Git itself is not asked (`oracle.tools.git_folder` says why). A repository inside the project goes by its own rules; a
-project inside a repository by that one's, unless the whole project is ignored there.
+Git itself is not run (see `oracle.tools.git_folder`). A repository inside the project follows its own rules; a project
+inside a repository follows the rules of that repository, unless the whole project is ignored there.
 """
 
 import os
@@ -33,7 +34,7 @@ _SHOWN_HIDDEN_FOLDERS = frozenset({".github", ".gitlab", ".circleci"})
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A regular file: its path below the root, in `/`, and what tells whether it has changed."""
+    """A regular file: its path relative to the root, with `/`, and the stamp of its version."""
 
     path: str
     stamp: Stamp
@@ -48,7 +49,7 @@ class ProjectFile:
 class Listing:
     """The files of a project, in order.
 
-    `is_complete` is false where there are more than `MAX_FILES`, or where looking for them took too long.
+    `is_complete` is false if there are more than `MAX_FILES`, or if listing them took too long.
     """
 
     files: tuple[ProjectFile, ...]
@@ -60,7 +61,7 @@ def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[],
 
     Args:
         root: the project.
-        private: files and folders below it, as `is_private` takes them, that are no part of the project.
+        private: files and folders to leave out, in the form that `private_below` returns.
         clock: seconds, monotonic.
     """
     files: list[ProjectFile] = []
@@ -89,7 +90,7 @@ def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[],
 
 
 def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
-    """Whether a file is one of the listing's, were that never cut off; only the folders on the way are looked at."""
+    """Whether a file would be in a complete listing; only the folders on its path are read."""
     if _is_withheld(path, private, is_folder=False):
         return False
     base, folder, scope = _start(root)
@@ -105,11 +106,11 @@ def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
 
 
 def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
-    """The names of the folders directly below a project's root, in order, without hidden, generated and private ones.
+    """The sorted names of the folders directly below a project's root, without hidden, generated and private ones.
 
     Args:
-        root: the project; one that cannot be read has none.
-        private: files and folders that are no part of the project.
+        root: the project; one that cannot be read has no folders.
+        private: files and folders to leave out.
     """
     folder = Path(os.path.realpath(root))
     hidden = private_below(folder, private)
@@ -125,7 +126,7 @@ def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
 
 
 def is_private(path: str, private: Sequence[str]) -> bool:
-    """Whether the path is one of those, or below one. Case is ignored, as some file systems do."""
+    """Whether the path is one of `private`, or below one. Case is ignored, as on some file systems."""
     if not private:
         return False
     folded = path.casefold()
@@ -133,7 +134,7 @@ def is_private(path: str, private: Sequence[str]) -> bool:
 
 
 def private_below(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
-    """Those of the paths that lie below the root, in the form that `is_private` compares with."""
+    """The paths that are below the root, in the form that `is_private` takes."""
     real = (Path(os.path.realpath(path)) for path in paths)
     inside = (path.relative_to(root) for path in real if path != root and path.is_relative_to(root))
     return tuple(path.as_posix().casefold() for path in inside)
@@ -141,13 +142,13 @@ def private_below(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What decides on the entries of a folder.
+    """The rules for the entries of a folder.
 
     Args:
-        rules: ignore files, the strongest first, each with the length of the path of the folder that it is for.
-        repository: whose work tree it is; `None` outside of any.
-        top: the length of the path of that work tree's top.
-        tracked_only: the folder is ignored, and shown only as far as it has tracked files.
+        rules: ignore files, highest precedence first, each with the length of the path of its folder.
+        repository: the repository of the work tree; `None` outside of one.
+        top: the length of the path of the work tree's top folder.
+        tracked_only: the folder is ignored, and only its tracked files are shown.
     """
 
     rules: tuple[tuple[IgnoreRules, int], ...] = ()
@@ -159,16 +160,16 @@ class _Scope:
         if self.tracked_only:
             return True
         for rules, length in self.rules:
-            said = rules.ignores(path[length:], name, is_folder=is_folder)
-            if said is not None:
-                return said
+            is_ignored = rules.ignores(path[length:], name, is_folder=is_folder)
+            if is_ignored is not None:
+                return is_ignored
         return False
 
 
 def _start(root: Path) -> tuple[Path, str, _Scope]:
-    """A folder that paths are told from, the root's own path below it, and what decides on the root.
+    """The folder that paths are relative to, the root's own path below it, and the scope of the root.
 
-    The folder is the root itself, or the top of the work tree around it.
+    The folder is the root itself, or the top of the work tree that contains it.
     """
     if repository_of(root) is None:
         top = next((outer for outer in root.parents if repository_of(outer) is not None), None)
@@ -182,7 +183,7 @@ def _start(root: Path) -> tuple[Path, str, _Scope]:
 
 
 def _step(scope: _Scope, base: Path, folder: str, name: str) -> _Scope | None:
-    """What decides on a folder inside another one; `None` if it is not shown."""
+    """The scope of a folder inside another one; `None` if it is not shown."""
     entries = {entry.name: entry for entry in entries_of(f"{base}/{folder}")}
     if name not in entries or not entries[name].is_dir(follow_symlinks=False):
         return None
@@ -190,7 +191,7 @@ def _step(scope: _Scope, base: Path, folder: str, name: str) -> _Scope | None:
 
 
 def _entered(scope: _Scope, base: Path, folder: str, names: Collection[str]) -> _Scope:
-    """The scope with what the folder's own entries say: a repository that begins here, and an ignore file."""
+    """The scope extended by the folder's own repository and ignore file."""
     here = len(folder)
     if ".git" in names and (repository := repository_of(base / folder)) is not None:
         weakest = [rules for rules in (repository.excludes(), user_excludes()) if rules is not None]
@@ -202,7 +203,7 @@ def _entered(scope: _Scope, base: Path, folder: str, names: Collection[str]) -> 
 
 
 def _within(scope: _Scope, base: Path, path: str, name: str) -> _Scope | None:
-    """What decides on the entries of a folder in this one; `None` if it is not shown at all."""
+    """The scope of a folder in this one; `None` if it is not shown."""
     is_ignored = scope.ignores(path, name, is_folder=True)
     if scope.repository is None:
         return None if is_ignored or _is_skipped_folder(base / path, name) else scope

@@ -1,9 +1,9 @@
-"""What kind of file a path names, and how much each kind counts for what a query asks for.
+"""The kind of a file, the intent of a query, and the weight of each kind for each intent.
 
-Somebody who asks how a thing works means the thing, not its tests, examples or recorded data, although these repeat its
-words most. Guides (a readme, the pages of a documentation folder) answer how to use a thing, before its source and
-before other prose; code answers where and what a name is. A question that names nothing but the project is answered by
-its readme. A kind is never left out: it counts less.
+A question about how something works is about the implementation, not about tests, examples or recorded data, although
+these repeat its words most. Guides (a readme, the pages of a documentation folder) answer questions about usage, before
+source code and other prose; code answers where and what a name is. A question about the project as a whole is answered
+by its readme. No kind is excluded; the others only get a lower weight.
 """
 
 import re
@@ -64,7 +64,7 @@ _OUTSIDE_IN: dict[FileKind, float] = {
     "example": 0.6,
     "data": 0.2,
 }
-"""For questions about the project as a whole, from outside."""
+"""For questions about the project as a whole, from a user's point of view."""
 
 _FACTORS: dict[Intent, dict[FileKind, float]] = {
     "overview": _OUTSIDE_IN,
@@ -104,14 +104,14 @@ _WHOLE = _GOING | frozenset(
     this about overview summary summarize summarise purpose introduction intro readme describe idea goal thing
     projekt überblick zusammenfassung zweck projet aperçu proyecto resumen""".split()  # noqa: SIM905
 )
-"""Words that name nothing but the project as a whole, or how to get it going."""
+"""Words that denote the project as a whole, or its installation and first start."""
 
 _NAME_ALONE = re.compile(r"[\w.:()/-]+$")
 
 
 @lru_cache(maxsize=32_768)
 def kind_of(path: str) -> FileKind:
-    """The kind that the path's folders, name and extension tell."""
+    """The kind of a file, by the folders, name and extension of its path."""
     suffix = extension(path)
     if suffix in _DATA or _GENERATED.search(path):
         return "data"
@@ -127,11 +127,11 @@ def kind_of(path: str) -> FileKind:
 
 
 def intent_of(text: str, *, words: Sequence[str] = ()) -> Intent:
-    """What the words around the subject of a query ask for.
+    """The intent of a query, by the words around its subject.
 
     Args:
         text: the query.
-        words: its subject's words, in lower case.
+        words: the words of its subject, in lower case.
     """
     text = " ".join(text.split())
     if words and _WHOLE.issuperset(words):
@@ -148,6 +148,6 @@ def intent_of(text: str, *, words: Sequence[str] = ()) -> Intent:
 
 
 def kind_factor(path: str, *, intent: Intent) -> float:
-    """What a file's score is multiplied by."""
+    """The factor that a file's score is multiplied by."""
     factors, kind = _FACTORS[intent], kind_of(path)
     return factors.get(kind, factors.get("prose", 1.0) if kind == "guide" else 1.0)

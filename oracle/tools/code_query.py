@@ -1,11 +1,10 @@
-r"""What a search for code asks for: the text as it stands, and its words.
+r"""Parses a code search query into literal phrases, terms and file names.
 
-The query may be a phrase, identifiers, or look like a regular expression. It is never run as one: a hostile pattern
-would hold the interpreter for hours, and none is needed to find a file. Of `class\s+\w+Error|raise .*Error` the literal
-pieces are kept (`class` then `Error` in a line, or `raise` then `Error`).
+The query may be a phrase, identifiers, or look like a regular expression. It is never run as one, because a hostile
+pattern could block the interpreter for hours. Of `class\s+\w+Error|raise .*Error` the literal pieces are kept (`class`
+then `Error` in a line, or `raise` then `Error`).
 
-A question is no text to be found as it stands: only its words count. Paths that it names, as in a stack trace, are
-files that it means.
+A question is not searched literally: only its words count. Paths in the query, as in a stack trace, refer to files.
 """
 
 import re
@@ -36,8 +35,8 @@ _DOING = dict.fromkeys(
     ).split(),
     0.3,
 )
-"""Weights of verbs in a question about use: in "how do I add a tool?" the tool tells which page answers, which may well
-say "register" or "write"."""
+"""Weights of verbs in a question about usage: in "how do I add a tool?" the noun determines the page, which may say
+"register" or "write"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Mention:
     Args:
         path: the path, or its end.
         line: the line named with it, from 1.
-        is_whole_path: it is the whole path below the root, not its end.
+        is_whole_path: `path` is the complete path relative to the root.
     """
 
     path: str
@@ -55,7 +54,7 @@ class Mention:
     is_whole_path: bool = False
 
     def fit(self, path: str) -> float:
-        """How much of the mention a file's path bears out: 1 for all of it, less where folders differ."""
+        """The share of the mention that a file's path matches: 1 for all of it, less if folders differ."""
         if self.is_whole_path:
             return float(path.lower() == self.path)
         ours, theirs = path.lower().split("/"), self.path.split("/")
@@ -69,14 +68,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search.
+    """A parsed query.
 
     Args:
-        phrases: alternatives, each a sequence of literal pieces that stand in this order in one line, in lower case.
-        terms: the words, most telling kinds first.
-        mentions: the files that it names, the likeliest to matter first.
-        intent: what it asks for.
-        pairs: indices of terms that stand side by side in it, as in "node kinds" or "run the tests".
+        phrases: alternatives, each a sequence of literal pieces in lower case that occur in one line in this order.
+        terms: the words, the most important first.
+        mentions: the files that it names, the most relevant first.
+        intent: what kind of answer it asks for.
+        pairs: indices of adjacent terms, as in "node kinds" or "run the tests".
     """
 
     phrases: tuple[tuple[str, ...], ...]
@@ -90,11 +89,11 @@ _READMES = tuple(
     Mention(path, None, is_whole_path=True)
     for path in ("readme.md", "readme.rst", "readme.adoc", "readme.txt", "readme", "docs/readme.md", "docs/index.md")
 )
-"""What answers a question about the project as a whole, the best first."""
+"""The files that answer a question about the project as a whole, the best first."""
 
 
 def parse_query(text: str) -> Query:
-    """Read a query; one without any word or sign gives a query that finds nothing."""
+    """Parse a query; an empty one gives a query that finds nothing."""
     mentions = _mentions(text[:MAX_QUERY_CHARS])
     text = " ".join(text[:MAX_QUERY_CHARS].split())
     plain = _unquoted(text)
@@ -116,7 +115,7 @@ def parse_query(text: str) -> Query:
 
 
 def _subject(text: str) -> tuple[str, ...]:
-    """The words that tell what a query is about; those of a question without any are its stop words' place."""
+    """The subject of a query; `this` for a question that consists of stop words."""
     words = [term.word for term in terms_of(text)]
     telling = tuple(word for word in words if word not in STOP_WORDS)
     return telling or (("this",) if words and _QUESTION.match(text) else ())

@@ -1,8 +1,8 @@
-"""Ranking: which files of a project answer a query best, and which of their lines to show.
+"""Ranks the files of a project for a query, and chooses the lines to show.
 
-A file's score is that of its words (`oracle.search.Ranking`) times the weight of its kind, and more if the query names
-it. The best files are then read line by line: a line scores by the words in it and around it, more if it defines
-something of that name, most if the query stands in it as it is.
+A file's score is that of its words (`oracle.search.Ranking`) times the weight of its kind, and higher if the query
+names it. The best files are then scored line by line: by the words in a line and around it, with a bonus for a
+definition, and the largest bonus if the line contains the query literally.
 """
 
 import re
@@ -20,11 +20,11 @@ from oracle.tools.text import Decoded
 READ_FILES = 40
 """Files that are read line by line."""
 FIELD_WEIGHTS = (1.8, 0.72, 0.8)
-"""Of a file's name, its folders, and its beginning, where it says what it is about."""
+"""Of a file's name, its folders, and its first 600 characters, which usually describe it."""
 _HEAD_CHARS = 600
 _MENTION_WEIGHT = 4.0
 _LEAST_MENTION = 0.5
-"""Of a path's parts, from its end; with only the name in common it is likelier another file of that name."""
+"""Of a path's parts, from its end; if only the name matches, it is probably a different file of that name."""
 _PAIR_BONUS = 0.5
 _PASSING_SHARE = 0.3
 _NEAR_LINES = 6
@@ -39,7 +39,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(?P<name>.+)$")
 
 @dataclass(frozen=True, slots=True)
 class RankedFile:
-    """A file with its score so far, greater is better; and the line that the query names, if it names one."""
+    """A file with its score so far (greater is better), and the line that the query names, if any."""
 
     path: str
     score: float
@@ -57,19 +57,19 @@ class Hit:
 
 
 def code_reading(path: str, text: str) -> Reading:
-    """A source file as the index takes it: one document, with the fields of `FIELD_WEIGHTS`."""
+    """A source file for the index: one document, with the fields of `FIELD_WEIGHTS`."""
     folders, _, last = path.rpartition("/")
-    head = _IMPORT.sub("", text[:_HEAD_CHARS])  # imports tell of other files
+    head = _IMPORT.sub("", text[:_HEAD_CHARS])  # imports describe other files
     return Reading("", (Document(text, (last.partition(".")[0] or last, folders, head)),))
 
 
 def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[RankedFile]:
-    """The files by their words, kinds and mentions, best first; at most `READ_FILES`.
+    """Rank files by their words, kinds and mentions, best first; at most `READ_FILES`.
 
     Args:
-        found: what the index has.
-        query: the search.
-        paths: all files that may be returned, for those that the query names.
+        found: the result of the index.
+        query: the parsed query.
+        paths: all files that may be returned; the query may name any of them.
     """
     scores = {place.path: score * kind_factor(place.path, intent=query.intent) for place, score in found.places}
     lines: dict[str, int | None] = {}
@@ -82,13 +82,13 @@ def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[Ran
 
 
 def has_phrase(text: str, query: Query) -> bool:
-    """Whether the query as it stands, or all pieces of one of its alternatives, are in a text."""
+    """Whether a text contains the query literally, or all pieces of one of its alternatives."""
     lowered = text.lower()
     return any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
 
 
 def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
-    """Where the pieces of a phrase stand in this order in one line, -1 if nowhere."""
+    """The position of the pieces of a phrase in this order in one line, -1 if there is none."""
     at = lowered.find(phrase[0])
     while at >= 0:
         line_end = lowered.find("\n", at)
@@ -106,7 +106,7 @@ def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
 
 
 def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked, matcher: Matcher) -> list[Hit]:
-    """The places of a file to show, best first; a file that matches by its path alone shows its beginning."""
+    """The places of a file to show, best first; for a file that matches only by its path, its beginning."""
     lines = decoded.lines
     factor = kind_factor(ranked.path, intent=query.intent)
     if has_phrase(decoded.text, query):
@@ -135,7 +135,7 @@ class _LineScores:
 
     Args:
         lines: of the file.
-        query: the search.
+        query: the parsed query.
         weights: of its terms.
         matcher: of its terms.
     """
@@ -147,7 +147,7 @@ class _LineScores:
         self._weights = weights
 
     def all(self) -> dict[int, float]:
-        """By index, the scores of the lines in which something of the query stands."""
+        """The scores of the lines that match the query, by index."""
         own = self._own_scores()
         return {number: self._with_surroundings(number, own) for number in own}
 
@@ -173,7 +173,7 @@ class _LineScores:
         return score + (sum(weights) + 1.0 if is_phrase else 0.0)
 
     def _definition_bonus(self, line: str) -> float:
-        """More for a line that defines a name with the query's words in it, most if it is just that name."""
+        """A bonus for a line that defines a name with words of the query, highest if the name is just that word."""
         found, factor = DEFINITION.match(line), 1.5
         if found is None:
             found, factor = _ASSIGNMENT.match(line) or _HEADING.match(line), 0.7
@@ -184,13 +184,13 @@ class _LineScores:
         bonus = 0.0
         for index, fit in self._fits(name).items():
             weight = factor * self._weights[index]
-            # `def write` is what "write" asks for, and a small part of "how do I write a tool".
+            # `def write` is the answer to "write", but only loosely related to "how do I write a tool".
             is_all = fold(name) == self._query.terms[index].word
             bonus += weight * fit + (2 * weight * self._weights[index] / total if is_all else 0.0)
         return bonus
 
     def _with_surroundings(self, number: int, own: dict[int, tuple[float, frozenset[int]]]) -> float:
-        """A line's score, and half of what the lines around it add in terms that it has not itself."""
+        """A line's score plus half the weights of further terms in the lines around it."""
         score, terms = own[number]
         around: set[int] = set()
         for other in range(number - _NEAR_LINES, number + _NEAR_LINES + 1):
@@ -200,7 +200,7 @@ class _LineScores:
 
 
 def _mentioned(path: str, mentions: Sequence[Mention]) -> tuple[float, int | None]:
-    """How surely a file is meant, a little less for each mention that stands before its own; and the line."""
+    """How well a file matches a mention (less for later mentions), and the line of that mention."""
     best, line = 0.0, None
     for index, mention in enumerate(mentions):
         fit = mention.fit(path)
@@ -210,13 +210,13 @@ def _mentioned(path: str, mentions: Sequence[Mention]) -> tuple[float, int | Non
 
 
 def _introduction(ranked: RankedFile, lines: Sequence[str]) -> Hit:
-    """The first paragraph of a page, past its title, pictures and badges."""
+    """The first paragraph of a page, after its title, images and badges."""
     number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
     return Hit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
 
 
 def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequence[float]:
-    """In a file that the query names, the words of that name tell no line from another."""
+    """The weights without the words of the file's name, which do not distinguish its lines."""
     named = " ".join(mention.path for mention in query.mentions if mention.fit(path) > 0)
     if not named:
         return weights
@@ -225,7 +225,7 @@ def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequ
 
 @lru_cache(maxsize=64)
 def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
-    """For each pair of the query what finds it side by side: `node kinds`, `NodeKind`, `run the tests`."""
+    """For each pair of the query an expression that finds adjacent terms: `node kinds`, `NodeKind`, `run the tests`."""
     between = rf"[^\W_]{{0,12}}[\W_]{{0,3}}(?:(?:{'|'.join(sorted(ARTICLES))})\s)?"
     stems = [(query.terms[one].stem, query.terms[two].stem) for one, two in query.pairs]
     return tuple(re.compile(re.escape(one) + between + re.escape(two)) for one, two in stems)

@@ -4,12 +4,12 @@ from oracle.errors import OperatorError, ToolAuthorError, UpstreamError
 
 
 class ToolError(UpstreamError):
-    """A call cannot be answered; the message is fit for the model and the user."""
+    """A call cannot be answered; the message is written for the model and the user."""
 
 
 class ToolSetupError(OperatorError):
-    """Tools cannot be made as configured; the message is fit for the operator."""
+    """Tools cannot be made as configured; the message is written for the operator."""
 
 
 class ToolDefinitionError(ToolAuthorError):
-    """A function or a set of tools is not well defined; the message is fit for the tool author."""
+    """A function or a set of tools is not well defined; the message is written for the tool author."""

@@ -1,6 +1,6 @@
-"""Folders and regular files as the lists and indices of tools read them: what cannot be read is left out.
+"""Reads folders and regular files for lists and indices; what cannot be read is skipped.
 
-What a tool shows of a file it reads through `Root`, which is checked more strictly.
+The content that a tool shows is read through `Root`, which checks more strictly.
 """
 
 import os
@@ -30,7 +30,7 @@ def regular_stamp(entry: "os.DirEntry[str]") -> Stamp | None:
 
 
 def read_regular(path: Path, *, max_bytes: int, follow_link: bool = True) -> bytes | None:
-    """The beginning of a regular file; `None` for anything else, which is not waited for either."""
+    """The beginning of a regular file; `None` for anything else. Never blocks."""
     try:
         if not stat.S_ISREG(path.stat(follow_symlinks=follow_link).st_mode):
             return None

@@ -1,11 +1,11 @@
-"""What git keeps of a work tree that says which files belong to it: read as files, without git.
+"""Reads git's own files to find out which files belong to a work tree, without running git.
 
-Nothing of a project is executed. Git itself cannot be asked: a repository's configuration names programs that git
-starts (hooks, `core.fsmonitor`, filters, `remote.….uploadpack` of a partial clone), and no list of switches that turn
-them off would be known to be whole. So a repository's configuration is not read at all.
+Nothing in a project is executed. Git cannot be run: a repository's configuration names programs that git starts (hooks,
+`core.fsmonitor`, filters, `remote.….uploadpack` of a partial clone), and no set of switches is known to disable all of
+them. So a repository's configuration is not read at all.
 
-Only regular files of bounded size are opened, without blocking. A work tree's `.git` may lead anywhere
-(`gitdir: …`); names of files are all that is taken from there.
+Only regular files of bounded size are opened, without blocking. A work tree's `.git` may point anywhere (`gitdir: …`);
+only file names are taken from there.
 """
 
 import os
@@ -26,12 +26,12 @@ _EXCLUDES_FILE = re.compile(r"\s*excludesfile\s*=\s*(.*?)\s*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """What an index names, by paths below the top of the work tree.
+    """The content of an index, as paths relative to the top of the work tree.
 
     Args:
         files: tracked files.
         submodules: the folders of submodules.
-        folders: every folder that has one of them in it.
+        folders: every folder that contains a tracked file or submodule.
     """
 
     files: frozenset[str] = frozenset()
@@ -43,7 +43,7 @@ class Repository:
     """A work tree's repository.
 
     Args:
-        folder: its own folder: `.git`, or where that leads.
+        folder: its own folder: `.git`, or the target of that link.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -51,7 +51,7 @@ class Repository:
 
     @cached_property
     def tracked(self) -> Tracked:
-        """What its index names; read when it is first asked for."""
+        """The content of its index, read on first use."""
         path = self._folder / "index"
         try:
             status = path.stat()
@@ -60,13 +60,13 @@ class Repository:
         return _tracked(str(path), (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
 
     def excludes(self) -> IgnoreRules | None:
-        """The rules of `info/exclude`, which all work trees of a repository share."""
+        """The rules of `info/exclude`, shared by all work trees of a repository."""
         shared = _first_line(self._folder / "commondir")
         return read_ignore_file((self._folder / shared if shared else self._folder) / "info" / "exclude")
 
 
 def repository_of(folder: Path) -> Repository | None:
-    """The repository whose work tree has its top in this folder, if there is one."""
+    """The repository whose work tree begins in this folder, if any."""
     path = folder / ".git"
     try:
         is_folder = path.is_dir()
@@ -81,13 +81,13 @@ def repository_of(folder: Path) -> Repository | None:
 
 
 def read_ignore_file(path: Path, *, follow_link: bool = True) -> IgnoreRules | None:
-    """The rules of an ignore file; `None` if there is none that may be read."""
+    """The rules of an ignore file; `None` if it does not exist or cannot be read."""
     data = read_regular(path, max_bytes=MAX_BYTES, follow_link=follow_link)
     return read_rules(data) if data else None
 
 
 def user_excludes() -> IgnoreRules | None:
-    """The rules that the user of this process has for all repositories (`core.excludesFile` of his own settings)."""
+    """The rules of the current user for all repositories (`core.excludesFile` of the user's own settings)."""
     home = Path(os.environ.get("HOME") or os.path.devnull)
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     named = _excludes_file(home / ".gitconfig") or _excludes_file(settings / "config")
@@ -98,7 +98,7 @@ def user_excludes() -> IgnoreRules | None:
 
 @lru_cache(maxsize=8)
 def _tracked(path: str, stamp: tuple[int, ...]) -> Tracked:
-    """What the index names, read anew when its stamp is another."""
+    """The content of an index, cached by its stamp."""
     data = read_regular(Path(path), max_bytes=git_index.MAX_BYTES) if stamp else None
     files, submodules = git_index.tracked_names(data or b"")
     folders: set[str] = set()
@@ -117,7 +117,7 @@ def _first_line(path: Path) -> str | None:
 
 
 def _excludes_file(config: Path) -> str | None:
-    """The value of `core.excludesFile` in a configuration of the user's own; what it includes is not read."""
+    """The value of `core.excludesFile` in a user's configuration; included files are not read."""
     data = read_regular(config, max_bytes=_MAX_CONFIG_BYTES)
     section, found = "", None
     for line in (data or b"").decode("utf-8", "replace").split("\n"):

@@ -1,8 +1,7 @@
 """The names of the files that a git repository tracks, read from its index without git (gitformat-index(5)).
 
-The file is anybody's: it is read up to a bound, nothing in it is a reason to open anything, and names grow no longer
-than a path may be. What does not follow the format tracks nothing. A split index counts only with its own entries, not
-with those that it shares.
+The file is untrusted: it is read up to a limit, no path in it is opened, and names are no longer than a path may be. A
+malformed index tracks nothing. Of a split index only its own entries count, not the shared ones.
 """
 
 import os
@@ -18,18 +17,18 @@ _FLAGS = Struct(">H")
 _MODE = Struct(">I")
 _STAT_BYTES = 40
 _HASH_BYTES = (20, 32)
-"""SHA-1 and SHA-256; only the repository's configuration would tell which."""
+"""SHA-1 and SHA-256; which one is used is in the repository's configuration, which is not read."""
 _EXTENDED = 0x4000
 _NAME_MASK = 0x0FFF
 _GITLINK = 0o160000
 
 
 class _WrongFormatError(ValueError):
-    """The bytes are not what the format says."""
+    """The bytes do not follow the format."""
 
 
 def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
-    """The paths of tracked files, and those of submodules, below the top of the work tree."""
+    """The paths of tracked files and of submodules, relative to the top of the work tree."""
     try:
         signature, version, count = _HEADER.unpack_from(index)
     except error:
@@ -48,7 +47,7 @@ def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _padded_entries(index: bytes, count: int, flags_at: int) -> Iterator[tuple[int, bytes]]:
-    """Entries of the versions 2 and 3: the name as it is, then NULs up to a multiple of eight bytes."""
+    """Entries of versions 2 and 3: the name, padded with NULs to a multiple of eight bytes."""
     at = _HEADER.size
     for _ in range(count):
         (flags,) = _FLAGS.unpack_from(index, at + flags_at)
@@ -63,7 +62,7 @@ def _padded_entries(index: bytes, count: int, flags_at: int) -> Iterator[tuple[i
 
 
 def _compressed_entries(index: bytes, count: int, flags_at: int) -> Iterator[tuple[int, bytes]]:
-    """Entries of version 4: how much to cut off the name before, and what to add to it."""
+    """Entries of version 4: how much to cut off the previous name, and the suffix to append."""
     at = _HEADER.size
     name = b""
     for _ in range(count):
@@ -78,7 +77,7 @@ def _compressed_entries(index: bytes, count: int, flags_at: int) -> Iterator[tup
 
 
 def _offset(index: bytes, at: int) -> tuple[int, int]:
-    """A number as packs encode offsets, and where it ends."""
+    """A number in the encoding of pack offsets, and the position after it."""
     value = -1
     while True:
         if at >= len(index) or value > _MAX_NAME_BYTES:

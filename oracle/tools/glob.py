@@ -13,7 +13,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """A test for paths in `/`; a pattern without `/` is matched against the name alone.
+    """A predicate for paths with `/`; a pattern without `/` is matched against the name only.
 
     Raises:
         ToolError: it is too long or has too many alternatives.
@@ -45,7 +45,7 @@ def _expanded(pattern: str) -> list[str]:
 
 
 def _match(parts: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    """Whether the parts of a pattern match the names of a path; each pair is looked at once."""
+    """Whether the parts of a pattern match the names of a path, in time proportional to their product."""
 
     @cache
     def rest(part: int, name: int) -> bool:

@@ -1,10 +1,10 @@
 """The globs of git's ignore files (gitignore(5), git's `wildmatch.c`) as regular expressions that cannot be made slow.
 
-A project's ignore files are anybody's. Libraries turn `*a*a*a*a*a*b` into an expression that takes minutes for one
-name, and holds the interpreter meanwhile. Here each `*` but the last of a name, and each `**` but the last of a path,
-stands in an atomic group: what follows is looked for once, at the first place where it fits, which is as good as any
-other place, because all pieces between stars have a fixed length. So a match takes time in proportion to the product of
-both lengths at most.
+A project's ignore files are untrusted. Libraries (such as pathspec) turn `*a*a*a*a*a*b` into an expression that takes
+minutes for one name and blocks the interpreter meanwhile. Here each `*` but the last of a name, and each `**` but the
+last of a path, is in an atomic group: what follows is matched at its first possible position, which is as good as any
+other because all pieces between stars have a fixed length. So matching takes time proportional to the product of both
+lengths at most.
 """
 
 import re
@@ -31,12 +31,12 @@ _POSIX = {
 
 
 class _NeverMatchesError(Exception):
-    """The glob is malformed; git has it match nothing."""
+    """The glob is malformed; in git it matches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """`kind` is one of the three signs above, or empty for `regex`, which matches one character."""
+    """`kind` is one of the three constants above, or empty for `regex`, which matches one character."""
 
     kind: str = ""
     regex: str = ""
@@ -44,13 +44,13 @@ class _Token:
 
 
 def literal_of(glob: str) -> str | None:
-    """The text that the glob matches, if it is just that one."""
+    """The text that the glob matches, if it is a literal."""
     tokens = _tokens_or_none(glob)
     return None if tokens is None else _text(tokens)
 
 
 def suffix_of(glob: str) -> str | None:
-    """What names must end with, if the glob is a `*` followed by a text."""
+    """The suffix that names must have, if the glob is a `*` followed by a literal."""
     tokens = _tokens_or_none(glob) or []
     return _text(tokens[1:]) if tokens and tokens[0].kind == _STAR else None
 
@@ -113,7 +113,7 @@ def _tokens(glob: str) -> Iterator[_Token]:
 
 
 def _bracket(glob: str, at: int) -> tuple[str, int]:
-    """The expression for a set of characters, and where the glob goes on."""
+    """The expression for a set of characters, and the position after it."""
     is_negated = glob[at : at + 1] in {"!", "^"}
     at += is_negated
     members: list[str] = []
@@ -142,7 +142,7 @@ def _bracket(glob: str, at: int) -> tuple[str, int]:
 
 
 def _posix(glob: str, at: int) -> tuple[str, int] | None:
-    """The members of `[:name:]` and where it ends; `None` if what stands there is none."""
+    """The members of `[:name:]` and the position after it; `None` if there is no such class."""
     end = glob.find("]", at)
     if end < 0:
         raise _NeverMatchesError
@@ -161,7 +161,7 @@ def _one(glob: str, at: int) -> tuple[str, int]:
 
 
 def _folders_marked(tokens: list[_Token]) -> Iterator[_Token]:
-    """The tokens, in which `**` stands only where it is a whole part between slashes; elsewhere it is a `*`."""
+    """The tokens, with each `**` that is not a whole part between slashes replaced by `*`."""
     for number, token in enumerate(tokens):
         around = (tokens[number - 1 : number], tokens[number + 1 : number + 2])
         is_part = all(not each or each[0].kind == _SLASH for each in around)
@@ -169,7 +169,7 @@ def _folders_marked(tokens: list[_Token]) -> Iterator[_Token]:
 
 
 def _chunks(tokens: Iterator[_Token]) -> list[list[list[_Token]]]:
-    """The names of the path in runs, between which any folders may stand."""
+    """The names of the path in runs, separated by `**`."""
     names: list[list[_Token]] = [[]]
     for token in tokens:
         if token.kind == _SLASH:
@@ -186,7 +186,7 @@ def _chunks(tokens: Iterator[_Token]) -> list[list[list[_Token]]]:
 
 
 def _name(tokens: list[_Token]) -> str:
-    """The expression for one name of a path, up to its end."""
+    """The expression for one name of a path, including its end."""
     pieces = [""]
     for token in tokens:
         if token.kind in {_STAR, _ANY_FOLDERS}:

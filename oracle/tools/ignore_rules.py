@@ -1,12 +1,12 @@
-"""What an ignore file of git says of a path (gitignore(5)).
+"""The rules of git's ignore files (gitignore(5)).
 
 Rules:
 
-- The last pattern that matches decides; one with `!` takes back.
+- The last pattern that matches decides; a pattern with `!` re-includes.
 - A pattern with a `/` before its end is matched against the path below the file's folder, any other against the name.
 - A pattern that ends with `/` is for folders alone.
-- Most patterns are plain texts, and looked up rather than tried. What else there is is one expression, in which the
-  last pattern stands first. A file is read up to bounds; what is beyond them is not heard.
+- Most patterns are literals, which are looked up in dictionaries. All others form one expression, in which the last
+  pattern comes first. A file is read up to limits; patterns beyond them are ignored.
 """
 
 import re
@@ -17,7 +17,7 @@ from functools import lru_cache
 from oracle.tools.ignore_globs import literal_of, name_regex, path_regex, suffix_of
 
 MAX_BYTES = 262_144
-"""Of one ignore file."""
+"""The maximum size of an ignore file."""
 _MAX_EXPRESSIONS = 500
 _MAX_PATTERN_CHARS = 1_000
 _MAX_ENDINGS = 200
@@ -26,7 +26,7 @@ _MAX_ENDINGS = 200
 @dataclass(frozen=True, slots=True)
 class _Rule:
     glob: str
-    takes_back: bool
+    re_includes: bool
     folders_only: bool
     has_path: bool
 
@@ -40,7 +40,7 @@ class IgnoreRules:
 
     def __init__(self, text: str) -> None:
         rules = list(_rules(text))
-        self._takes_back = tuple(rule.takes_back for rule in rules)
+        self._re_includes = tuple(rule.re_includes for rule in rules)
         self._of_folders = _Lookup(list(enumerate(rules)))
         self._of_files = _Lookup([(number, rule) for number, rule in enumerate(rules) if not rule.folders_only])
 
@@ -53,17 +53,17 @@ class IgnoreRules:
             is_folder: whether it is a folder, not a link to one.
         """
         last = (self._of_folders if is_folder else self._of_files).last(path, name)
-        return None if last < 0 else not self._takes_back[last]
+        return None if last < 0 else not self._re_includes[last]
 
 
 @lru_cache(maxsize=64)
 def read_rules(data: bytes) -> IgnoreRules:
-    """The patterns of a file's content; compiled once for the same content."""
+    """The patterns of a file's content, cached by content."""
     return IgnoreRules(data[:MAX_BYTES].decode("utf-8", "surrogateescape"))
 
 
 class _Lookup:
-    """Numbered rules, arranged so that the last one that matches is found soon."""
+    """Numbered rules, arranged so that the last match is found quickly."""
 
     def __init__(self, rules: Sequence[tuple[int, _Rule]]) -> None:
         self._names: dict[str, int] = {}
@@ -80,13 +80,13 @@ class _Lookup:
             elif (regex := (path_regex if rule.has_path else name_regex)(rule.glob)) is not None:
                 (paths if rule.has_path else names).append((number, regex))
         self._lengths = tuple(sorted({len(suffix) for suffix in self._suffixes}))
-        # One look that most names end with; an empty ending, which all have, where there are too many for that.
+        # A quick test that most names fail; with too many endings, the empty one, which all names have.
         self._endings = tuple(self._suffixes) if len(self._suffixes) <= _MAX_ENDINGS else ("",)
         self._name_numbers, self._name_regex = _alternatives(names)
         self._path_numbers, self._path_regex = _alternatives(paths)
 
     def last(self, path: str, name: str) -> int:
-        """The number of the last rule that matches, -1 if none does."""
+        """The number of the last rule that matches, -1 if there is none."""
         found = self._names.get(name, -1)
         if self._paths and (number := self._paths.get(path, -1)) > found:
             found = number
@@ -114,18 +114,18 @@ def _rules(text: str) -> Iterator[_Rule]:
         line = _without_trailing_spaces(raw.removesuffix("\r"))
         if line.startswith("#") or len(line) > _MAX_PATTERN_CHARS:
             continue
-        takes_back = line.startswith("!")
-        glob = line[takes_back:]
+        re_includes = line.startswith("!")
+        glob = line[re_includes:]
         folders_only = glob.endswith("/")
         glob = glob[: len(glob) - folders_only]
         has_path = "/" in glob
         glob = glob.removeprefix("/")
         if glob:
-            yield _Rule(glob, takes_back=takes_back, folders_only=folders_only, has_path=has_path)
+            yield _Rule(glob, re_includes=re_includes, folders_only=folders_only, has_path=has_path)
 
 
 def _without_trailing_spaces(line: str) -> str:
-    """The line without the spaces at its end that no backslash keeps."""
+    """The line without trailing spaces that are not escaped by a backslash."""
     end = len(line)
     while end and line[end - 1] == " ":
         end -= 1

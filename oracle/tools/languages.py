@@ -43,7 +43,7 @@ def extensions_of(language: str) -> tuple[str, ...]:
     """The file name extensions of a language, given by name, alias or extension.
 
     Raises:
-        ToolError: it is unknown; the text lists those that are known.
+        ToolError: it is unknown; the message lists the known ones.
     """
     wanted = language.strip().casefold().removeprefix("*").removeprefix(".")
     wanted = _ALIASES.get(wanted, wanted)

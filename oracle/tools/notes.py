@@ -1,7 +1,7 @@
-"""What a Markdown file of the vault says about itself: title, tags, and where its text begins.
+"""Parses Markdown files of the vault: title, tags and text of a note, entries of a thread.
 
-Front matter is read by hand, `title` and `tags` alone: a note is anybody's text, and a note whose front matter is no
-valid YAML is still a note.
+Only `title` and `tags` of the front matter are read, without a YAML parser: a note is untrusted text, and one whose
+front matter is not valid YAML is still a note.
 """
 
 import json
@@ -24,9 +24,9 @@ class Note:
     """A note.
 
     Args:
-        title: from the front matter, else the first heading, else the file's name.
+        title: of the front matter, else the first heading, else the file name.
         tags: without `#`.
-        text_line: the first line behind the front matter, from 1.
+        text_line: the first line after the front matter, from 1.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     Args:
         line: of its heading, from 1.
         time: as written.
-        text: what stands between its heading and the next one, as written.
+        text: everything between its heading and the next one, unchanged.
     """
 
     line: int
@@ -49,17 +49,17 @@ class Entry(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """Its text without escapes and the blank lines around it."""
+        """Its lines without escapes and surrounding blank lines."""
         return [unescaped(line) for line in self.text.strip("\n").split("\n")]
 
 
 def is_note(name: str) -> bool:
-    """Whether a file name is that of a visible Markdown file."""
+    """Whether a file name is of a visible Markdown file."""
     return name.casefold().endswith(NOTE_SUFFIXES) and not name.startswith(".")
 
 
 def is_thread(path: str) -> bool:
-    """Whether a path below the vault is a thread's."""
+    """Whether a path relative to the vault is of a thread."""
     return path.split("/", 1)[0].casefold() == THREADS_FOLDER and "/" in path
 
 
@@ -74,7 +74,7 @@ def read_note(lines: Sequence[str], *, path: str) -> Note:
 
 
 def read_entries(text: str) -> list[Entry]:
-    """The entries of a thread, oldest first; what stands before the first heading of an entry belongs to none."""
+    """The entries of a thread, oldest first; text before the first heading of an entry is not part of any."""
     headings = list(_ENTRY.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     entries, line, at = [], 1, 0
@@ -86,18 +86,18 @@ def read_entries(text: str) -> list[Entry]:
 
 
 def entry_text(time: str, content: str) -> str:
-    """An entry as it is appended; a line of the content that looks like an entry's heading is escaped."""
+    """The text of an entry to append; a line of the content that looks like an entry's heading is escaped."""
     lines = [f"\\{line}" if _ENTRY.match(line.lstrip("\\")) else line for line in content.strip().split("\n")]
     return "\n".join(["", f"## {time}", "", *lines, ""])
 
 
 def unescaped(line: str) -> str:
-    """A line of an entry as it was before `entry_text`."""
+    """Undo the escaping of `entry_text` in a line."""
     return line[1:] if line.startswith("\\") and _ENTRY.match(line.lstrip("\\")) else line
 
 
 def with_title(body: str, title: str | None) -> str:
-    """A note's text with its title: in the front matter if there is some, else as the first heading."""
+    """Add the title to a note's text: in its front matter if it has one, else as the first heading."""
     body = body.replace("\r\n", "\n")
     text = body if body.endswith("\n") else f"{body}\n"
     title = " ".join((title or "").split())
@@ -117,7 +117,7 @@ def with_title(body: str, title: str | None) -> str:
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
-    """How many lines the front matter has with its fences; 0 if there is none."""
+    """The number of lines of the front matter with its delimiters; 0 if there is none."""
     if not lines or lines[0].strip("\ufeff ") != "---":
         return 0
     for number, line in enumerate(lines[1:_FRONT_MATTER_LINES], start=2):

@@ -1,15 +1,15 @@
-"""The one place that turns a path from a model into a file below a root.
+"""Resolves paths from a model to files below a root; no other module does.
 
 Rules:
 
-- A path is relative, in `/`, and names nothing outside its root: no `..`, no drive, no NUL, and no symbolic link out.
-- What is opened is what was checked. After the links are resolved, every folder on the way is opened without
-  following links (`O_NOFOLLOW`, relative to its parent), so that a folder swapped for a link in between is an error,
-  not a way out.
-- Only regular files are opened: a pipe or a device would block or never end.
-- A file is written beside its place and moved there, so that a reader sees the old text or the new one.
+- A path is relative, with `/`, and stays inside its root: no `..`, no drive, no NUL, and no symbolic link out.
+- The file that is opened is the one that was checked. After links are resolved, every folder of the path is opened
+  without following links (`O_NOFOLLOW`, relative to its parent), so that a folder replaced by a link in between is an
+  error.
+- Only regular files are opened: a pipe or a device could block or never end.
+- A file is written under a temporary name and renamed, so that a reader sees the old text or the new one.
 
-Hard links to files outside cannot be told from files inside.
+Hard links to files outside cannot be distinguished from files inside.
 """
 
 import errno
@@ -38,8 +38,8 @@ class Root:
     """A folder that tools may not leave.
 
     Args:
-        path: the folder; it may itself be a link.
-        label: what messages call it: `the project`, `the vault`.
+        path: the folder; may be a link.
+        label: its name in messages: `the project`, `the vault`.
     """
 
     def __init__(self, path: Path, *, label: str) -> None:
@@ -50,10 +50,10 @@ class Root:
         """Check that the folder can be listed.
 
         Args:
-            setting: what the operator sets it with, for the message.
+            setting: the operator's setting for it, for the message.
 
         Raises:
-            ToolSetupError: it does not exist, is no folder, or may not be read.
+            ToolSetupError: it does not exist, is not a folder, or cannot be read.
         """
         if not self.path.exists():
             raise ToolSetupError(
@@ -74,7 +74,7 @@ class Root:
         """The absolute path, links resolved; it need not exist.
 
         Raises:
-            ToolError: the path is malformed or leads out.
+            ToolError: the path is malformed or leaves the root.
         """
         candidate = self.path.joinpath(*self.parts(relative))
         try:
@@ -86,7 +86,7 @@ class Root:
         return real
 
     def relative(self, relative: str) -> str:
-        """The path in its plain form: `./a//b` is `a/b`, the root itself is `.`.
+        """The normalized path: `./a//b` is `a/b`, the root itself is `.`.
 
         Raises:
             ToolError: the path is malformed.
@@ -94,7 +94,7 @@ class Root:
         return "/".join(self.parts(relative)) or "."
 
     def parts(self, relative: str) -> list[str]:
-        """The names on the way from the root.
+        """The names of the path from the root.
 
         Raises:
             ToolError: the path is malformed.
@@ -112,18 +112,18 @@ class Root:
         Raises:
             FileNotFoundError: there is no such file.
             IsADirectoryError: it is a folder.
-            ToolError: the path leads out, is no regular file, or may not be read.
+            ToolError: the path leaves the root, is not a regular file, or cannot be read.
         """
         with self._opened(relative, os.O_RDONLY) as handle, os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(max_bytes), os.fstat(handle).st_size
 
     def write(self, relative: str, data: bytes, *, overwrite: bool) -> bool:
-        """Write a whole file, with the folders on the way; `True` if it replaced one.
+        """Write a file and create its folders; returns whether it replaced a file.
 
         Raises:
             FileExistsError: it exists, and `overwrite` is false.
             IsADirectoryError: it is a folder.
-            ToolError: the path leads out, or may not be written.
+            ToolError: the path leaves the root, or cannot be written.
         """
         with self._parent(relative, create=True) as (folder, name):
             mode = _existing_mode(folder, name)
@@ -138,7 +138,7 @@ class Root:
                     if mode is not None:
                         os.fchmod(file.fileno(), mode)
                     os.fsync(file.fileno())
-                    check_cancelled()  # from here on it has happened
+                    check_cancelled()  # from here on the write takes effect
                     _move(temporary, name, folder=folder, overwrite=overwrite)
                 finally:
                     with suppress(FileNotFoundError):
@@ -149,7 +149,7 @@ class Root:
         """Add to the end of a file in one write; `header` comes first if the file is new or empty.
 
         Raises:
-            ToolError: the path leads out, is no regular file, or may not be written.
+            ToolError: the path leaves the root, is not a regular file, or cannot be written.
         """
         with self._opened(relative, os.O_WRONLY | os.O_APPEND | os.O_CREAT, create=True) as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -175,7 +175,7 @@ class Root:
 
     @contextmanager
     def _parent(self, relative: str, *, create: bool) -> Iterator[tuple[int, str]]:
-        """The open folder that holds the file, and the file's name in it; errors of the block become `ToolError`."""
+        """The open parent folder of a file and the file's name; `OSError` in the block becomes `ToolError`."""
         names = self.resolve(relative).relative_to(self.path).parts
         if not names:
             raise IsADirectoryError(relative)
@@ -200,7 +200,7 @@ class Root:
 
 
 def _problem(text: str) -> str | None:
-    """What is wrong with a path as text."""
+    """The first problem of a path as text."""
     parts = text.split("/")
     found = {
         "is empty": not text.strip(),
@@ -229,7 +229,7 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
 
 
 def _existing_mode(folder: int, name: str) -> int | None:
-    """The permissions of the file in the way, `None` if there is none."""
+    """The permissions of an existing file, `None` if there is none."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -240,7 +240,7 @@ def _existing_mode(folder: int, name: str) -> int | None:
 
 
 def _move(temporary: str, name: str, *, folder: int, overwrite: bool) -> None:
-    """Give a finished file its name; without `overwrite`, also two writers at once cannot replace each other's file."""
+    """Rename a finished file; without `overwrite`, concurrent writers cannot replace each other's file."""
     if not overwrite:
         try:
             os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

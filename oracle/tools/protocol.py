@@ -1,4 +1,4 @@
-"""What a tool is, what it returns, and how the agent calls one."""
+"""The types of a tool and its result."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ ToolGroup = Literal["code", "vault", "thread", "web"]
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call brought.
+    """The result of a tool call.
 
     Args:
-        text: for the model and the user, bounded.
-        is_error: the call failed; the text says why and what would be right.
-        sources: what the text rests on.
-        is_empty: the call worked but found nothing.
+        text: for the model and the user, of bounded length.
+        is_error: the call failed; the text says why and what would be correct.
+        sources: the sources of the text.
+        is_empty: the call succeeded but found nothing.
     """
 
     text: str
@@ -32,14 +32,14 @@ class Tool:
 
     Args:
         name: as the model calls it.
-        description: for the model: what it does, what it returns.
+        description: for the model: what it does and returns.
         when_to_use: one sentence for the prompt's tool reference.
-        input_schema: JSON Schema of its arguments, derived from the function's signature.
-        call: runs it with checked arguments.
-        group: which root it works on.
-        writes: it changes something; only queries of type action get it.
-        timeout_s: after that long the call is an error.
-        is_server_side: the provider runs it within the turn; it is offered through the request, never called here.
+        input_schema: JSON Schema of its arguments.
+        call: validates the arguments and runs the tool.
+        group: what it works on.
+        writes: it changes data; offered only to queries of type action.
+        timeout_s: time limit of a call in seconds.
+        is_server_side: the provider runs it within the turn; it is part of the request and never called here.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reading some lines of a file below a root: what `read_file` and `vault_read` share."""
+"""Reads a range of lines of a file below a root, for `read_file` and `vault_read`."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _PLACE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A file and the lines wanted of it; `None` for its beginning and its end."""
+    """A file and a range of its lines; `None` means its beginning or end."""
 
     path: str
     start_line: int | None = None
@@ -26,13 +26,13 @@ class Range:
     def parse(
         cls, path: str, *, start_line: int | None = None, end_line: int | None = None, exists: Callable[[str], bool]
     ) -> "Range":
-        """Read `path:12` and `path:12-40`, as search results write places; a line given as argument wins.
+        """Read `path:12` and `path:12-40`, as in search results; a line given as an argument takes precedence.
 
         Args:
-            path: as the model wrote it.
+            path: as written by the model.
             start_line: the argument, if any.
             end_line: the argument, if any.
-            exists: whether there is a file of exactly that name, which then is meant.
+            exists: whether a file of exactly that name exists, which is then used.
         """
         found = _PLACE.match(path)
         if found is None or exists(path):
@@ -51,18 +51,18 @@ def read_range(
     missing: Callable[[], str],
     folder_advice: str,
 ) -> ToolResult:
-    """The lines as the model sees them, with the file as a source.
+    """Render the lines for the model, with the file as a source.
 
     Args:
-        root: where the file is.
-        wanted: the file and the lines.
+        root: the root of the file.
+        wanted: the file and the range of lines.
         source_type: of the source.
-        call: the tool's name, for the note on how to go on.
+        call: the tool's name, for the note on how to continue.
         missing: the text for a file that does not exist, with suggestions.
-        folder_advice: what to do with a folder.
+        folder_advice: what to do instead for a folder.
 
     Raises:
-        ToolError: it cannot be read or is no text.
+        ToolError: it cannot be read or is not text.
     """
     path = root.relative(wanted.path)
     try:

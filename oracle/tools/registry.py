@@ -1,7 +1,7 @@
-"""The tools of a service under their names, and the one place where they are called.
+"""The tools of a service by name; all tool calls go through `ToolRegistry.call`.
 
-`ToolRegistry.call` answers every call with a `ToolResult`: a tool that is unknown, is called wrongly, raises, hangs or
-floods gives an error (or a cut) result with a text that the model can act on. Only cancellation gets through.
+Every call returns a `ToolResult`: an unknown tool, wrong arguments, an exception, a timeout or too much output give an
+error (or truncated) result with a text that the model can act on. Only `CancelledError` propagates.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
 
 _CANCEL_GRACE_S = 0.05
-"""How long a cancelled tool may tidy up while we wait; the answer to a limit is due within 100 ms (decision 7)."""
+"""Time for a cancelled tool to clean up; a limit must take effect within 100 ms (decision 7)."""
 _MAX_SOURCES = 100
 _ERROR_CHARS = 1_000
 _PLACES = 8
@@ -34,7 +34,7 @@ class ToolRegistry:
 
     Args:
         tools: all tools; names are unique.
-        max_output_chars: bound on the text of a result.
+        max_output_chars: maximum length of a result's text.
 
     Raises:
         ToolDefinitionError: two tools have the same name.
@@ -64,7 +64,7 @@ class ToolRegistry:
         return self._tools.get(name)
 
     def definitions(self, names: Iterable[str]) -> tuple[ToolDefinition, ...]:
-        """What the model is told of these tools, in the order given, those that the provider runs included.
+        """The definitions of these tools for the model, in the order given, server-side tools included.
 
         Raises:
             KeyError: there is no tool of that name.
@@ -72,12 +72,12 @@ class ToolRegistry:
         found = [self._tools[name] for name in names]
         return tuple(ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found)
 
-    async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model writes anything
-        """Run a tool; never raises but `CancelledError`.
+    async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model may write anything
+        """Run a tool; raises nothing but `CancelledError`.
 
         Args:
             name: as the model wrote it.
-            arguments: as the model wrote them, unchecked; a mapping if it kept to the schema.
+            arguments: as written by the model, not validated; a mapping if they follow the schema.
         """
         tool = self._tools.get(name)
         if tool is None:
@@ -104,7 +104,7 @@ class ToolRegistry:
         return _error(f"{tool.name} gave no answer within {tool.timeout_s:g} s and was stopped. {advice}")
 
     async def _stop(self, task: "asyncio.Task[ToolResult]", tool: Tool) -> None:
-        """Cancel a call and let it tidy up for a moment; one that does not end is left behind, never waited for."""
+        """Cancel a call and wait shortly for its clean-up; one that does not end is abandoned."""
         task.cancel()
         self._stragglers.add(task)
         task.add_done_callback(self._stragglers.discard)
@@ -121,9 +121,9 @@ class ToolRegistry:
 
 
 async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
-    """Call a tool and turn whatever it raises into a result.
+    """Call a tool and turn any exception into a result.
 
-    A `CancelledError` that nobody asked this task for is the tool's own failure, not ours to pass on.
+    A `CancelledError` without a request to cancel this task is a failure of the tool and is not propagated.
     """
     task = asyncio.current_task()
     try:
@@ -135,8 +135,8 @@ async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
             raise
         log.warning("tool.failed", tool=tool.name, error="CancelledError")
         return _error(f"{tool.name} failed: it was cancelled from within.")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's mistake must not end the query
-        # Where, and not what: the message may quote arguments or data. It is in the call's result, and so in the run.
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failing tool must not end the query
+        # The place but not the message, which may quote arguments or data; the run has it in the call's result.
         log.warning("tool.failed", tool=tool.name, error=type(error).__name__, at=_places(error))
         return _error(f"{tool.name} failed: {_reason(error)}")
     if not isinstance(result, ToolResult):
@@ -146,18 +146,18 @@ async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
 
 
 def _places(error: BaseException) -> list[str]:
-    """Where an error came from, innermost last, as `file:line function`."""
+    """The traceback of an error as `file:line function`, innermost last."""
     frames = traceback.extract_tb(error.__traceback__)[-_PLACES:]
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, without the absolute path that an `OSError` carries."""
+    """The type and message of an error, without the absolute path of an `OSError`."""
     if isinstance(error, OSError) and error.strerror:
         return f"{type(error).__name__}: {error.strerror}"
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - even that may be broken
+    except Exception:  # noqa: BLE001 - `__str__` may raise as well
         text = ""
     return f"{type(error).__name__}: {text[:_ERROR_CHARS]}" if text else type(error).__name__
 

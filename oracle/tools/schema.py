@@ -1,10 +1,10 @@
-"""Tools from functions: the JSON Schema of the arguments and the check before a call both come from the type hints.
+"""Makes tools from functions: the JSON Schema and the validation of the arguments are derived from the type hints.
 
 Rules:
 
-- Every parameter is given by name and annotated; `Annotated[str, "what it means"]` describes it to the model.
-- Where models are sloppy the check is lenient: `"5"` is an integer, `7` is a text, `null` for an argument with a
-  default is that default, and a list may come as its JSON text. Everything else is refused, with all mistakes at once.
+- Every parameter can be passed by name and is annotated; `Annotated[str, "what it means"]` describes it to the model.
+- Common mistakes of models are accepted: `"5"` is an integer, `7` is a string, `null` for an argument with a default is
+  that default, and a list may be given as JSON text. Everything else is rejected, with all mistakes in one message.
 - A synchronous function runs in a daemon thread (`oracle.tools.workers`), an asynchronous one on the event loop.
 """
 
@@ -27,7 +27,7 @@ from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers
 
 Function = Callable[..., Any]
-"""Returns a `ToolResult` or a text, or an awaitable of one."""
+"""Returns a `ToolResult` or a string, or an awaitable of one."""
 
 
 def tool(
@@ -43,16 +43,16 @@ def tool(
     """Make a tool of a function or a bound method.
 
     Args:
-        group: which root it works on; decides which queries get it.
+        group: what it works on; decides which queries are offered the tool.
         when_to_use: one sentence for the prompt's tool reference.
         name: as the model calls it; the function's name by default.
         description: for the model; the first paragraph of the docstring by default.
-        writes: it changes something.
-        timeout_s: after that long the call is an error.
-        workers: the threads for a synchronous function; its own by default.
+        writes: it changes data.
+        timeout_s: time limit of a call in seconds.
+        workers: the threads for a synchronous function; new ones by default.
 
     Raises:
-        ToolDefinitionError: when the result is applied to a function that cannot be a tool.
+        ToolDefinitionError: the function cannot be a tool.
     """
 
     def make(function: Function) -> Tool:
@@ -79,19 +79,19 @@ def tool(
 
 
 def arguments_line(schema: Mapping[str, Any]) -> str:
-    """The arguments in short, for a tool reference: `query, limit?`."""
+    """The arguments in short form, for a tool reference: `query, limit?`."""
     required = schema.get("required", ())
     return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a function: what the model is told, and the check.
+    """The arguments of a function: their schema for the model, and their validation.
 
     Args:
         name: the tool's, for messages.
         schema: JSON Schema of type object.
-        model: the check; its fields are numbered, their aliases are the arguments' names, so that any name will do.
+        model: validates them; its fields are numbered and have the names as aliases, so that any name is allowed.
         parameters: the annotations by name, without `None` and descriptions.
     """
 
@@ -105,7 +105,7 @@ class Arguments:
         """Read a function's signature.
 
         Raises:
-            ToolDefinitionError: a parameter has no annotation, cannot be given by name, or has a type without a schema.
+            ToolDefinitionError: a parameter is not annotated, cannot be passed by name, or its type has no schema.
         """
         try:
             hints = get_type_hints(function, include_extras=True)
@@ -132,10 +132,10 @@ class Arguments:
         return cls(name, schema, model, parameters)
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them.
+        """Validate arguments and convert them to the function's types.
 
         Raises:
-            ToolError: some are missing, unknown or wrong; the text names all of them.
+            ToolError: some are missing, unknown or wrong; the message names all of them.
         """
         required = self.schema.get("required", ())
         prepared = {
@@ -199,8 +199,8 @@ def _first_paragraph(function: Function) -> str:
     return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
 
 
-def _described(annotation: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - annotations are anything
-    """Take the describing text out of `Annotated`; other metadata (pydantic's constraints) stays."""
+def _described(annotation: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - annotations may be anything
+    """Split the description from `Annotated`; other metadata (pydantic's constraints) is kept."""
     if get_origin(annotation) is not Annotated:
         return annotation, None
     base, *metadata = get_args(annotation)
@@ -220,7 +220,7 @@ def _bare(annotation: Any) -> Any:  # noqa: ANN401
 
 
 def _prepared(value: Any, annotation: Any) -> Any:  # noqa: ANN401
-    """The value as pydantic may judge it: lists out of texts, and no truth value passes for a number."""
+    """The value prepared for pydantic: lists from strings, and no boolean is accepted as a number."""
     if annotation in {int, float} and isinstance(value, bool):
         return str(value).lower()
     if (get_origin(annotation) or annotation) in {list, tuple} and isinstance(value, str):
@@ -244,7 +244,7 @@ def _shown(value: object) -> str:
 
 
 def _tidy(schema: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what only costs tokens: titles, and the `null` of optional arguments, which may simply be left out."""
+    """Remove what only costs tokens: titles, and the `null` of optional arguments, which may be omitted."""
     properties = {}
     for name, given in schema.get("properties", {}).items():
         kept = {key: value for key, value in given.items() if key != "title"}

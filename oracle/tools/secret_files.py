@@ -1,4 +1,4 @@
-"""Files that are never shown because their names say that they hold credentials: what a tool reads goes to a provider.
+"""Recognizes files with credentials by their names. They are never shown: what a tool reads is sent to a provider.
 
 A copy is as secret as the file: `.env~`, `id_rsa.bak`, `#.netrc#`, `.credentials.json.swp`. A template is not:
 `.env.example`.
@@ -44,10 +44,10 @@ _MOST_SUFFIXES = 4
 
 
 def is_secret(path: str) -> bool:
-    """Whether the name says that the file holds credentials, or is a version control system's own.
+    """Whether a file is named like one with credentials, or belongs to a version control system.
 
     Args:
-        path: of a file; that of a folder ends with `/`.
+        path: of a file; the path of a folder ends with `/`.
     """
     *folders, name = path.casefold().split("/")
     if not _FOLDERS.isdisjoint([*folders, name]) or _FOLDER_PAIR in pairwise([*folders, name]):
@@ -68,13 +68,13 @@ def _ends_with(folders: list[str], name: str) -> bool:
 
 
 def _originals(name: str) -> list[str]:
-    """The name, and what it may be a copy of."""
+    """The name, and the names it may be a copy of."""
     names = [name]
     for _ in range(_MOST_SUFFIXES):
         shorter = _COPY.sub("", names[-1])
         if not shorter or shorter == names[-1]:
             break
         names.append(shorter)
-    if len(names) > 1 or name.startswith(("#", ".#")):  # an editor puts that, or a dot, before the name of its copy
+    if len(names) > 1 or name.startswith(("#", ".#")):  # prefixes of editors' copies
         names += [names[-1].removeprefix("."), names[-1].removeprefix(".").removeprefix("#")]
     return names

@@ -1,4 +1,4 @@
-"""Which tools a query is offered (decision 23, 020 FR-016)."""
+"""Selects the tools that a query is offered (decision 23, 020 FR-016)."""
 
 from collections.abc import Callable, Iterable
 
@@ -21,7 +21,7 @@ def tools_for(query_types: Iterable[str], registry: ToolRegistry) -> tuple[str, 
 
     Args:
         query_types: the type of the query; below a confidence of 0.6, the two likeliest.
-        registry: what there is; a type whose tools it does not hold gets none.
+        registry: the available tools.
 
     Raises:
         ValueError: an unknown type.
@@ -35,5 +35,5 @@ def tools_for(query_types: Iterable[str], registry: ToolRegistry) -> tuple[str, 
 
 
 def all_reading(registry: ToolRegistry) -> tuple[str, ...]:
-    """The names of all tools that change nothing: after empty results, `stuck` or `need_capability`."""
+    """The names of all tools that do not write; offered after empty results, `stuck` or `need_capability`."""
     return tuple(tool.name for tool in registry.tools if not tool.writes)

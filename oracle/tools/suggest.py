@@ -20,5 +20,5 @@ def near_paths(path: str, options: Collection[str], *, count: int = 3) -> tuple[
 
 
 def did_you_mean(names: Collection[str]) -> str:
-    """` Did you mean 'a' or 'b'?`, or nothing without names."""
+    """` Did you mean 'a' or 'b'?`, or an empty string without names."""
     return f" Did you mean {' or '.join(repr(name) for name in names)}?" if names else ""

@@ -1,10 +1,10 @@
-r"""Text from files, made fit to be sent: decoded, cut, numbered, without characters that break JSON or storage.
+r"""Prepares text from files for output: decoded, truncated, numbered, without characters that break JSON or storage.
 
 Rules:
 
-- What a tool returns encodes as UTF-8 and fits a text column: no lone surrogates, no NUL.
-- Lines end at `\n` alone (a `\r` before it is dropped), so that numbers agree with editors, git and ripgrep.
-- Whatever is cut says so, how much, and how to get the rest.
+- A result can be encoded as UTF-8 and stored in a text column: no lone surrogates, no NUL.
+- Lines end at `\n` alone (a `\r` before it is dropped), so that line numbers agree with editors and git.
+- Truncated text says so, how much is missing, and how to get the rest.
 """
 
 import codecs
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from oracle.tools.errors import ToolError
 
 OUTPUT_CHARS = 32_000
-"""The registry's bound on a result: about 8,000 tokens, a sixth of the default token budget."""
+"""The registry's limit of a result: about 8,000 tokens, a sixth of the default token budget."""
 READ_CHARS = 30_000
-"""The bound on one page of a file; below `OUTPUT_CHARS`, so that the note on how to continue is never cut off."""
+"""The limit of one page of a file; below `OUTPUT_CHARS`, so that the note on how to continue is never cut off."""
 READ_BYTES = 64_000
-"""The same in UTF-8 bytes: text outside ASCII costs more tokens per character."""
+"""The same in UTF-8 bytes: non-ASCII text costs more tokens per character."""
 READ_LINES = 2_000
 LINE_CHARS = 1_000
 SNIPPET_CHARS = 300
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
 
 
 def is_clean(text: str) -> bool:
-    """Whether the text has neither lone surrogates nor NULs."""
+    """Whether the text contains neither lone surrogates nor NULs."""
     return _UNSENDABLE.search(text) is None
 
 
@@ -46,7 +46,7 @@ def shorten(text: str, *, limit: int = SNIPPET_CHARS) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes are no text: a NUL near the beginning, and no byte order mark of UTF-16."""
+    """Whether data is binary: a NUL near the beginning, and no byte order mark of UTF-16."""
     return b"\x00" in data[:_SNIFFED_BYTES] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
@@ -64,7 +64,7 @@ class Decoded:
 
     @property
     def lines(self) -> list[str]:
-        """The lines without their ends; a last line end opens no further line."""
+        """The lines without line ends; a final line end does not begin another line."""
         lines = self.text.split("\n")
         if "\r" in self.text:
             lines = [line.removesuffix("\r") for line in lines]
@@ -94,13 +94,13 @@ def decode(data: bytes, *, path: str) -> Decoded:
 
 
 def cut_line(line: str, *, limit: int = LINE_CHARS) -> str:
-    """The line, cut to `limit` characters with a word on how many are missing."""
+    """The line, cut to `limit` characters with a note on how many are missing."""
     return line if len(line) <= limit else f"{line[:limit]}… [{len(line) - limit:,} more characters in this line]"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a file as it is shown.
+    """A part of a file for display.
 
     Args:
         text: a heading, the lines with their numbers, and notes on what is missing.
@@ -119,17 +119,17 @@ def page(
     end_line: int | None,
     continuation: Callable[[int], str],
 ) -> Page:
-    """Show some lines of a file, bounded by `READ_LINES`, `READ_CHARS` and `READ_BYTES`.
+    """Render a range of lines of a file, limited by `READ_LINES`, `READ_CHARS` and `READ_BYTES`.
 
     Args:
         decoded: the file.
-        path: as the model knows it.
-        start_line: from 1; `None` means 1. Before the first line means the first.
-        end_line: the last line to show; `None` or beyond the end means the last line there is.
-        continuation: the call that shows the file from a line on, for the note.
+        path: for display.
+        start_line: from 1; `None` and smaller numbers mean 1.
+        end_line: the last line to show; `None` or a greater number means the last line of the file.
+        continuation: gives the call that continues from a line, for the note.
 
     Raises:
-        ToolError: the range is empty or begins behind the end.
+        ToolError: the range is empty or begins after the end.
     """
     lines = decoded.lines
     start = max(start_line or 1, 1)
@@ -153,7 +153,7 @@ def page(
 
 
 def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> list[str]:
-    """Lines with their numbers in front; `marked` is the number of a line to point at."""
+    """Prefix lines with their numbers; `marked` is the number of a line to mark."""
     width = len(str(first + len(lines) - 1))
     return [
         f"{'>' if number == marked else ' '} {number:>{width}} | {line}"
@@ -162,7 +162,7 @@ def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> 
 
 
 def bounded(text: str, *, limit: int = OUTPUT_CHARS) -> str:
-    """The text, clean and of at most `limit` characters; what is cut is told in the last line."""
+    """The text, clean and of at most `limit` characters; if it is cut, the last line says so."""
     if len(text) <= limit:
         return clean(text)
     note = (
@@ -177,7 +177,7 @@ def _that_fit(lines: Sequence[str]) -> list[str]:
     chars = n_bytes = 0
     for line in lines[:READ_LINES]:
         line_cut = cut_line(line)
-        chars += len(line_cut) + 12  # the number in front of it
+        chars += len(line_cut) + 12  # the prefix with the number
         n_bytes += len(line_cut.encode()) + 12
         if shown and (chars > READ_CHARS or n_bytes > READ_BYTES):
             break

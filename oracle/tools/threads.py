@@ -1,8 +1,8 @@
-"""The tools over threads: running notes that are only ever added to.
+"""The tools over threads: logs that are only appended to.
 
 A thread is a Markdown file below `threads/` in the vault, its entries headed by their times
-(`## 2025-01-31T09:30:00Z`). Its name is free text; the file's name is made of its letters and digits, and names that
-give the same file name are the same thread. Files put there by hand are threads too.
+(`## 2025-01-31T09:30:00Z`). Its name is free text; the file's name consists of its letters and digits, and names with
+the same file name denote the same thread. Files created by hand are threads as well.
 """
 
 import re
@@ -35,7 +35,7 @@ class ThreadTools:
     Args:
         root: the vault.
         index: over the same vault.
-        now: the time for new entries; one without a zone is taken as UTC.
+        now: the time for new entries; without a time zone it is taken as UTC.
     """
 
     def __init__(self, root: Root, index: VaultIndex, *, now: Callable[[], datetime]) -> None:
@@ -104,7 +104,7 @@ class ThreadTools:
         )
 
     def _existing(self, thread: str) -> str | None:
-        """The path of a thread that exists, found by what its name comes down to."""
+        """The path of an existing thread, found by its normalized name."""
         wanted = slug(thread)
         listed = self._index.files(kind="thread")
         by_path = {_inner(entry.path): entry.path for entry in listed}
@@ -117,7 +117,7 @@ def slug(thread: str) -> str:
     """The file name, without suffix, of a thread's name: `Search relevance!` is `search-relevance`.
 
     Raises:
-        ToolError: it is too long, or nothing of it can stand in a file name.
+        ToolError: it is too long, or contains no character allowed in a file name.
     """
     name = _name(thread)
     if len(name) > _MAX_NAME_CHARS:
@@ -131,13 +131,13 @@ def slug(thread: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """Letters and digits of each part between slashes; a part without any comes out empty."""
+    """Letters and digits of each part between slashes; a part without any becomes empty."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "/".join(_NOT_IN_NAMES.sub("-", part).strip("-. ") for part in folded.split("/"))
 
 
 def _name(thread: str) -> str:
-    """The name without the folder and the suffix, with which it may be written as a path."""
+    """The name without the folder and the suffix, if it is written as a path."""
     return _inner(_LINE_OF_FILE.sub(r"\1", thread.strip())).strip()
 
 
@@ -151,7 +151,7 @@ def _inner(path: str) -> str:
 
 
 def _first_shown(lines: list[str], headings: list[int]) -> int:
-    """The line from which the rest fits into one answer: the beginning, else an entry's, else some line."""
+    """The first line to show so that the rest fits into one result, if possible the first of an entry."""
     chars, first = 0, len(lines) + 1
     while first > 1:
         chars += len(cut_line(lines[first - 2])) + 12

@@ -1,11 +1,11 @@
 """The tools over the vault's notes: search, read, list, write.
 
 The vault is a folder of Markdown files. Threads (`oracle.tools.threads`) are files below `threads/` in it:
-`vault_search` leaves them to `thread_seek`, so that nothing is found twice; `vault_read` reads them like any note;
-`vault_write` does not touch them. Hidden files and folders (`.git`, `.obsidian`) are no part of the vault. A vault
-whose folder does not exist is empty, and comes into being with the first write.
+`vault_search` excludes them, because `thread_seek` searches them; `vault_read` reads them like any note; `vault_write`
+rejects them. Hidden files and folders (`.git`, `.obsidian`) are not part of the vault. A vault whose folder does not
+exist is empty; the first write creates it.
 
-Search results begin each hit with `path:line — title (score 3.20)`, followed by numbered lines.
+In search results each hit is `path:line — title (score 3.20)` followed by numbered lines.
 """
 
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ class VaultTools:
             return False
 
     def _refuse_hidden_target(self, path: str) -> None:
-        """A link inside the vault may point at what is no part of it."""
+        """Reject a link inside the vault that leads to a file outside of it."""
         real = self._root.resolve(path).relative_to(self._root.path)
         if any(part.startswith(".") for part in real.parts) or not real.name.casefold().endswith(NOTE_SUFFIXES):
             raise ToolError(f"{shorten(path)!r} is a link to a file that is no note of the vault.")
@@ -145,7 +145,7 @@ class VaultTools:
 
 
 def note_path(root: Root, path: str) -> str:
-    """The path of a note in its plain form, with `.md` if it has no suffix of a note.
+    """The normalized path of a note, with `.md` appended if it has no suffix of a note.
 
     Raises:
         ToolError: it is malformed or hidden.

@@ -1,4 +1,4 @@
-"""The search over a vault: notes and the entries of threads, each kind in an index of its own.
+"""Searches a vault: notes and the entries of threads, each kind in its own index.
 
 A note is one document, each entry of a thread is one. Only the first megabyte of a file is searched.
 """
@@ -36,9 +36,9 @@ class Found:
 
     Args:
         path: below the vault.
-        title: of the note or thread; a thread's entry has its time behind it.
+        title: of the note or thread; for an entry, followed by its time.
         line: the line that matches best, from 1.
-        lines: that line and a few that follow.
+        lines: that line and up to five that follow.
         score: greater is better.
     """
 
@@ -89,7 +89,7 @@ class VaultIndex:
             return [Listed(path, title) for path, title in index.titles()]
 
     def _read(self, path: str, memo: object) -> Reading | None:
-        """The documents of a file for the index; what is shown of it is read through the root."""
+        """Read a file for the index; what is shown is read through the root."""
         data = read_regular(self._root.path / path, max_bytes=_INDEXED_BYTES, follow_link=False)
         try:
             return None if data is None else vault_reading(data, path=path, memo=memo)
@@ -104,7 +104,7 @@ class VaultIndex:
             return []
 
     def _walk(self, kind: Kind) -> Iterator[tuple[str, Stamp]]:
-        """The files of a kind below the vault; no hidden files, no links."""
+        """The files of a kind in the vault, without hidden files and links."""
         folders, count = [""], 0
         while folders and count < MAX_NOTES:
             check_cancelled()
@@ -121,12 +121,12 @@ class VaultIndex:
 
 
 def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
-    """The documents of a note or a thread; what stands before the first entry of a thread is one as well.
+    """Split a note or a thread into documents; text before the first entry of a thread is one as well.
 
     Args:
         data: the file.
         path: below the vault.
-        memo: of the reading before. Of a thread that has only grown since, what is read begins with its last entry.
+        memo: of the previous reading. If a thread has only grown since, reading begins with its last entry.
 
     Raises:
         ToolError: the file is binary.
@@ -149,15 +149,15 @@ def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """Where reading a thread can go on once it has grown.
+    """Where to continue reading a thread that has grown.
 
     Args:
-        size: bytes that were read.
-        digest: of them.
-        at: where the heading of the last entry begins, in bytes.
+        size: the number of bytes read.
+        digest: of these bytes.
+        at: the byte position of the last entry's heading.
         line: of that heading, from 1.
-        documents: how many documents stand before that entry.
-        title: of the thread; one that begins with its title keeps it, whatever follows.
+        documents: the number of documents before that entry.
+        title: of the thread, which begins with it and so keeps it.
     """
 
     size: int
@@ -168,7 +168,7 @@ class _Tail:
     title: str
 
     def begins(self, data: bytes) -> bool:
-        """Whether the file still begins with what was read."""
+        """Whether the file still begins with the bytes that were read."""
         return len(data) >= self.size and _digest(data, self.size) == self.digest
 
 
@@ -183,7 +183,7 @@ def _grown(data: bytes, tail: _Tail, path: str) -> Reading:
 def _tail(
     data: bytes, title: str, entries: Sequence[Entry], documents: Sequence[Document], *, above: int = 0
 ) -> _Tail | None:
-    """The tail of a thread; `None` if what is appended might change the last heading."""
+    """The tail of a thread; `None` if appended text might change the last heading."""
     if not entries or not entries[-1].text:
         return None
     at = data.rfind(f"## {entries[-1].time}".encode(), 0, len(data) - len(entries[-1].text.encode()))
@@ -213,7 +213,7 @@ def _shown(place: Place, score: float, lines: Sequence[str], matcher: Matcher) -
 def _best_line(lines: Sequence[str], matcher: Matcher) -> int:
     """The index of the line with the most terms of the question; headings win ties, then the first.
 
-    Where no line has any (the title or a tag matched), it is the first that is not blank.
+    If no line has any (the title or a tag matched), it is the first non-blank line.
     """
     best = next((number for number, line in enumerate(lines) if line.strip()), 0)
     best_score = 0.0

@@ -1,4 +1,4 @@
-"""The tools over a vault as a set: notes and threads share the folder, the search index and the threads they run in."""
+"""Makes the tools over a vault: notes and threads share the folder, the index and the worker threads."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +18,7 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
     """The tools over a vault and its threads.
 
     Args:
-        root: its folder; one that does not exist is an empty vault, and is made by the first write.
+        root: its folder; if it does not exist, the vault is empty and the first write creates it.
         now: the time for entries of threads.
 
     Raises:

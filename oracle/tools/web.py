@@ -1,7 +1,7 @@
-"""Web search: a name and a description only, for the provider runs it.
+"""Web search: only a name and a description, because the provider runs it.
 
-A provider without one has no web search at all: then the registry does not hold this tool, the prompt does not name
-it, and a query of type research is offered nothing to search the web with.
+Without support by the provider there is no web search: the registry does not contain this tool, the prompt does not
+name it, and a query of type research is not offered it.
 """
 
 from collections.abc import Mapping
@@ -32,5 +32,5 @@ WEB_SEARCH = Tool(
 
 
 def web_tools(*, has_web_search: bool) -> tuple[Tool, ...]:
-    """The web tools of a provider: one, or none where it cannot search the web."""
+    """The web tools of a provider; none if it cannot search the web."""
     return (WEB_SEARCH,) if has_web_search else ()

@@ -1,11 +1,12 @@
-"""Threads for blocking work that nobody has to wait for.
+"""Daemon threads for blocking work that can be abandoned.
 
 Rules:
 
-- The threads are daemons. `asyncio.to_thread` and `ThreadPoolExecutor` join theirs when the interpreter ends, so one
-  hanging file system would keep the process alive for ever.
-- A cancelled call returns at once. Its thread cannot be killed: it is abandoned, told so (`check_cancelled`), and
-  another may take its place, up to a bound. Beyond it further calls wait their turn and run into their time limits.
+- The threads are daemons. `asyncio.to_thread` and `ThreadPoolExecutor` join theirs when the interpreter ends, so a
+  hanging file system would keep the process alive.
+- A cancelled call returns at once. Its thread cannot be killed: it is abandoned, can detect that
+  (`check_cancelled`), and may be replaced by another thread, up to a limit. Beyond the limit further calls wait in order,
+  and may time out.
 - A call that is cancelled while it waits never starts.
 - A thread waits `IDLE_S` for its next call before it ends: starting one blocks the event loop until it runs, which
   takes milliseconds where many runs are under way.
@@ -33,7 +34,7 @@ class AbandonedError(InternalError):
 
 
 def check_cancelled() -> None:
-    """End the work if nobody waits for it any more; long loops and irrevocable steps of blocking tools call it.
+    """End abandoned work; blocking tools call this in long loops and before irrevocable steps.
 
     Raises:
         AbandonedError: the call was cancelled or timed out.
@@ -47,7 +48,7 @@ class Workers:
     """A bounded set of daemon threads.
 
     Args:
-        max_running: calls that run at once; more wait in order.
+        max_running: calls that run concurrently; more wait in order.
         max_abandoned: threads of cancelled calls that may be replaced while they still run.
         max_waiting: calls that may wait; more are refused.
         idle_s: how long a thread waits for its next call.
@@ -96,7 +97,7 @@ class Workers:
                 self._waiting.remove(job)
             elif not job.finished:
                 self._abandoned += 1
-                with suppress(RuntimeError):  # no thread can be had now; the next one that ends takes over
+                with suppress(RuntimeError):  # no thread can be started now; the next one that ends takes over
                     self._find_thread()
 
     def _find_thread(self) -> None:
@@ -156,11 +157,11 @@ class _Job:
             result = self._context.run(self._work)
         except StopIteration as stop:  # a future cannot carry one
             error = RuntimeError(f"StopIteration: {stop}")
-        except Exception as caught:  # noqa: BLE001 - it is handed to whoever awaits
+        except Exception as caught:  # noqa: BLE001 - re-raised where the call is awaited
             error = caught
         except BaseException as caught:  # noqa: BLE001 - sys.exit() in a tool must not end the service
             error = RuntimeError(f"{type(caught).__name__}: {caught}")
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed: nothing awaits the result
             self._loop.call_soon_threadsafe(_deliver, self.future, result, error)
 
 
