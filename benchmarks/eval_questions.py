@@ -1,4 +1,4 @@
-"""The questions of `make eval` about this repository, and the facts of a right answer. Its docs are used as the vault."""
+"""The questions of `make eval` about this repository, and the facts of right answers. Its docs are the vault."""
 
 import re
 from dataclasses import dataclass

@@ -5,8 +5,8 @@ Rules:
 - The threads are daemons. `asyncio.to_thread` and `ThreadPoolExecutor` join theirs when the interpreter ends, so a
   hanging file system would keep the process alive.
 - A cancelled call returns at once. Its thread cannot be killed: it is abandoned, can detect that
-  (`check_cancelled`), and may be replaced by another thread, up to a limit. Beyond the limit further calls wait in order,
-  and may time out.
+  (`check_cancelled`), and may be replaced by another thread, up to a limit. Beyond the limit calls wait in order, and
+  may time out.
 - A call that is cancelled while it waits never starts.
 - A thread waits `IDLE_S` for its next call before it ends: starting one blocks the event loop until it runs, which
   takes milliseconds where many runs are under way.

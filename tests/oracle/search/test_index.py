@@ -65,7 +65,7 @@ def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
     assert scores[one] == scores[other]
 
 
-def test_documents_that_were_removed_are_not_found_and_their_postings_go() -> None:
+def test_removed_documents_are_not_found_and_their_postings_are_dropped() -> None:
     ranking = Ranking(())
     words = {5: "gone", 2_950: "kept"}
     numbers = [ranking.add(Document(f"{words.get(number, 'other')} common")) for number in range(3_000)]
@@ -77,7 +77,7 @@ def test_documents_that_were_removed_are_not_found_and_their_postings_go() -> No
     assert len(ranking._postings["common"]) < 1_500
 
 
-def test_of_a_file_that_changed_only_new_documents_are_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_new_documents_of_a_changed_file_are_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
     files = Files(log="one|two|three", note="four")
     index = index_over(files)
     added: list[str] = []
@@ -92,7 +92,7 @@ def test_of_a_file_that_changed_only_new_documents_are_indexed(monkeypatch: pyte
     assert found(index, "two") == ["log", "log"]
 
 
-def test_a_file_that_is_gone_or_cannot_be_read_is_not_found() -> None:
+def test_a_deleted_or_unreadable_file_is_not_found() -> None:
     files = Files(a="word", b="word", c="unreadable")
     index = index_over(files)
     assert (found(index, "word"), index.titles()) == (["a", "b"], [("a", "a"), ("b", "b")])
@@ -102,7 +102,7 @@ def test_a_file_that_is_gone_or_cannot_be_read_is_not_found() -> None:
     assert (found(index, "word"), index.titles()) == ([], [])
 
 
-def test_without_time_changed_files_are_left_as_they_are_and_counted() -> None:
+def test_without_time_left_changed_files_are_not_read() -> None:
     files = Files(a="word")
     index = index_over(files)
     files.write("b", "word")
@@ -111,7 +111,7 @@ def test_without_time_changed_files_are_left_as_they_are_and_counted() -> None:
     assert index.update(files) == 2
 
 
-def test_a_full_index_takes_no_more_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_index_accepts_no_new_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "MAX_SIZE", 1)
     files = Files(a="word", b="word")
     index = FileIndex((), read=files.read)
@@ -119,7 +119,7 @@ def test_a_full_index_takes_no_more_files(monkeypatch: pytest.MonkeyPatch) -> No
     assert found(index, "word") == ["a"]
 
 
-def test_an_index_that_is_in_use_for_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_that_stays_locked_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oracle.search.index._LOCK_TIMEOUT_S", 0)
     index = FileIndex((), read=Files().read)
     with index.locked(), pytest.raises(TimeoutError, match="the index is busy"), index.locked():
@@ -131,7 +131,7 @@ _TEXTS = st.lists(st.sampled_from(["one", "two", "twoTwo", "Two_three", "été",
 
 @settings(max_examples=40)
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.lists(_TEXTS, min_size=1).map("|".join)), min_size=1))
-def test_however_files_change_the_index_finds_what_a_new_one_does(versions: list[dict[str, str]]) -> None:
+def test_after_any_changes_the_index_equals_a_new_one(versions: list[dict[str, str]]) -> None:
     files = Files()
     index = index_over(files)
     for version in versions:

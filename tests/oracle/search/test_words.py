@@ -58,14 +58,14 @@ def test_an_identifier_is_split_at_underscores_digits_and_capitals(name: str, pa
     ],
     ids=lambda forms: forms[0],
 )
-def test_forms_of_a_word_have_one_stem_that_begins_them_all(forms: list[str]) -> None:
+def test_the_forms_of_a_word_share_a_stem_that_is_their_prefix(forms: list[str]) -> None:
     stems = {stem(form) for form in forms}
     assert len(stems) == 1
     assert all(form.startswith(stems.copy().pop()) for form in forms)
 
 
 @given(st.text(max_size=30))
-def test_a_stem_begins_its_word(word: str) -> None:
+def test_a_stem_is_a_prefix_of_its_word(word: str) -> None:
     assert word.startswith(stem(word))
 
 

@@ -111,7 +111,7 @@ async def test_a_hit_is_shown_with_its_place_score_and_lines(project: ToolRegist
     )
 
 
-async def test_a_search_that_finds_nothing_says_what_to_try(project: ToolRegistry) -> None:
+async def test_an_empty_result_says_what_to_try_instead(project: ToolRegistry) -> None:
     result = await project.call("search_code", {"query": "quaternion"})
     assert result.is_empty
     assert not result.is_error
@@ -120,18 +120,18 @@ async def test_a_search_that_finds_nothing_says_what_to_try(project: ToolRegistr
 
 
 @pytest.mark.parametrize("language", ["typescript", "TypeScript", "ts", ".tsx", "*.ts"])
-async def test_a_language_is_known_by_name_and_extension(project: ToolRegistry, language: str) -> None:
+async def test_a_language_is_given_by_name_or_extension(project: ToolRegistry, language: str) -> None:
     assert await best(project, "request", language=language) == ["service/http/client.ts:2"]
 
 
-async def test_an_unknown_language_is_an_error_with_those_that_are_known(project: ToolRegistry) -> None:
+async def test_an_unknown_language_is_an_error_that_lists_the_known_ones(project: ToolRegistry) -> None:
     result = await project.call("search_code", {"query": "x", "language": "pyton"})
     assert result.is_error
     assert result.text.startswith("there is no language 'pyton'. Did you mean 'python'? Known: python, javascript")
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(1, 1), (2, 2), (0, 1), (-5, 1), ("3", 3)])
-async def test_the_limit_bounds_the_hits(project: ToolRegistry, limit: object, expected: int) -> None:
+async def test_the_limit_is_the_maximum_number_of_hits(project: ToolRegistry, limit: object, expected: int) -> None:
     assert len(await best(project, "token", limit=limit)) == expected
 
 
@@ -143,7 +143,7 @@ async def test_any_query_gives_a_result(project: ToolRegistry, query: str) -> No
     result.text.encode()
 
 
-async def test_text_without_words_and_parts_of_words_are_found_as_they_stand(
+async def test_symbols_and_parts_of_words_are_found_literally(
     root: Path, project: ToolRegistry, write: Callable[..., Path]
 ) -> None:
     write("project/-odd name.ts", "const sum = (a) => a ?? 0\n")
@@ -152,7 +152,7 @@ async def test_text_without_words_and_parts_of_words_are_found_as_they_stand(
         assert (await best(project, query))[0] == expected
 
 
-async def test_a_search_follows_every_change(root: Path, project: ToolRegistry, write: Callable[..., Path]) -> None:
+async def test_a_search_sees_every_change(root: Path, project: ToolRegistry, write: Callable[..., Path]) -> None:
     assert await best(project, "zebra") == []
     write("project/new.py", "zebra = 1\n")
     assert await best(project, "zebra") == ["new.py:1"]
@@ -164,7 +164,7 @@ async def test_a_search_follows_every_change(root: Path, project: ToolRegistry, 
     assert await best(project, "tiger") == []
 
 
-def test_a_search_that_runs_out_of_time_says_so(root: Path) -> None:
+def test_a_search_that_times_out_says_so(root: Path) -> None:
     code = CodeTools(Root(root, label="the project"), search_timeout_s=-1)
     assert "[The time was up after 0 of 11 files" in code.search_code(query="token").text
 
@@ -179,7 +179,7 @@ def make_repository(folder: Path) -> None:
     ["\n" * 900_000, "ab" * 450_000, "a_b " * 225_000, "ab\n" * 300_000, "aB" * 450_000, "((" * 450_000],
     ids=["empty lines", "one long word", "many names", "many hits", "all humps", "brackets"],
 )
-async def test_a_file_made_to_be_slow_is_searched_in_bounded_time(
+async def test_a_hostile_file_is_searched_in_bounded_time(
     tmp_path: Path, write: Callable[..., Path], content: str
 ) -> None:
     write("project/slow_ab.py", content)
@@ -275,7 +275,7 @@ async def test_a_file_is_read_whole_or_in_part(
         ({"start_line": 4}, "start_line 4 is behind the end: 'service/http/retry.py' has 3 lines"),
     ],
 )
-async def test_a_range_that_is_none_is_an_error(project: ToolRegistry, arguments: dict[str, int], message: str) -> None:
+async def test_an_invalid_range_is_an_error(project: ToolRegistry, arguments: dict[str, int], message: str) -> None:
     result = await project.call("read_file", {"path": "service/http/retry.py", **arguments})
     assert result.is_error
     assert message in result.text
@@ -291,9 +291,7 @@ async def test_a_range_that_is_none_is_an_error(project: ToolRegistry, arguments
         pytest.param("z" * 500_000, id="one line"),
     ],
 )
-async def test_a_long_file_is_read_in_pages_that_miss_nothing(
-    tmp_path: Path, write: Callable[..., Path], content: str
-) -> None:
+async def test_the_pages_of_a_long_file_are_complete(tmp_path: Path, write: Callable[..., Path], content: str) -> None:
     write("project/long.txt", content)
     project = ToolRegistry(project_tools(tmp_path / "project"))
     seen, start, total = 0, 1, len(content.rstrip("\n").split("\n"))
@@ -392,7 +390,7 @@ async def test_a_listing_is_bounded_and_an_empty_one_says_so(tmp_path: Path, wri
     assert (await project.call("list_files", {"pattern": "*.rs"})).is_empty
 
 
-async def test_a_hostile_pattern_is_matched_in_no_time(tmp_path: Path, write: Callable[..., Path]) -> None:
+async def test_a_hostile_pattern_is_matched_in_bounded_time(tmp_path: Path, write: Callable[..., Path]) -> None:
     write("project/" + "a/" * 60 + "a" * 100 + ".py", "")
     result = await ToolRegistry(project_tools(tmp_path / "project")).call(
         "list_files", {"pattern": "**/" * 30 + "*a" * 40 + "b"}
@@ -401,13 +399,13 @@ async def test_a_hostile_pattern_is_matched_in_no_time(tmp_path: Path, write: Ca
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_project_that_cannot_be_read_is_told_to_the_operator(tmp_path: Path) -> None:
+def test_an_unreadable_project_is_a_setup_error(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o000)
     with pytest.raises(ToolSetupError, match="cannot be read"):
         project_tools(tmp_path / "locked")
 
 
-def test_a_project_that_does_not_exist_is_told_to_the_operator(tmp_path: Path) -> None:
+def test_a_missing_project_is_a_setup_error(tmp_path: Path) -> None:
     with pytest.raises(ToolSetupError, match="does not exist; set --project or ORACLE_PROJECT_DIR"):
         project_tools(tmp_path / "none")
 

@@ -72,7 +72,7 @@ def shown(text, needle, path):
         pytest.param("It says much", '"""The module.', '"""', id="the module's own words without its imports"),
     ],
 )
-def test_a_hit_in_code_is_shown_with_what_it_belongs_to(needle, first, last):
+def test_a_hit_in_code_is_shown_with_its_definition(needle, first, last):
     lines = shown(CODE, needle, "a.py")
     assert (lines[0], lines[-1]) == (first, last)
 
@@ -89,11 +89,11 @@ def test_a_hit_in_prose_begins_with_its_paragraph(needle, first):
     assert shown(PROSE, needle, "a.md")[0] == first
 
 
-def test_a_record_of_data_is_shown_alone():
+def test_of_data_only_the_record_is_shown():
     assert shown('{"a": 1}\n{"b": 2}\n{"c": 3}\n', '"b"', "a.jsonl") == ['{"b": 2}']
 
 
-def test_imports_and_exports_pass_names_on():
+def test_imports_and_export_lists_are_passing_mentions():
     assert passing_mentions(CODE.split("\n")) == {5, 6, 7}
 
 

@@ -19,5 +19,5 @@ async def test_the_examples_for_tool_authors_run(tmp_path: Path) -> None:
             await running
 
 
-def test_the_door_exports_what_it_lists() -> None:
+def test_the_package_exports_the_names_it_lists() -> None:
     assert all(hasattr(oracle.tools, name) for name in oracle.tools.__all__)

@@ -44,7 +44,7 @@ def everything_below(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", ATTACKS.values(), ids=ATTACKS.keys())
-def test_no_path_leads_out_of_its_root(root: Root, tmp_path: Path, path: str) -> None:
+def test_no_path_leaves_its_root(root: Root, tmp_path: Path, path: str) -> None:
     before = everything_below(tmp_path)
     for attempt in (
         lambda: root.resolve(path),
@@ -59,13 +59,13 @@ def test_no_path_leads_out_of_its_root(root: Root, tmp_path: Path, path: str) ->
 
 
 @pytest.mark.parametrize("path", ["notes/a.md", "./notes/a.md", "notes//a.md", "notes/./a.md", "notes/inner.md"])
-def test_a_path_inside_is_read_however_it_is_written(root: Root, path: str) -> None:
+def test_every_notation_of_a_path_inside_the_root_is_read(root: Root, path: str) -> None:
     (root.path / "notes" / "inner.md").symlink_to("a.md")  # a link that stays inside is no escape
     assert root.read(path, max_bytes=100) == (b"inside", 6)
 
 
 @pytest.mark.parametrize("target", ["../../secret.md", "/etc/passwd", "../../new.md"])
-def test_a_link_that_leads_out_is_refused(root: Root, tmp_path: Path, target: str) -> None:
+def test_a_link_out_of_the_root_is_rejected(root: Root, tmp_path: Path, target: str) -> None:
     (root.path / "notes" / "link.md").symlink_to(target)
     (root.path / "folder").symlink_to(tmp_path)
     for path in ("notes/link.md", "folder/secret.md", "folder/deep/new.md"):
@@ -79,7 +79,7 @@ def test_a_link_that_leads_out_is_refused(root: Root, tmp_path: Path, target: st
     assert (tmp_path / "secret.md").read_text() == "outside"
 
 
-def test_links_in_a_circle_are_refused(root: Root) -> None:
+def test_circular_links_are_rejected(root: Root) -> None:
     (root.path / "one").symlink_to("two")
     (root.path / "two").symlink_to("one")
     with pytest.raises(ToolError):
@@ -87,7 +87,7 @@ def test_links_in_a_circle_are_refused(root: Root) -> None:
 
 
 @pytest.mark.parametrize("swapped", ["folder", "file"])
-def test_a_link_put_there_after_the_check_is_not_followed(
+def test_a_link_created_after_the_check_is_not_followed(
     root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
 ) -> None:
     resolve = Root.resolve
@@ -109,7 +109,7 @@ def test_a_link_put_there_after_the_check_is_not_followed(
     assert (tmp_path / "secret.md").read_text() == (tmp_path / "a.md").read_text() == "outside"
 
 
-def test_a_writer_that_swaps_links_all_the_time_gets_nothing_out(root: Root, tmp_path: Path) -> None:
+def test_swapping_links_during_reads_never_leaks_a_file(root: Root, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "a.md").write_text("outside")
     stop = threading.Event()
@@ -136,7 +136,7 @@ def test_a_writer_that_swaps_links_all_the_time_gets_nothing_out(root: Root, tmp
         swapper.join()
 
 
-def test_pipes_and_folders_are_no_files(root: Root) -> None:
+def test_pipes_and_folders_are_not_files(root: Root) -> None:
     os.mkfifo(root.path / "pipe")
     with pytest.raises(ToolError, match="a device or a pipe"):
         root.read("pipe", max_bytes=100)
@@ -195,7 +195,7 @@ def test_a_root_may_be_a_link_itself(root: Root, tmp_path: Path) -> None:
     assert Root(tmp_path / "alias", label="the vault").read("notes/a.md", max_bytes=3) == (b"ins", 6)
 
 
-def test_a_missing_root_and_one_that_is_a_file_are_told_to_the_operator(tmp_path: Path) -> None:
+def test_a_root_that_is_missing_or_a_file_is_a_setup_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ToolSetupError, match="does not exist; set --project"):
         Root(tmp_path / "none", label="the project").require(setting="--project")
@@ -204,7 +204,7 @@ def test_a_missing_root_and_one_that_is_a_file_are_told_to_the_operator(tmp_path
 
 
 @given(st.text(alphabet=st.sampled_from("ab./\\~: \x00\n\udcff…")) | st.text())
-def test_any_text_as_a_path_stays_inside_or_is_refused(text: str) -> None:
+def test_any_path_stays_inside_the_root_or_is_rejected(text: str) -> None:
     root = Root(Path("/nonexistent/root"), label="the vault")
     try:
         assert root.resolve(text).is_relative_to("/nonexistent/root")

@@ -17,7 +17,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user without settings of his own for git."""
+    """A user without own settings for git."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
@@ -114,7 +114,7 @@ async def test_a_project_runs_no_program_when_it_is_searched_listed_and_read(
 
 
 @pytest.mark.parametrize("prepare", [partial_clone_with_a_missing_tree, fsmonitor])
-def test_those_traps_are_live(tmp_path: Path, prepare: Callable[[Path, str], None]) -> None:
+def test_git_itself_would_run_the_programs(tmp_path: Path, prepare: Callable[[Path, str], None]) -> None:
     program, marker = trap(tmp_path)
     prepare(tmp_path / "project", program)
     marker.unlink(missing_ok=True)
@@ -170,7 +170,7 @@ def work_trees(draw: st.DrawFn) -> tuple[list[str], dict[str, list[str]], list[s
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(work_tree=work_trees(), version=st.sampled_from("24"))
-def test_the_files_are_those_that_git_lists(
+def test_the_list_equals_that_of_git(
     tmp_path_factory: pytest.TempPathFactory,
     work_tree: tuple[list[str], dict[str, list[str]], list[str]],
     version: str,
@@ -189,7 +189,7 @@ def test_the_files_are_those_that_git_lists(
     assert [path for path in sorted(paths) if is_listed(top, path)] == [path for path in found if path in paths]
 
 
-def test_what_is_tracked_is_shown_though_a_pattern_names_it(tmp_path: Path) -> None:
+def test_a_tracked_file_is_listed_even_if_a_pattern_matches_it(tmp_path: Path) -> None:
     project = repository(tmp_path / "project", {"build/kept.py": "", "build/other.py": "", "notes.log": ""})
     git(project, "add", "-A")
     git(project, "rm", "-q", "--cached", "build/other.py")
@@ -197,7 +197,7 @@ def test_what_is_tracked_is_shown_though_a_pattern_names_it(tmp_path: Path) -> N
     assert listed(project) == [".gitignore", "build/kept.py", "notes.log"] == listed_by_git(project)
 
 
-def test_an_index_with_hashes_of_another_length_is_read(tmp_path: Path) -> None:
+def test_an_index_with_sha256_hashes_is_read(tmp_path: Path) -> None:
     project = tmp_path / "project"
     subprocess.run(["git", "init", "-q", "--object-format=sha256", str(project)], check=True)
     (project / "a.log").write_text("")
@@ -224,7 +224,7 @@ def test_a_damaged_index_tracks_nothing(tmp_path: Path, index: bytes) -> None:
     assert listed(project) == [".gitignore", "a.py"]
 
 
-def test_an_index_leads_nowhere(tmp_path: Path) -> None:
+def test_paths_in_an_index_are_never_opened(tmp_path: Path) -> None:
     project = repository(tmp_path / "project", {".gitignore": "linked\n", "real/a.py": "", "secret": "", "b.py": ""})
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/a.py").write_text("")
@@ -238,7 +238,7 @@ def test_an_index_leads_nowhere(tmp_path: Path) -> None:
         assert not is_listed(project, "link/a.py")
 
 
-def test_a_work_tree_of_its_own_goes_by_the_shared_rules(tmp_path: Path) -> None:
+def test_a_linked_work_tree_follows_the_shared_rules(tmp_path: Path) -> None:
     main = repository(tmp_path / "main", {"a.py": "", "kept.log": ""})
     git(main, "add", "-A")
     git(main, "commit", "-q", "-m", "first")
@@ -248,14 +248,14 @@ def test_a_work_tree_of_its_own_goes_by_the_shared_rules(tmp_path: Path) -> None
     assert listed(tmp_path / "second") == ["a.py", "kept.log"] == listed_by_git(tmp_path / "second")
 
 
-def test_a_repository_inside_goes_by_its_own_rules(tmp_path: Path) -> None:
+def test_a_nested_repository_follows_its_own_rules(tmp_path: Path) -> None:
     project = repository(tmp_path / "project", {".gitignore": "*.txt\nignored/\n", "a.txt": "", "a.py": ""})
     repository(project / "inner", {".gitignore": "*.py\n", "b.txt": "", "b.py": ""})
     repository(project / "ignored", {"c.py": ""})
     assert listed(project) == [".gitignore", "a.py", "inner/.gitignore", "inner/b.txt"]
 
 
-def test_a_submodule_is_shown_though_a_pattern_names_it(tmp_path: Path) -> None:
+def test_a_submodule_is_listed_even_if_a_pattern_matches_it(tmp_path: Path) -> None:
     part = repository(tmp_path / "part", {"b.py": "", "b.log": "", ".gitignore": "*.log\n"})
     git(part, "add", "-A")
     git(part, "commit", "-q", "-m", "first")
@@ -266,7 +266,7 @@ def test_a_submodule_is_shown_though_a_pattern_names_it(tmp_path: Path) -> None:
     assert listed(project) == [".gitignore", ".gitmodules", "a.py", "part/.gitignore", "part/b.py"]
 
 
-def test_a_project_inside_a_repository_goes_by_the_rules_above_it(tmp_path: Path) -> None:
+def test_a_project_inside_a_repository_follows_its_rules(tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {".gitignore": "/sub/x.py\n*.log\n", "sub/x.py": "", "sub/y.py": ""})
     for path in ("sub/z.log", "other.py", "sub/deep/x.py"):
         (top / path).parent.mkdir(exist_ok=True)
@@ -275,12 +275,12 @@ def test_a_project_inside_a_repository_goes_by_the_rules_above_it(tmp_path: Path
     assert not is_listed(top / "sub", "x.py")
 
 
-def test_a_project_that_the_repository_around_it_ignores_goes_by_no_repository(tmp_path: Path) -> None:
+def test_a_project_that_is_ignored_by_its_repository_follows_no_rules(tmp_path: Path) -> None:
     top = repository(tmp_path / "top", {".gitignore": "*\n", "sub/x.py": "", "sub/build/y.py": ""})
     assert listed(top / "sub") == ["x.py"]
 
 
-def test_an_ignore_file_counts_outside_of_git_too(tmp_path: Path, write: Write) -> None:
+def test_an_ignore_file_applies_outside_of_git_as_well(tmp_path: Path, write: Write) -> None:
     write("project/.gitignore", "credentials.txt\n")
     write("project/credentials.txt", "")
     write("project/a.py", "")
@@ -296,7 +296,7 @@ def test_an_ignore_file_counts_outside_of_git_too(tmp_path: Path, write: Write) 
     ],
     ids=["where git looks", "where the settings say", "in other letters"],
 )
-def test_what_the_user_ignores_everywhere_is_ignored(
+def test_the_users_global_excludes_apply(
     tmp_path: Path, home: Path, write: Write, config: str | None, file: str
 ) -> None:
     project = repository(tmp_path / "project", {"a.py": "", "mine.txt": "", "kept.txt": "", ".gitignore": "!kept.txt"})
@@ -306,7 +306,7 @@ def test_what_the_user_ignores_everywhere_is_ignored(
     assert listed(project) == [".gitignore", "a.py", "kept.txt"] == listed_by_git(project)
 
 
-# --- made to be slow --------------------------------------------------------------------------------------------------
+# --- hostile input ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -344,13 +344,13 @@ async def test_only_regular_files_are_opened(tmp_path: Path, place: str, kind: s
     ],
     ids=["stars", "folders", "names", "many globs", "many names", "many endings", "brackets", "signs"],
 )
-def test_patterns_made_to_be_slow_take_bounded_time(tmp_path: Path, patterns: str) -> None:
+def test_hostile_ignore_patterns_take_bounded_time(tmp_path: Path, patterns: str) -> None:
     deep = "/".join(["a" * 200] * 15)
     project = repository(tmp_path / "project", {f"{deep}/{'a' * 250}": "", ".gitignore": patterns})
     assert listed(project)[0] == ".gitignore"
 
 
-def test_a_project_that_takes_too_long_to_list_is_listed_in_part(tmp_path: Path) -> None:
+def test_a_listing_that_times_out_is_incomplete(tmp_path: Path) -> None:
     project = repository(tmp_path / "project", {f"{number:02}/a.py": "" for number in range(20)})
     seconds = iter(range(1_000))
     listing = list_project(project, clock=lambda: float(next(seconds)))

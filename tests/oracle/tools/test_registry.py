@@ -39,12 +39,12 @@ async def call(*tools: Tool, name: str = "probe", arguments: Any = None) -> Tool
     return await ToolRegistry(tools).call(name, {} if arguments is None else arguments)
 
 
-def test_two_tools_of_one_name_are_an_error() -> None:
+def test_two_tools_with_the_same_name_are_an_error() -> None:
     with pytest.raises(ToolDefinitionError, match="two tools are named 'probe'"):
         ToolRegistry([answering(1), answering(2)])
 
 
-def test_definitions_are_what_the_model_is_told() -> None:
+def test_definitions_have_name_description_and_schema() -> None:
     registry = ToolRegistry([answering(1)])
     assert registry.definitions(["probe"]) == (ToolDefinition("probe", "A probe.", {"type": "object"}),)
     assert registry.names == ("probe",)
@@ -58,7 +58,7 @@ async def test_an_unknown_tool_is_an_error_with_a_suggestion() -> None:
     assert result == ToolResult("There is no tool 'prob'. Did you mean 'probe'? There are: probe.", is_error=True)
 
 
-async def test_arguments_that_are_no_object_are_an_error() -> None:
+async def test_arguments_that_are_not_an_object_are_an_error() -> None:
     result = await call(answering(1), arguments=[1])
     assert result == ToolResult("probe: the arguments must be a JSON object, given list.", is_error=True)
 
@@ -77,11 +77,11 @@ async def test_arguments_that_are_no_object_are_an_error() -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-async def test_whatever_a_tool_raises_is_an_error_result(error: BaseException, text: str) -> None:
+async def test_any_exception_of_a_tool_is_an_error_result(error: BaseException, text: str) -> None:
     assert await call(raising(error)) == ToolResult(text, is_error=True)
 
 
-async def test_what_a_thread_raises_is_an_error_result() -> None:
+async def test_an_exception_in_a_thread_is_an_error_result() -> None:
     def leave() -> str:
         """Leave."""
         sys.exit(3)
@@ -115,7 +115,7 @@ async def test_output_that_breaks_json_or_storage_is_repaired() -> None:
     json.dumps(result.text, ensure_ascii=False).encode()
 
 
-async def test_a_tool_that_never_answers_runs_into_its_time_limit() -> None:
+async def test_a_hanging_tool_times_out() -> None:
     async def wait(arguments: Any) -> ToolResult:
         await asyncio.Event().wait()
         return ToolResult("")
@@ -133,7 +133,7 @@ async def test_a_writing_tool_that_times_out_says_that_it_may_have_taken_effect(
     assert "may have taken effect" in (await call(make(wait, timeout_s=0.01, writes=True))).text
 
 
-async def test_a_tool_that_ignores_cancellation_is_left_behind() -> None:
+async def test_a_tool_that_ignores_cancellation_is_abandoned() -> None:
     release = asyncio.Event()
 
     async def stubborn(arguments: Any) -> ToolResult:
@@ -151,7 +151,7 @@ async def test_a_tool_that_ignores_cancellation_is_left_behind() -> None:
     release.set()
 
 
-async def test_cancellation_gets_through_and_ends_the_tool() -> None:
+async def test_cancellation_propagates_and_ends_the_tool() -> None:
     started, ended = asyncio.Event(), asyncio.Event()
 
     async def wait(arguments: Any) -> ToolResult:
@@ -175,7 +175,7 @@ async def test_a_hanging_thread_blocks_neither_the_loop_nor_other_calls() -> Non
     seen: list[str] = []
 
     def hang(name: str) -> str:
-        """Hang, unless told otherwise."""
+        """Hang unless `name` is quick."""
         if name != "quick":
             release.wait()
         seen.append(name)
@@ -213,7 +213,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_for_a_thread_never_starts
     assert seen == ["last"]
 
 
-async def test_abandoned_work_is_told_to_end() -> None:
+async def test_abandoned_work_ends_at_its_next_check() -> None:
     started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
@@ -234,7 +234,7 @@ async def test_abandoned_work_is_told_to_end() -> None:
     assert await asyncio.get_running_loop().run_in_executor(None, ended.wait, 10)
 
 
-async def test_a_thread_serves_one_call_after_the_other_and_holds_nothing_of_the_one_before() -> None:
+async def test_a_thread_serves_successive_calls_and_keeps_no_reference_to_earlier_ones() -> None:
     workers = Workers(max_running=1)
     argument = deque([1])
     held = weakref.ref(argument)
@@ -255,7 +255,7 @@ def _ident_with(_: object) -> int:
     return threading.get_ident()
 
 
-async def test_more_calls_than_may_wait_are_refused() -> None:
+async def test_calls_beyond_the_waiting_limit_are_rejected() -> None:
     release = threading.Event()
     workers = Workers(max_running=1, max_waiting=1)
     tasks = [asyncio.create_task(workers.run(release.wait)) for _ in range(2)]
@@ -272,7 +272,7 @@ def test_a_hanging_thread_does_not_keep_the_process_alive() -> None:
         from oracle.tools import ToolRegistry, tool
 
         def hang() -> str:
-            "Hang for ever."
+            "Never return."
             threading.Event().wait()
             return ""
 

@@ -77,7 +77,9 @@ def test_the_arguments_in_short_mark_optional_ones() -> None:
         pytest.param({"query": "a", "deep": "true"}, ("a", 5, "fast", [], None, True, None), id="a boolean as text"),
     ],
 )
-async def test_sloppy_arguments_are_understood(given_arguments: dict[str, Any], expected: tuple[Any, ...]) -> None:
+async def test_common_mistakes_in_arguments_are_accepted(
+    given_arguments: dict[str, Any], expected: tuple[Any, ...]
+) -> None:
     assert await said(**given_arguments) == repr(expected)
 
 
@@ -98,7 +100,7 @@ async def test_sloppy_arguments_are_understood(given_arguments: dict[str, Any], 
         pytest.param({"query": {"a": "b" * 5_000}}, ["…"], id="a long value is cut"),
     ],
 )
-async def test_wrong_arguments_are_refused_with_what_would_be_right(given_arguments: Any, parts: list[str]) -> None:
+async def test_wrong_arguments_are_rejected_with_a_correction(given_arguments: Any, parts: list[str]) -> None:
     with pytest.raises(ToolError) as caught:
         await ECHO.call(given_arguments)
     text = str(caught.value)
@@ -166,12 +168,12 @@ def without_docstring(query: str) -> str:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_a_function_that_cannot_be_a_tool_is_told_so(function: Any, message: str) -> None:
+def test_a_function_that_cannot_be_a_tool_is_a_definition_error(function: Any, message: str) -> None:
     with pytest.raises(ToolDefinitionError, match=message):
         tool(group="code", when_to_use="Never.")(function)
 
 
-async def test_a_return_value_of_another_type_is_the_tool_authors_mistake() -> None:
+async def test_a_return_value_of_another_type_is_a_definition_error() -> None:
     async def wrong() -> int:
         """Return a number."""
         return 3

@@ -33,7 +33,7 @@ def test_a_right_file_is_first_for_two_questions_in_three(found):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["dev", "heldout"])
-def test_questions_about_use_are_answered_by_documents_first(project, name):
+def test_questions_about_usage_find_documents_first(project, name):
     found = search(load_questions(name, file="usage"), project=project)
     assert sum(outcome.is_hit(1) for outcome in found) >= 0.75 * len(found)
     assert sum(outcome.is_hit(3) for outcome in found) >= 0.9 * len(found)
@@ -41,7 +41,7 @@ def test_questions_about_use_are_answered_by_documents_first(project, name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["dev", "heldout"])
-def test_in_another_project_too_and_questions_about_the_implementation_stay_with_the_source(name):
+def test_the_same_holds_in_another_project(name):
     found = search(load_questions(name, file="usage", project="parcel"), project=OTHER_PROJECT)
     assert sum(outcome.is_hit(1) for outcome in found) >= 0.85 * len(found)
     assert all(outcome.is_hit(3) for outcome in found)

@@ -41,7 +41,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("path", SECRET)
-def test_files_of_credentials_are_known_by_their_names(path: str) -> None:
+def test_files_with_credentials_are_recognized_by_name(path: str) -> None:
     assert is_secret(path)
     assert is_secret(f"deep/er/{path.upper()}")
 
@@ -53,16 +53,16 @@ def test_a_copy_is_as_secret_as_the_file(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", HARMLESS)
-def test_code_about_credentials_and_templates_of_them_are_no_secrets(path: str) -> None:
+def test_code_about_credentials_and_templates_are_not_secret(path: str) -> None:
     assert not is_secret(path)
     assert not is_secret(f"deep/{path}")
 
 
 @pytest.mark.parametrize("folder", [".git/", "a/.ssh/", ".config/gcloud/"])
-def test_a_folder_of_secrets_is_one_itself(folder: str) -> None:
+def test_a_folder_of_secrets_is_secret_itself(folder: str) -> None:
     assert is_secret(folder)
 
 
 @pytest.mark.parametrize("folder", ["credentials/", "secrets.yaml/", "a/kubeconfig/"])
-def test_a_folder_is_no_file_of_credentials(folder: str) -> None:
+def test_a_folder_is_not_a_file_with_credentials(folder: str) -> None:
     assert not is_secret(folder)

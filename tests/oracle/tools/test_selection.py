@@ -59,13 +59,13 @@ def test_without_web_search_research_is_offered_nothing(tmp_path: Path) -> None:
     assert "web_search" not in registry.names
 
 
-async def test_web_search_is_the_providers_own(everything) -> None:
+async def test_web_search_is_run_by_the_provider(everything) -> None:
     assert everything.get("web_search").is_server_side
     assert [tool.name for tool in everything.definitions(WEB)] == ["web_search"]
     assert (await everything.call("web_search", {"query": "x"})).is_error
 
 
-def test_a_writing_tool_of_any_group_is_for_actions_alone() -> None:
+def test_writing_tools_of_any_group_are_only_for_actions() -> None:
     def apply_patch(patch: str) -> str:
         """Change the code."""
         return patch
@@ -75,7 +75,7 @@ def test_a_writing_tool_of_any_group_is_for_actions_alone() -> None:
     assert tools_for(["action"], registry) == ("apply_patch",)
 
 
-def test_names_and_arguments_are_the_contracts(everything) -> None:
+def test_names_and_arguments_follow_the_contract(everything) -> None:
     arguments = {tool.name: arguments_line(tool.input_schema) for tool in everything.tools}
     assert arguments == {
         "search_code": "query, limit?, language?",

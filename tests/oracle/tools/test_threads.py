@@ -27,7 +27,7 @@ async def test_entries_are_added_with_their_times_and_read_in_order(vault: ToolR
 @pytest.mark.parametrize(
     "name", ["Auth Design", "auth-design", "threads/Auth Design.md", "threads/Auth Design.md:3", "AUTH DESIGN.md"]
 )
-async def test_a_thread_made_by_hand_is_known_by_any_form_of_its_name(
+async def test_a_thread_created_by_hand_is_found_by_any_form_of_its_name(
     vault: ToolRegistry, write: Callable[..., Path], name: str
 ) -> None:
     write("vault/threads/Auth Design.md", "# Auth\n\nFree text before any entry.\n")
@@ -100,9 +100,7 @@ def test_a_threads_file_is_named_after_its_letters_and_digits(name: str, expecte
 @pytest.mark.parametrize(
     "name", ["..", "../x", "a/../../b", "/etc/passwd", "", " ", "***", ".", "a" * 200, "threads/.md"]
 )
-async def test_a_name_that_is_none_is_an_error_and_writes_nothing(
-    vault: ToolRegistry, tmp_path: Path, name: str
-) -> None:
+async def test_an_invalid_name_is_an_error_and_writes_nothing(vault: ToolRegistry, tmp_path: Path, name: str) -> None:
     result = await vault.call("thread_push", {"thread": name, "content": "x"})
     assert result.is_error
     assert "thread" in result.text
@@ -119,7 +117,7 @@ def test_any_name_gives_a_plain_file_name_or_an_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "  \n", "x" * 100_001], ids=["empty", "blank", "too long"])
-async def test_content_that_is_none_or_too_much_is_an_error(vault: ToolRegistry, content: str) -> None:
+async def test_empty_or_too_long_content_is_an_error(vault: ToolRegistry, content: str) -> None:
     assert (await vault.call("thread_push", {"thread": "x", "content": content})).is_error
 
 
@@ -134,14 +132,14 @@ async def test_content_cannot_forge_an_entry(vault: ToolRegistry) -> None:
 @given(
     st.lists(st.text(alphabet="ab#\\ \n0123456789-:TZ") | st.just("## 2020-01-01T00:00:00Z"), min_size=1, max_size=4)
 )
-def test_what_was_pushed_is_what_the_entries_hold(contents: list[str]) -> None:
+def test_entries_contain_what_was_pushed(contents: list[str]) -> None:
     contents = [content.strip() or "x" for content in contents]
     text = "# t\n" + "".join(entry_text("2025-01-01T00:00:00Z", content) for content in contents)
     entries = read_entries(text)
     assert [("\n".join(entry.lines)).strip() for entry in entries] == [content.strip() for content in contents]
 
 
-async def test_entries_pushed_at_once_are_all_kept(vault: ToolRegistry) -> None:
+async def test_concurrently_pushed_entries_are_all_kept(vault: ToolRegistry) -> None:
     await asyncio.gather(*(vault.call("thread_push", {"thread": "x", "content": f"entry {n}"}) for n in range(20)))
     text = (await vault.call("thread_read", {"thread": "x"})).text
     assert text.count("# x") == 1

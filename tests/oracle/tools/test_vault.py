@@ -77,7 +77,7 @@ async def test_a_hit_is_shown_with_place_title_score_and_lines(notes: Path, vaul
     )
 
 
-async def test_a_search_that_finds_nothing_says_what_to_try(notes: Path, vault: ToolRegistry) -> None:
+async def test_an_empty_result_says_what_to_try_instead(notes: Path, vault: ToolRegistry) -> None:
     result = await vault.call("vault_search", {"query": "quaternion"})
     assert result.is_empty
     assert not result.is_error
@@ -86,7 +86,7 @@ async def test_a_search_that_finds_nothing_says_what_to_try(notes: Path, vault: 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=settings().max_examples * 3 // 2)
 @given(query=st.text() | st.text(alphabet="\"'*():^-+{}NEARORANDNOT ²Ⅷ缓存ß_\\", max_size=30))
-async def test_any_query_gives_a_result_and_never_reaches_the_index_as_syntax(
+async def test_any_query_gives_a_result_and_no_part_of_it_is_syntax(
     notes: Path, vault: ToolRegistry, query: str
 ) -> None:
     for name in ("vault_search", "thread_seek"):
@@ -94,7 +94,7 @@ async def test_any_query_gives_a_result_and_never_reaches_the_index_as_syntax(
         assert result.is_error == ("\x00" in query), result.text
 
 
-async def test_the_index_follows_every_change(notes: Path, vault: ToolRegistry, write: Callable[..., Path]) -> None:
+async def test_the_index_sees_every_change(notes: Path, vault: ToolRegistry, write: Callable[..., Path]) -> None:
     assert await found(vault, "zebra") == []
     write("vault/new.md", "zebra\n")
     assert await found(vault, "zebra") == ["new.md:1"]
@@ -121,7 +121,7 @@ async def test_a_file_that_did_not_change_is_not_read_again(
     assert reads == ["runbook.md"]
 
 
-async def test_two_searches_at_once_share_the_index(notes: Path, vault: ToolRegistry) -> None:
+async def test_concurrent_searches_share_the_index(notes: Path, vault: ToolRegistry) -> None:
     results = await asyncio.gather(*(found(vault, "redis") for _ in range(16)))
     assert results == [["decisions/caching.md:6"]] * 16
 
@@ -156,7 +156,7 @@ async def test_a_note_that_cannot_be_read_is_an_error_that_helps(
     assert message in result.text, result.text
 
 
-async def test_a_link_to_a_hidden_file_is_no_note(notes: Path, vault: ToolRegistry) -> None:
+async def test_a_link_to_a_hidden_file_is_not_a_note(notes: Path, vault: ToolRegistry) -> None:
     (notes / "link.md").symlink_to(".obsidian/hidden.md")
     arguments = {"path": "link", "body": "x", "overwrite": True}
     for result in (await vault.call("vault_read", {"path": "link"}), await vault.call("vault_write", arguments)):
@@ -165,7 +165,7 @@ async def test_a_link_to_a_hidden_file_is_no_note(notes: Path, vault: ToolRegist
     assert contents(notes)[".obsidian/hidden.md"] == b"redis redis redis\n"
 
 
-async def test_a_long_note_says_how_to_go_on(vault: ToolRegistry, write: Callable[..., Path]) -> None:
+async def test_a_long_note_says_how_to_continue(vault: ToolRegistry, write: Callable[..., Path]) -> None:
     write("vault/long.md", "line\n" * 3_000)
     text = (await vault.call("vault_read", {"path": "long"})).text
     following = text.rsplit("vault_read(path='", 1)[1].split("'")[0]
@@ -236,7 +236,7 @@ async def test_a_note_that_cannot_be_written_changes_nothing(
     assert contents(notes) == before
 
 
-async def test_of_writers_at_once_one_wins(vault: ToolRegistry, tmp_path: Path) -> None:
+async def test_of_concurrent_writers_one_wins(vault: ToolRegistry, tmp_path: Path) -> None:
     calls = [vault.call("vault_write", {"path": "same", "body": f"body {n}"}) for n in range(8)]
     results = await asyncio.gather(*calls)
     assert sorted(result.is_error for result in results) == [False] + [True] * 7
@@ -252,7 +252,7 @@ async def test_a_vault_that_does_not_exist_is_empty_until_the_first_write(vault:
     assert (tmp_path / "vault" / "x.md").exists()
 
 
-def test_a_vault_that_is_a_file_is_told_to_the_operator(tmp_path: Path, clock) -> None:
+def test_a_vault_that_is_a_file_is_a_setup_error(tmp_path: Path, clock) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ToolSetupError, match="is a file; set --vault or ORACLE_VAULT_DIR"):
         vault_tools(tmp_path / "file", now=clock)
@@ -266,7 +266,7 @@ def locked_notes(notes: Path) -> Iterator[Path]:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-async def test_a_vault_that_may_not_be_written_says_so(locked_notes: Path, vault: ToolRegistry) -> None:
+async def test_a_read_only_vault_is_an_error(locked_notes: Path, vault: ToolRegistry) -> None:
     assert "Permission denied" in (await vault.call("vault_write", {"path": "x", "body": "y"})).text
 
 
@@ -281,7 +281,7 @@ async def test_a_vault_that_may_not_be_written_says_so(locked_notes: Path, vault
         ("", "name", ()),
     ],
 )
-def test_a_note_says_its_title_and_tags(text: str, title: str, tags: tuple[str, ...]) -> None:
+def test_title_and_tags_of_a_note_are_parsed(text: str, title: str, tags: tuple[str, ...]) -> None:
     note = read_note(text.split("\n"), path="folder/name.md")
     assert (note.title, note.tags) == (title, tags)
 
@@ -296,7 +296,7 @@ def test_a_note_says_its_title_and_tags(text: str, title: str, tags: tuple[str, 
         ("a\r\nb", "# The title\n\na\nb\n"),
     ],
 )
-def test_a_title_is_put_where_the_note_has_its_place_for_it(body: str, expected: str) -> None:
+def test_a_title_is_added_to_the_front_matter_or_as_a_heading(body: str, expected: str) -> None:
     assert with_title(body, "The\n title") == expected
 
 

@@ -44,9 +44,7 @@ def test_each_entry_of_a_thread_is_a_document_with_its_place() -> None:
     ]
 
 
-def test_an_entry_that_is_added_is_all_that_is_indexed(
-    tmp_path: Path, write: Callable[..., Path], indexed: list[str]
-) -> None:
+def test_only_an_appended_entry_is_indexed(tmp_path: Path, write: Callable[..., Path], indexed: list[str]) -> None:
     file = write(f"vault/{PATH}", thread(1_500))
     index = VaultIndex(Root(tmp_path / "vault", label="the vault"))
     index.files(kind="thread")
@@ -59,7 +57,7 @@ def test_an_entry_that_is_added_is_all_that_is_indexed(
     assert indexed == [f"About zeppelin{number}." for number in range(10)]
 
 
-def test_a_note_whose_other_parts_stay_is_not_indexed_again(
+def test_unchanged_entries_are_not_indexed_again(
     tmp_path: Path, write: Callable[..., Path], indexed: list[str]
 ) -> None:
     write(f"vault/{PATH}", thread(100))
@@ -89,7 +87,7 @@ _TEXTS = st.lists(_LINES, max_size=6).map("\n".join)
     added=st.lists(_TEXTS | _TEXTS.map(lambda text: entry_text(TIME, f"{text}x")), min_size=1, max_size=5),
     edit_at=st.integers(0, 9),
 )
-def test_however_a_thread_grows_the_index_is_that_of_a_new_one(
+def test_after_any_growth_the_index_equals_a_new_one(
     tmp_path_factory: pytest.TempPathFactory, begin: str, added: list[str], edit_at: int
 ) -> None:
     vault = tmp_path_factory.mktemp("vault")
