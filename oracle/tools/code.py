@@ -28,7 +28,7 @@ from oracle.tools.code_search import (
 )
 from oracle.tools.errors import ToolError
 from oracle.tools.files import read_regular
-from oracle.tools.glob import matcher
+from oracle.tools.globs import matcher
 from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolResult

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from oracle.tools.ignore_globs import literal_of, name_regex, path_regex, suffix_of
+from oracle.tools.globs import literal_of, name_regex, path_regex, suffix_of
 
 MAX_BYTES = 262_144
 """The maximum size of an ignore file."""

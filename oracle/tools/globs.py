@@ -1,4 +1,4 @@
-"""The globs of git's ignore files (gitignore(5), git's `wildmatch.c`) as regular expressions that cannot be made slow.
+"""Globs as in git's ignore files (gitignore(5), git's `wildmatch.c`), as regular expressions that cannot be made slow.
 
 A project's ignore files are untrusted. Libraries (such as pathspec) turn `*a*a*a*a*a*b` into an expression that takes
 minutes for one name and blocks the interpreter meanwhile. Here each `*` but the last of a name, and each `**` but the
@@ -8,9 +8,14 @@ lengths at most.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from oracle.tools.errors import ToolError
+
+_MAX_PATTERN_CHARS = 200
+_MAX_ALTERNATIVES = 32
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _STAR, _SLASH, _ANY_FOLDERS = "*", "/", "**"
 _NAME_END = r"(?=/|\Z)"
 _FOLDERS = "(?:[^/]+/)*"
@@ -74,6 +79,40 @@ def path_regex(glob: str) -> str | None:
     parts += [f"(?>{_FOLDERS}?" + "".join(f"{_name(name)}/" for name in chunk) + ")" for chunk in middle]
     parts.append(_FOLDERS + "/".join(map(_name, last)) if last else "(?s:.*)")
     return "".join(parts) + r"\Z"
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """A predicate for paths with `/`; a pattern without `/` is matched against the name only, `{a,b}` is either.
+
+    Raises:
+        ToolError: it is too long or has too many alternatives.
+    """
+    if len(pattern) > _MAX_PATTERN_CHARS:
+        raise ToolError(f"pattern has {len(pattern):,} characters; at most {_MAX_PATTERN_CHARS} are allowed.")
+    globs = [glob.removeprefix("./") for glob in _expanded(pattern)]
+    paths = [re.compile(regex) for glob in globs if "/" in glob and (regex := path_regex(glob))]
+    names = [re.compile(regex) for glob in globs if "/" not in glob and (regex := name_regex(glob))]
+
+    def matches(path: str) -> bool:
+        name = path.rpartition("/")[2]
+        return any(regex.match(path) for regex in paths) or any(regex.match(name) for regex in names)
+
+    return matches
+
+
+def _expanded(pattern: str) -> list[str]:
+    patterns = [pattern]
+    while any(_BRACES.search(text) for text in patterns):
+        expanded = []
+        for text in patterns:
+            found = _BRACES.search(text)
+            choices = found[1].split(",") if found else [""]
+            before, after = (text[: found.start()], text[found.end() :]) if found else (text, "")
+            expanded += [before + choice + after for choice in choices]
+        patterns = expanded
+        if len(patterns) > _MAX_ALTERNATIVES:
+            raise ToolError(f"pattern {pattern!r} has more than {_MAX_ALTERNATIVES} alternatives; use fewer braces.")
+    return patterns
 
 
 def _text(tokens: list[_Token]) -> str | None:
