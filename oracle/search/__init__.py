@@ -6,7 +6,7 @@
 from oracle.search.index import FileIndex, Place, Ranked, Reading, Stamp, stamp_of
 from oracle.search.query import MAX_QUERY_CHARS, Matcher, Term, terms_of
 from oracle.search.ranking import Document, Ranking
-from oracle.search.words import ARTICLES, IDENTIFIER, STOP_WORDS, fold, keys, split_identifier, stem, tokens
+from oracle.search.words import ARTICLES, IDENTIFIER, STOP_WORDS, fold, keys, stem, tokens
 
 __all__ = [
     "ARTICLES",
@@ -24,7 +24,6 @@ __all__ = [
     "Term",
     "fold",
     "keys",
-    "split_identifier",
     "stamp_of",
     "stem",
     "terms_of",

@@ -19,7 +19,7 @@ from oracle.search.query import Term
 from oracle.search.words import IDENTIFIER, keys, tokens
 
 MAX_SIZE = 32_000_000
-"""In units of some eight bytes: 250 MB. A project of a thousand files takes about 3 MB."""
+"""In units of eight bytes: 250 MB. A project of a thousand source files takes about 15 MB."""
 _TOKEN_SIZE = 50
 _COUNT_BITS = 20
 _COUNT_MASK = (1 << _COUNT_BITS) - 1
@@ -76,9 +76,6 @@ class Ranking:
     def is_full(self) -> bool:
         """Whether the size limit is reached."""
         return self._size >= MAX_SIZE
-
-    def __len__(self) -> int:
-        return len(self._lengths)
 
     def add(self, document: Document) -> int:
         """Index a document and return its number."""

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.search import Term, fold, split_identifier, stem, terms_of, tokens
-from oracle.search.words import IDENTIFIER, keys
+from oracle.search import IDENTIFIER, Term, fold, keys, stem, terms_of, tokens
+from oracle.search.words import split_identifier
 
 
 @pytest.mark.parametrize(

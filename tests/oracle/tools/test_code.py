@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oracle.chunks import Source
+from oracle.search import ranking
 from oracle.tools import ToolRegistry, ToolSetupError, project_tools
 from oracle.tools.code import CodeTools
 from oracle.tools.paths import Root
@@ -167,6 +168,12 @@ async def test_a_search_sees_every_change(root: Path, project: ToolRegistry, wri
 def test_a_search_that_times_out_says_so(root: Path) -> None:
     code = CodeTools(Root(root, label="the project"), search_timeout_s=-1)
     assert "[The time was up after 0 of 11 files" in code.search_code(query="token").text
+
+
+def test_a_project_that_is_too_large_for_the_index_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "MAX_SIZE", 1)
+    code = CodeTools(Root(root, label="the project"))
+    assert "[Only 1 of 11 files are searched" in code.search_code(query="token").text
 
 
 def make_repository(folder: Path) -> None:
