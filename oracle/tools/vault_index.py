@@ -11,7 +11,7 @@ from typing import Literal
 
 from oracle.search import STOP_WORDS, Document, FileIndex, Matcher, Place, Reading, Stamp, terms_of
 from oracle.tools.errors import ToolError
-from oracle.tools.files import entries_of, read_regular, regular_stamp
+from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.notes import Entry, is_note, is_thread, read_entries, read_note, unescaped
 from oracle.tools.paths import Root
 from oracle.tools.text import decode
@@ -89,11 +89,10 @@ class VaultIndex:
             return [Listed(path, title) for path, title in index.titles()]
 
     def _read(self, path: str, memo: object) -> Reading | None:
-        """Read a file for the index; what is shown is read through the root."""
-        data = read_regular(self._root.path / path, max_bytes=_INDEXED_BYTES, follow_link=False)
         try:
-            return None if data is None else vault_reading(data, path=path, memo=memo)
-        except ToolError:  # a binary file
+            data, _ = self._root.read(path, max_bytes=_INDEXED_BYTES)
+            return vault_reading(data, path=path, memo=memo)
+        except (OSError, ToolError):  # deleted meanwhile, unreadable, or binary
             return None
 
     def _lines(self, path: str) -> list[str]:
@@ -134,10 +133,11 @@ def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
     if isinstance(memo, _Tail) and memo.begins(data):
         return _grown(data, memo, path)
     decoded = decode(data, path=path)
-    note = read_note(decoded.lines, path=path)
+    lines = decoded.lines
+    note = read_note(lines, path=path)
     fields = (" ".join(note.tags), path)
     entries = read_entries(decoded.text) if is_thread(path) else []
-    before = decoded.lines[note.text_line - 1 : entries[0].line - 1 if entries else None]
+    before = lines[note.text_line - 1 : entries[0].line - 1 if entries else None]
     documents = []
     if not entries or any(line.strip() and not line.startswith("#") for line in before):
         end = note.text_line + len(before)

@@ -110,11 +110,13 @@ async def test_a_file_that_did_not_change_is_not_read_again(
     notes: Path, vault: ToolRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    read = vault_index.read_regular
-    monkeypatch.setattr(vault_index, "read_regular", lambda path, **rest: reads.append(path.name) or read(path, **rest))
+    read = vault_index.vault_reading
+    monkeypatch.setattr(
+        vault_index, "vault_reading", lambda data, path, memo: reads.append(path) or read(data, path=path, memo=memo)
+    )
     monkeypatch.setattr(index, "_FRESH_NS", -(2**62))  # as if all changes were long ago
     assert len(await found(vault, "redis")) == 1
-    assert sorted(reads) == ["2025-01.md", "auth.md", "caching.md", "cjk.md", "runbook.md"]
+    assert sorted(reads) == ["cjk.md", "decisions/auth.md", "decisions/caching.md", "meetings/2025-01.md", "runbook.md"]
     reads.clear()
     (notes / "runbook.md").write_text("redis")
     assert len(await found(vault, "redis")) == 2
