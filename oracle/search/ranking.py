@@ -32,6 +32,7 @@ _SATURATION = 1.2
 _LENGTH_SHARE = 0.3
 _LEAST_COVERAGE = 0.25
 _MIN_DEAD = 1_000
+_PIECE_CHARS = 32_768
 
 
 class Document(NamedTuple):
@@ -80,7 +81,9 @@ class Ranking:
     def add(self, document: Document) -> int:
         """Index a document and return its number."""
         number, self._next_number = self._next_number, self._next_number + 1
-        evidence = Counter(tokens(document.body[:_COUNT_MASK]))
+        evidence = Counter[str]()
+        for piece in _pieces(document.body[:_COUNT_MASK]):
+            evidence.update(tokens(piece))
         for bit, field in enumerate(document.fields):
             for token in set(tokens(field)):
                 evidence[token] += 1 << bit + _COUNT_BITS
@@ -196,6 +199,16 @@ class Ranking:
             if kept and (new := self._new(token)) is not None:
                 new.extend(kept)
                 self._size += len(kept)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces of some lines: tokenizing one blocks all other threads."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE_CHARS, start + 2 * _PIECE_CHARS)
+        end = start + 2 * _PIECE_CHARS if end < 0 else end
+        yield text[start:end]
+        start = end
 
 
 def _rarity(having: int, documents: int) -> float:

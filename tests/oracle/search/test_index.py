@@ -65,6 +65,13 @@ def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
     assert scores[one] == scores[other]
 
 
+@pytest.mark.parametrize("between", ["\n", " "], ids=["lines", "one line"])
+def test_a_long_text_is_indexed_to_its_end(between: str) -> None:
+    ranking = Ranking(())
+    number = ranking.add(Document(between.join(["filler"] * 30_000 + ["zebra"])))
+    assert best(ranking, "zebra") == [number]
+
+
 def test_removed_documents_are_not_found_and_their_postings_are_dropped() -> None:
     ranking = Ranking(())
     words = {5: "gone", 2_950: "kept"}
