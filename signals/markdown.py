@@ -1,123 +1,148 @@
 """Where code begins and ends in Markdown, read piece by piece: fences, code spans, and the paragraphs that end spans.
 
-As CommonMark has it, as far as a stream needs it: a fence is indented by up to 3 spaces and closed by at least as many
-of its characters; a backtick fence's info string has no backtick; a code span is closed by a run of exactly as many
-backticks as opened it, in the same paragraph. Not followed: backslash escapes, and fences deeper in lists, which read
-as code spans.
+As in CommonMark, as far as a stream needs it: a fence is indented by up to 3 spaces and closed by at least as many of
+its characters; a backtick fence's info string has no backtick; a code span is closed by a run of exactly as many
+backticks as opened it, in the same paragraph. Not supported: backslash escapes, and fences deeper in lists, which are
+read as code spans.
 
-Runs longer than `RUN_CHARS` are read as several; lines are looked at for `LINE_CHARS`. So everything is bounded, and an
-answer depends on the text alone: while more text could change it, it is `None`.
+Runs longer than `RUN_CHARS` are read as several, and lines are read up to `LINE_CHARS`, so everything is bounded. While
+more text could change an answer, functions with a `View` raise `MoreTextNeeded`.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from .markup import START_NAME, WHITE, tidy_end
+from .view import MoreTextNeeded, View
 
 RUN_CHARS = 1024
 LINE_CHARS = 512
-NO_CONTENT = -1
 
-_LINE_START = re.compile(r"[\r\n] {0,3}\Z")
-_INFO = re.compile(rf"[^`\r\n]{{0,{LINE_CHARS}}}")
-_INFO_LINE = re.compile(rf"[^\r\n]{{0,{LINE_CHARS}}}(?:[\r\n][ \t\r\n]{{0,{LINE_CHARS}}}|\Z)")
-_BLANKS = re.compile(rf"[ \t]{{0,{LINE_CHARS}}}")
-_RUN = re.compile(rf"`{{1,{RUN_CHARS}}}|~{{1,{RUN_CHARS}}}")
-_INDENT = re.compile(rf"(?:\r\n|[\r\n])([ \t]{{0,{LINE_CHARS}}})")
-_BLOCK_START = re.compile(r"(?:#{1,6}|[-*+]|[0-9]{1,9}[.)])[ \t]")
-_BLOCK_START_PART = re.compile(r"#{1,6}|[-*+]|[0-9]{1,9}[.)]?")
-_CLOSING_LINES = {
-    mark: re.compile(rf"[\r\n] {{0,3}}({mark}{{3,{RUN_CHARS}}})[ \t]{{0,{LINE_CHARS}}}(?=[\r\n]|\Z)") for mark in "`~"
+# Places where the mode of the reader may change. Each pattern begins with a set of characters, so `re` skips all others
+# quickly. A match that reaches the end of the text may go on with the next text. What opens a fence has group 1 at the
+# end of its marks, and group 2 if it ends where the fence's content begins; what may close one has group 1 as well.
+_MORE = f"{{2,{RUN_CHARS - 1}}}+"
+_SIGNAL = rf"(?<=<)(?={START_NAME})"
+_FIRST_ON_LINE = r"(?:(?<=[\r\n].)|(?<=[\r\n] .)|(?<=[\r\n]  .)|(?<=[\r\n]   .))"
+_INFO = rf"[^`\r\n]{{0,{LINE_CHARS - 1}}}"
+_INFO_LINE = rf"[^\r\n]{{0,{LINE_CHARS}}}(?:[\r\n][ \t\r\n]{{0,{LINE_CHARS}}}|\Z)"
+_RUNS = (
+    rf"{_FIRST_ON_LINE}(?:(?<=`)`{_MORE}(?!{_INFO}`)|(?<=~)~{_MORE})()(?:{_INFO_LINE}())?|"
+    rf"(?<=`)`{{0,{RUN_CHARS - 1}}}|{_FIRST_ON_LINE}(?<=~)~?\Z"
+)
+_OUTSIDE = re.compile(rf"[<`~](?:{_SIGNAL}|{_RUNS})")
+_IN_PARAGRAPH = re.compile(rf"[<`~\r\n](?:{_SIGNAL}|(?<=[\r\n])|{_RUNS})")
+_IN_FENCE = {
+    mark: re.compile(
+        rf"[<{mark}](?:{_SIGNAL}|"
+        rf"{_FIRST_ON_LINE}(?<={mark}){mark}{{0,{RUN_CHARS - 1}}}+()[ \t]{{0,{LINE_CHARS}}}(?=[\r\n]|\Z))"
+    )
+    for mark in "`~"
 }
-_CLOSING_PARTS = {mark: re.compile(rf"[\r\n] {{0,3}}{mark}{{0,{RUN_CHARS}}}[ \t]{{0,{LINE_CHARS}}}") for mark in "`~"}
+_SIGNALS_ALONE = re.compile(rf"<{_SIGNAL}")
+_AFTER_FENCE = re.compile(rf"(?=[^{WHITE}])")
+
+# A line that ends a paragraph, from the line break before it: blank, or the start of a list item, a heading or a fence.
+_BREAK = r"(?>\r\n|[\r\n])"
+_INDENT = rf"[ \t]{{0,{LINE_CHARS - 1}}}+"
+_PARAGRAPH_END = {
+    whole: re.compile(
+        rf"{_BREAK}(?:{_INDENT}(?:[\r\n]{end}|(?:#{{1,6}}|[-*+]|[0-9]{{1,9}}[.)])[ \t])|"
+        rf" {{0,3}}(?:~{{3}}|`{{3,{RUN_CHARS}}}+(?!{_INFO}`)))"
+    )
+    for whole, end in ((True, r"|\Z"), (False, ""))
+}
+_PARAGRAPH_END_PART = re.compile(
+    rf"{_BREAK}(?:{_INDENT}(?:#{{1,6}}|[-*+]|[0-9]{{1,9}}[.)]?)?|"
+    rf" {{0,3}}(?:~{{1,2}}|`{{1,2}}|`{{3,{RUN_CHARS - 1}}}+{_INFO}))\Z"
+)
+_RUN_OR_BREAK = re.compile(rf"`{{1,{RUN_CHARS}}}|[\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """An open fence: its character and how many of them opened it."""
+@dataclass(slots=True)
+class Code:
+    """Which kind of Markdown code the next character stands in.
 
-    mark: str
-    length: int
-
-
-def at_line_start(before: str) -> bool:
-    """Whether a line's content begins after `before`, of which four characters are enough."""
-    return _LINE_START.search(before) is not None
-
-
-def opens_fence(text: str, run_start: int, run_end: int, *, limit: int, full: bool) -> bool | None:
-    """Whether a run of 3 or more marks at the start of a line opens a fence."""
-    if text[run_start] == "~":
-        return True
-    info = _INFO.match(text, run_end, limit)
-    end = info.end() if info else run_end
-    if end - run_end == LINE_CHARS:
-        return True
-    if end == limit:
-        return True if full else None
-    return text[end] != "`"
-
-
-def closes_fence(text: str, run_end: int, *, full: bool) -> bool | None:
-    """Whether nothing but blanks follows a run of marks on its line."""
-    blanks = _BLANKS.match(text, run_end)
-    end = blanks.end() if blanks else run_end
-    if end == len(text):
-        return True if full else None
-    return text[end] in "\r\n"
-
-
-def find_fence_end(text: str, fence: Fence, start: int, *, limit: int, ended: bool) -> tuple[int | None, int]:
-    """Look for the line that closes `fence` in `text[start:limit]`.
+    A run of backticks opens a code span if one of the same length closes it before the paragraph ends; else it is text,
+    and the next run may open one. So `open_runs` are the lengths of the runs that may still have opened a span; a run
+    that closes one of them ends everything that began after it.
 
     Args:
-        text: the text.
-        fence: the open fence.
-        start: in the fence, not after the line break that comes before the closing line.
-        limit: the end of what may be looked at.
-        ended: the text ends at `limit`, so the closing line needs no line break.
+        fence: the run that opened the fence, while one is open.
+        open_runs: lengths of the runs of backticks in this paragraph that may have opened a span; none in a fence.
+        specials: finds the next place where something may change.
+    """
+
+    fence: str = ""
+    open_runs: list[int] = field(default_factory=list)
+    specials: re.Pattern[str] = _OUTSIDE
+
+    def add_run(self, length: int) -> None:
+        """A run of backticks follows that does not open a fence."""
+        if length in self.open_runs:
+            del self.open_runs[self.open_runs.index(length) :]
+        else:
+            self.open_runs.append(length)
+        self.specials = _IN_PARAGRAPH if self.open_runs else _OUTSIDE
+
+    def end_paragraph(self) -> None:
+        """What is still open was text."""
+        self.open_runs.clear()
+        self.specials = _OUTSIDE
+
+    def open_fence(self, run: str) -> None:
+        """A fence begins, which ends the paragraph."""
+        self.open_runs.clear()
+        self.fence, self.specials = run, _IN_FENCE[run[0]]
+
+    def close_fence(self) -> None:
+        """The fence has ended."""
+        self.fence, self.specials = "", _OUTSIDE
+
+    def await_text(self) -> None:
+        """Text other than white space, if any follows, is the next special."""
+        self.specials = _AFTER_FENCE
+
+    def end_all(self) -> None:
+        """The response has no more code: its last fence was never closed, so that it was none."""
+        self.fence, self.specials = "", _SIGNALS_ALONE
+
+
+def ends_paragraph(view: View, line_break: int) -> bool:
+    """Whether the line after a line break is blank or begins a list item, a heading or a fence."""
+    if not view.whole and _PARAGRAPH_END_PART.match(view.text, line_break, view.end):
+        raise MoreTextNeeded
+    return _PARAGRAPH_END[view.whole].match(view.text, line_break, view.end) is not None
+
+
+def find_span_end(view: View, start: int, type_end: int, open_runs: list[int]) -> re.Match[str] | None:
+    """The run of backticks that makes the signal at `start` an example in a code span (decision 16).
+
+    A run inside a child element of a tidy signal belongs to the signal, and closes nothing: after a lone backtick,
+    `<reason>read x</reason>` with backticks around its x does not make an example of its signal.
+
+    Args:
+        view: the text.
+        start: of the signal's `<`.
+        type_end: the answer of `markup.find_type`.
+        open_runs: lengths of the runs before the signal that may have opened a span.
 
     Returns:
-        The place after the closing line's marks and blanks (`None`: no such line yet), and from where to look on.
+        `None` if the paragraph, the response or the window ends before such a run.
     """
-    for line in _CLOSING_LINES[fence.mark].finditer(text, start, limit):
-        if len(line[1]) >= fence.length and (line.end() < limit or ended):
-            return line.end(), line.end()
-    last_break = max(text.rfind("\n", start, limit), text.rfind("\r", start, limit))
-    if last_break >= 0 and _CLOSING_PARTS[fence.mark].fullmatch(text, last_break, limit):
-        return None, last_break
-    return None, max(start, limit)
-
-
-def fence_content(text: str, run_end: int, *, limit: int, full: bool) -> int | None:
-    """The first place in a fence that is no white space; `None` while unknown, `NO_CONTENT` if there is none.
-
-    Args:
-        text: the text.
-        run_end: after the marks that open the fence.
-        limit: the end of what may be looked at.
-        full: no more text will come, or the window is full.
-    """
-    info = _INFO_LINE.match(text, run_end, limit)
-    if info is None or info.end() == limit:
-        return NO_CONTENT if full or info is None else None
-    return info.end()
-
-
-def ends_paragraph(text: str, line_break: int, *, limit: int, full: bool) -> bool | None:
-    """Whether the line after a line break is blank or begins a list item, a heading or a fence."""
-    undecided = True if full else None
-    indent = _INDENT.match(text, line_break, limit)
-    if indent is None or len(indent[1]) == LINE_CHARS:
-        return False
-    at = indent.end()
-    if at == limit:
-        return undecided
-    if text[at] in "\r\n" or _BLOCK_START.match(text, at, limit):
-        return True
-    if _BLOCK_START_PART.fullmatch(text, at, limit):
-        return None if not full else False
-    run = _RUN.match(text, at, limit)
-    if run is None or len(indent[1]) > 3 or "\t" in indent[1]:
-        return False
-    if run.end() == limit and not full and len(run[0]) < RUN_CHARS:
-        return None
-    return len(run[0]) >= 3 and opens_fence(text, at, run.end(), limit=limit, full=full)
+    at = start + 1
+    while token := _RUN_OR_BREAK.search(view.text, at, view.end):
+        at = token.end()
+        if token[0] in "\r\n":
+            if ends_paragraph(view, token.start()):
+                return None
+            continue
+        if at == view.end and len(token[0]) < RUN_CHARS:
+            view.require_whole()
+        if len(token[0]) in open_runs:
+            own_end = tidy_end(view, type_end)
+            if own_end is None or own_end <= token.start():
+                return token
+            at = own_end
+    view.require_whole()
+    return None

@@ -1,63 +1,87 @@
-"""Where a signal block begins and ends in text, and what stands in it: a small, tolerant, bounded scanner.
+"""Where a signal block begins and ends in text, and what it contains: a small, tolerant, bounded scanner.
 
 No XML parser: what a language model writes has bare `&`, `a < b` and missing ends, and none of that may lose text or
 expand without bound. Rules:
 
 - A signal is `<signal`, white space, attributes, one of them `type=`; the names may be in capitals, `<SIGNAL TYPE=`
   (decision 16). Everything else is text.
-- It ends with `</signal>` or `</SIGNAL>`, or with `/>` of its own tag; one that stands in a CDATA section or in a
-  quoted attribute value does not count.
-- Nothing is looked at beyond `WINDOW_CHARS` from the `<`: a block that has not ended there is unclosed (decision 17).
-- What is found depends on the text alone, not on how much of it was there when somebody asked: while more text could
-  change an answer, it is `None` ("ask again with more"). `full` says that no more can come: the response has ended
-  or the window is full.
+- It ends with `</signal>` or `</SIGNAL>`, or with `/>` of its own tag; one in a CDATA section or in a quoted attribute
+  value does not count. A quotation mark or `<![CDATA[` without its end protects nothing.
+- Nothing is read beyond `WINDOW_CHARS` from the `<`: a block that has not ended by then is unclosed (decision 17).
+- While more text could change an answer, functions with a `View` raise `MoreTextNeeded`.
 """
 
 import re
 from dataclasses import dataclass
+from functools import reduce
+
+from .view import View
 
 WINDOW_CHARS = 4096
 """How far an unclosed signal reaches, counted from its `<`."""
 
 WHITE = " \t\r\n"
-NOT_A_SIGNAL = -1
-UNCLOSED = -1
-_NO_QUOTE = -1
 
-_OPENINGS = ("<signal", "<SIGNAL")
-_ENDINGS = ("</signal", "</SIGNAL")
 
-# `<signal` and white space, or the end of the text in the middle of that.
-_START_NAME = r"s(?:i(?:g(?:n(?:a(?:l(?:[ \t\r\n]|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)"
-_START_NAME_IN_CAPITALS = r"S(?:I(?:G(?:N(?:A(?:L(?:[ \t\r\n]|\Z)|\Z)|\Z)|\Z)|\Z)|\Z)"
-SIGNAL_START = rf"<(?={_START_NAME}|{_START_NAME_IN_CAPITALS}|\Z)"
+def _name_or_part(before: str, after: str) -> str:
+    r"""A pattern for `signal` or `SIGNAL` between two others, or as much of them as there is before the text ends."""
+    words = (before + "signal", before + "SIGNAL")
+    parts = (reduce(lambda rest, char: rf"(?:{char}{rest}|\Z)", reversed(word), after) for word in words)
+    return f"(?:{'|'.join(parts)})"
 
-_ANY_START = re.compile(r"<(?=(?:signal|SIGNAL)(?:[ \t\r\n]|\Z))")
 
-_NAME = r"[A-Za-z_:][\w.:\-]*"
-_ATTRIBUTE_NAME = re.compile(rf"[ \t\r\n]*({_NAME})[ \t\r\n]*=")
-_ATTRIBUTE_NAME_PART = re.compile(rf"[ \t\r\n]*(?:{_NAME}[ \t\r\n]*)?")
-_ATTRIBUTE_VALUE = re.compile(r"""[ \t\r\n]*(?:"[^"]*"|'[^']*'|[^ \t\r\n"'<>=`/]+(?=[ \t\r\n>/]))""")
-_ATTRIBUTE_VALUE_PART = re.compile(r"""[ \t\r\n]*(?:"[^"]*|'[^']*|[^ \t\r\n"'<>=`/]*)""")
-_ATTRIBUTE_QUOTE = re.compile(rf"""[ \t\r\n]*{_NAME}[ \t\r\n]*=[ \t\r\n]*["']""")
-_ATTRIBUTE = re.compile(rf"""({_NAME})[ \t\r\n]*=[ \t\r\n]*(?:"([^"]*)"|'([^']*)'|([^ \t\r\n"'<>=`/]+))""")
+_W = r"[ \t\r\n]"
+_NAME = r"[A-Za-z_:][\w.:\-]*+"
+START_NAME = _name_or_part("", rf"(?={_W}|\Z)")
+"""What follows a `<` that may begin a signal, also where the text ends before that is certain."""
 
-# The value of `type` is one word: a quote that is not closed before `<` or `>` is a slip, and protects nothing.
-_TYPE_VALUE = re.compile(r"""[ \t\r\n]*(?:"[^"<>]*"|'[^'<>]*')""")
-_TYPE_VALUE_PART = re.compile(r"""[ \t\r\n]*(?:"[^"<>]*|'[^'<>]*)?""")
-_TYPE_SLIP = re.compile(r"""[ \t\r\n]*["']?""")
+_ANY_START = re.compile(rf"<(?=(?:signal|SIGNAL)(?:{_W}|\Z))")
 
-_TAG_TOKEN = re.compile(r"""=[ \t\r\n]*(["'])|>""")
-_BODY_TOKEN = re.compile(
-    r"(?P<cdata><!\[CDATA\[)|(?P<close></(?:signal|SIGNAL)[ \t\r\n]*>)|"
-    rf"""(?P<quote><{_NAME}[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*["'])"""
+_BARE = r"""[^ \t\r\n"'<>=`/]"""
+_OTHER_ATTRIBUTES = (
+    rf"(?:{_W}*+(?!(?i:type){_W}*+=){_NAME}{_W}*+={_W}*+"
+    rf"""(?:"[^"]*+"|'[^']*+'|{_BARE}++(?=[ \t\r\n>/])))*+{_W}*+"""
 )
-_CLOSE = re.compile(r"</(?:signal|SIGNAL)[ \t\r\n]*>")
-_SIGNAL_END = re.compile(r"[ \t\r\n]*</(?:signal|SIGNAL)[ \t\r\n]*>")
-_CHILD = re.compile(rf"""<({_NAME})(?:[ \t\r\n]+{_NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*'))*[ \t\r\n]*(/?)>""")
-_CHILD_END = re.compile(rf"<!\[CDATA\[|</({_NAME})[ \t\r\n]*>")
-_TAG_PART = re.compile(r"[ \t\r\n]*(?:<[^>]*)?")
-_WHITE_RUN = re.compile(r"[ \t\r\n]*")
+_TYPE = re.compile(rf"<(?:signal|SIGNAL)(?={_W}){_OTHER_ATTRIBUTES}(?i:type){_W}*+=")
+_TYPE_PART = re.compile(
+    rf"<{START_NAME}{_OTHER_ATTRIBUTES}"
+    rf"""(?:{_NAME}{_W}*+(?:={_W}*+(?:"[^"]*+|'[^']*+|{_BARE}*+))?)?\Z"""
+)
+_ATTRIBUTE = re.compile(rf"""({_NAME}){_W}*+={_W}*+(?:"([^"]*+)"|'([^']*+)'|({_BARE}++))""")
+
+# A quotation mark ends a value if white space, `/` or `>` follows it; the value before a mark in the middle of words
+# has no end. While text may still come a missing end may come too, so `_TAG[False]` and `_BODY[False]` do not match.
+_QUOTED = r"""(?:"[^"]*+"|'[^']*+')(?=[ \t\r\n/>])"""
+_NOT_QUOTED = {
+    True: r"""["']""",
+    False: r"""(?:"(?=[^"]*+"[^ \t\r\n/>])|'(?=[^']*+'[^ \t\r\n/>]))""",
+}
+_CDATA_START = r"<!\[CDATA\["
+_CDATA = rf"{_CDATA_START}(?:[^\]]++|\](?!\]>))*+\]\]>"
+_END_TAG = rf"</(?:signal|SIGNAL){_W}*+>"
+_CHILD_ATTRIBUTE = rf"{_W}++{_NAME}{_W}*+={_W}*+"
+
+# From after `type=`. The value of `type` is one word: a quote that is not closed before `<` or `>` is a slip.
+_TAG = {
+    whole: re.compile(
+        rf"""{_W}*+(?>"[^"<>]*+"|'[^'<>]*+'|["']?)(?:[^>=]++|={_W}*+(?:{_QUOTED}|{not_quoted}|(?!["'])))*+>"""
+    )
+    for whole, not_quoted in _NOT_QUOTED.items()
+}
+_BODY = {
+    whole: re.compile(
+        rf"(?:[^<]++|{_CDATA}|"
+        rf"""<{_NAME}(?:{_CHILD_ATTRIBUTE}{_QUOTED})*+(?:{_CHILD_ATTRIBUTE}{not_quoted}|(?!{_CHILD_ATTRIBUTE}["']))|"""
+        rf"(?!<[A-Za-z_:]|{_END_TAG}|{'(?!)' if whole else _CDATA_START})<)*+({_END_TAG})"
+    )
+    for whole, not_quoted in _NOT_QUOTED.items()
+}
+_ANY_END = re.compile(_END_TAG)
+_NEXT_END = re.compile(rf"{_W}*+{_END_TAG}")
+_NEXT_END_PART = re.compile(rf"{_W}*+(?:<{_name_or_part('/', _W + '*+')})?\Z")
+_CHILD = re.compile(rf"""{_W}*+<({_NAME})(?:{_CHILD_ATTRIBUTE}(?:"[^"]*+"|'[^']*+'))*+{_W}*+(/?)>""")
+_CHILD_PART = re.compile(rf"{_W}*+(?:<[^>]*+)?\Z")
+_CHILD_END = re.compile(rf"<!\[CDATA\[|</({_NAME}){_W}*+>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +95,17 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What stands between the tags of a block.
+    """The content between the tags of a block.
 
     Args:
         children: the child elements, in order.
-        stray: other text than white space stands between them.
-        nested_at: where another signal begins that no child element encloses, so that this one was never closed; else
-            `None`, and then everything up to the end was read.
+        stray: there is text other than white space between them.
+        nested_at: where another signal begins outside of the child elements, which shows that this one was never
+            closed; else `None`, and the body was read up to its end.
     """
 
-    children: tuple[Child, ...]
-    stray: bool
+    children: tuple[Child, ...] = ()
+    stray: bool = False
     nested_at: int | None = None
 
 
@@ -94,77 +118,64 @@ class Block:
         body_start: after its start tag; `end` if that is not complete.
         end: after its last character.
         closed: it has its end tag, or needs none.
-        nested: it was cut short by the start of another signal.
-        body: what stands in it.
+        body: its content.
     """
 
     start: int
     body_start: int
     end: int
     closed: bool
-    nested: bool
-    body: Body
+    body: Body = Body()
+
+    @property
+    def nested(self) -> bool:
+        """Whether it was cut short by the start of another signal."""
+        return self.body.nested_at is not None
 
 
-def find_type(text: str, start: int, *, limit: int, full: bool) -> int | None:
-    """The place after `type=` in the tag that begins at `start` with `<signal`, or `NOT_A_SIGNAL`.
+def find_type(view: View, start: int) -> int | None:
+    """The place after `type=` in the signal tag that begins at `start`; `None` if no signal begins there.
+
+    Raises:
+        MoreTextNeeded: more text could change the answer.
+    """
+    found = _TYPE.match(view.text, start, view.end)
+    if found is not None:
+        return found.end()
+    if _TYPE_PART.match(view.text, start, view.end):
+        view.require_whole()
+    return None
+
+
+def find_block(view: View, start: int, type_end: int) -> Block:
+    """The block that begins at `start`.
 
     Args:
-        text: the text.
+        view: the text, of which at most `WINDOW_CHARS` from `start` may be read.
         start: of the `<`.
-        limit: the end of what may be looked at.
-        full: no more text will come, or the window is full.
+        type_end: the answer of `find_type`.
+
+    Raises:
+        MoreTextNeeded: the end of the block is not known yet.
     """
-    undecided = NOT_A_SIGNAL if full else None
-    if limit - start < len("<signal "):
-        return undecided
-    at = start + len("<signal")
-    while True:
-        name = _ATTRIBUTE_NAME.match(text, at, limit)
-        if name is None:
-            return undecided if _ATTRIBUTE_NAME_PART.fullmatch(text, at, limit) else NOT_A_SIGNAL
-        if name[1].lower() == "type":
-            return name.end()
-        value = _ATTRIBUTE_VALUE.match(text, name.end(), limit)
-        if value is None:
-            return undecided if _ATTRIBUTE_VALUE_PART.fullmatch(text, name.end(), limit) else NOT_A_SIGNAL
-        at = value.end()
-
-
-def find_block(text: str, start: int, type_end: int, *, limit: int, full: bool) -> Block | None:
-    """The block that begins at `start`; `None` while its end is not known.
-
-    Args:
-        text: the text.
-        start: of the `<`.
-        type_end: what `find_type` answered.
-        limit: the end of what may be looked at, at most `WINDOW_CHARS` from `start`.
-        full: no more text will come, or the window is full.
-    """
-    body_start = _tag_end(text, type_end, limit, full=full)
-    if body_start is None:
-        return None
-    end: int | None
-    if body_start == UNCLOSED:
-        body_start, end = type_end, UNCLOSED
-    elif text[body_start - 2] == "/":
-        return Block(start, body_start, body_start, closed=True, nested=False, body=Body((), stray=False))
-    else:
-        end = _body_end(text, body_start, limit, full=full)
-        if end is None:
-            return None
-    closed = end != UNCLOSED
-    body_end = text.rindex("</", body_start, end) if closed else limit
-    body = read_body(text, body_start, body_end)
+    text, end = view.text, view.end
+    tag = _TAG[view.whole].match(text, type_end, end)
+    if tag is not None and text[tag.end() - 2] == "/":
+        return Block(start, tag.end(), tag.end(), closed=True)
+    body_start = tag.end() if tag else type_end
+    closing = _BODY[view.whole].match(text, body_start, end) if tag and _ANY_END.search(text, body_start, end) else None
+    if closing is None:
+        view.require_whole(">")
+    body = read_body(text, body_start, closing.start(1) if closing else end)
     if body.nested_at is not None:
-        return Block(start, min(body_start, body.nested_at), body.nested_at, closed=False, nested=True, body=body)
-    if not closed:
-        end = _window_end(text, start, limit)
-    return Block(start, body_start, end, closed=closed, nested=False, body=body)
+        return Block(start, min(body_start, body.nested_at), body.nested_at, closed=False, body=body)
+    block_end = closing.end() if closing else _window_end(text, start, end)
+    return Block(start, body_start, block_end, closed=closing is not None, body=body)
 
 
 def read_body(text: str, start: int, end: int) -> Body:
     """The child elements in `text[start:end]`, up to the start of another signal outside of them."""
+    view = View(text, end, whole=True)
     children: list[Child] = []
     stray = False
     at = start
@@ -175,23 +186,20 @@ def read_body(text: str, start: int, end: int) -> Body:
         if angle < 0:
             return Body(tuple(children), stray)
         if text.startswith("<!--", angle):
-            at = _after(text, "-->", angle, end)
-            continue
-        if text.startswith("<![CDATA[", angle):
-            stray, at = True, _after(text, "]]>", angle, end)
-            continue
-        if begins_signal(text, angle, end):
+            at = _after(view, "-->", angle)
+        elif text.startswith("<![CDATA[", angle):
+            stray, at = True, _after(view, "]]>", angle)
+        elif _TYPE.match(text, angle, min(end, angle + WINDOW_CHARS)):
             return Body(tuple(children), stray, nested_at=angle)
-        child = _read_child(text, angle, end)
-        if child is None:
-            stray, at = True, angle + 1
-        else:
+        elif child := _read_child(view, angle):
             children.append(child)
             at = child.end
+        else:
+            stray, at = True, angle + 1
 
 
 def as_plain_text(text: str) -> str:
-    """Text that is quoted where only text belongs: no signal can begin in it.
+    """Make text safe to quote where only text belongs: no signal can begin in it.
 
     Returns:
         The same text, as long as before; U+2039 in place of the bracket of each tag that could begin a signal.
@@ -199,46 +207,43 @@ def as_plain_text(text: str) -> str:
     return _ANY_START.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", text)
 
 
-def begins_signal(text: str, at: int, end: int) -> bool:
-    """Whether a signal begins at `at`, as far as `end` shows."""
-    if not text.startswith(_OPENINGS, at) or text[at + 7 : at + 8] not in WHITE:
-        return False
-    return find_type(text, at, limit=min(end, at + WINDOW_CHARS), full=True) != NOT_A_SIGNAL
+def tidy_end(view: View, type_end: int) -> int | None:
+    """The end of a block that has only child elements and white space; `None` if it has anything else or no end.
 
-
-def strict_end(text: str, type_end: int, *, limit: int, full: bool) -> int | None:
-    """The end of a block that has only child elements and white space, else `UNCLOSED`; `None` while unknown."""
-    at = _tag_end(text, type_end, limit, full=full)
-    if at is None or at == UNCLOSED:
-        return at
-    undecided = UNCLOSED if full else None
+    Raises:
+        MoreTextNeeded: more text could change the answer.
+    """
+    text, end = view.text, view.end
+    tag = _TAG[view.whole].match(text, type_end, end)
+    if tag is None:
+        view.require_whole()
+        return None
+    at = tag.end()
     if text[at - 2] == "/":
         return at
-    while True:
-        end = _SIGNAL_END.match(text, at, limit)
-        if end is not None:
-            return end.end()
-        white = _WHITE_RUN.match(text, at, limit)
-        at = white.end() if white else at
-        opening = _CHILD.match(text, at, limit)
-        if opening is None:
-            return undecided if _TAG_PART.fullmatch(text, at, limit) else UNCLOSED
-        child = _read_child(text, at, limit)
+    while (closing := _NEXT_END.match(text, at, end)) is None:
+        child = _read_child(view, at)
         if child is None:
-            return undecided
+            if _CHILD.match(text, at, end) or _CHILD_PART.match(text, at, end):
+                view.require_whole()
+            return None
         at = child.end
+    return closing.end()
 
 
-def skip_ends(text: str, at: int, count: int, *, limit: int, full: bool) -> int | None:
-    """The place after up to `count` end tags `</signal>` that follow at once; `None` while that is not known."""
+def skip_ends(view: View, at: int, count: int) -> int:
+    """The place after up to `count` end tags `</signal>` that follow immediately.
+
+    Raises:
+        MoreTextNeeded: another one may follow.
+    """
     for _ in range(count):
-        end = _SIGNAL_END.match(text, at, limit)
-        if end is None:
-            white = _WHITE_RUN.match(text, at, limit)
-            rest = text[white.end() if white else at : limit]
-            may_follow = any(each.startswith(rest[:8]) for each in _ENDINGS) and not rest[8:].strip(WHITE)
-            return None if may_follow and not full else at
-        at = end.end()
+        closing = _NEXT_END.match(view.text, at, view.end)
+        if closing is None:
+            if _NEXT_END_PART.match(view.text, at, view.end):
+                view.require_whole()
+            return at
+        at = closing.end()
     return at
 
 
@@ -246,105 +251,40 @@ def attributes(tag: str) -> dict[str, str]:
     """The attributes of a start tag, undecoded, names in lower case; of two with one name the first counts."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(tag):
-        name, double, single, bare = match.groups()
-        found.setdefault(name.lower(), next(value for value in (double, single, bare) if value is not None))
+        found.setdefault(match[1].lower(), match[match.lastindex or 0])
     return found
 
 
-def _window_end(text: str, start: int, limit: int) -> int:
-    """Where an unclosed block ends: with the window, but not within what may be the start of another signal."""
-    last = text.rfind("<", start + 1, limit)
-    if limit - start < WINDOW_CHARS or last < 0:
-        return limit
-    part = text[last : min(limit, last + 8)]
-    if any(part == each[: len(part)] for each in _OPENINGS):
-        return last
-    if part[:7] in _OPENINGS and part[7] in WHITE and find_type(text, last, limit=limit, full=False) is None:
-        return last
-    return limit
+def _window_end(text: str, start: int, end: int) -> int:
+    """Where an unclosed block ends: with the window, but not inside the possible start of another signal."""
+    last = text.rfind("<", start + 1, end)
+    cut = end - start >= WINDOW_CHARS and last >= 0 and _TYPE_PART.match(text, last, end)
+    return last if cut else end
 
 
-def _tag_end(text: str, at: int, limit: int, *, full: bool) -> int | None:
-    """The place after the `>` of a start tag, from after its `type=`."""
-    value = _TYPE_VALUE.match(text, at, limit)
-    if value is None:
-        if not full and _TYPE_VALUE_PART.fullmatch(text, at, limit):
-            return None
-        value = _TYPE_SLIP.match(text, at, limit)
-    at = value.end() if value else at
-    if text.find(">", at, limit) < 0:
-        return UNCLOSED if full else None
-    while token := _TAG_TOKEN.search(text, at, limit):
-        if token[1] is None:
-            return token.end()
-        end = _quote_end(text, token.end(), token[1], limit, full=full)
-        if end is None:
-            return None
-        at = token.end() if end == _NO_QUOTE else end
-    return UNCLOSED if full else None
-
-
-def _body_end(text: str, start: int, limit: int, *, full: bool) -> int | None:
-    """The place after the `</signal>` that ends a block whose start tag ends at `start`."""
-    undecided = UNCLOSED if full else None
-    if _CLOSE.search(text, start, limit) is None:
-        return undecided
-    at = start
-    while token := _BODY_TOKEN.search(text, at, limit):
-        if token.lastgroup == "close":
-            return token.end()
-        if token.lastgroup == "cdata":
-            end: int | None = text.find("]]>", token.end(), limit)
-            end = end + 3 if end is not None and end >= 0 else (token.end() if full else None)
-        else:
-            end = _quotes_end(text, token.end(), limit, full=full)
-        if end is None:
-            return None
-        at = end
-    return undecided
-
-
-def _quotes_end(text: str, at: int, limit: int, *, full: bool) -> int | None:
-    """The place after the quoted values of a child's start tag; `at` is after the first quotation mark."""
-    while True:
-        end = _quote_end(text, at, text[at - 1], limit, full=full)
-        if end is None:
-            return None
-        if end == _NO_QUOTE:
-            return at
-        further = _ATTRIBUTE_QUOTE.match(text, end, limit)
-        if further is None:
-            return end
-        at = further.end()
-
-
-def _quote_end(text: str, at: int, mark: str, limit: int, *, full: bool) -> int | None:
-    """The place after the quotation mark that ends a value; a mark in the middle of words ends none."""
-    end = text.find(mark, at, limit)
-    if end < 0 or end + 1 == limit:
-        return _NO_QUOTE if full else None
-    return end + 1 if text[end + 1] in " \t\r\n/>" else _NO_QUOTE
-
-
-def _read_child(text: str, at: int, end: int) -> Child | None:
-    """The child element that begins at `at`; `None` if there is none, or it is not closed."""
+def _read_child(view: View, at: int) -> Child | None:
+    """The child element that begins at `at` or after white space; `None` if there is none, or it is not closed."""
+    text, end = view.text, view.end
     opening = _CHILD.match(text, at, end)
     if opening is None:
         return None
-    name = opening[1]
+    name, start = opening[1], opening.end()
     if opening[2]:
-        return Child(name, "", opening.end())
-    start = at = opening.end()
-    if text.find("</" + name, at, end) < 0:
+        return Child(name, "", start)
+    if text.find("</" + name, start, end) < 0:
         return None
+    at = start
     while token := _CHILD_END.search(text, at, end):
         if token[1] == name:
             return Child(name, text[start : token.start()], token.end())
-        at = token.end() if token[1] else _after(text, "]]>", token.start(), end)
+        at = token.end() if token[1] else _after(view, "]]>", token.start())
     return None
 
 
-def _after(text: str, mark: str, at: int, end: int) -> int:
-    """The place after the next `mark`; if there is none, one character on."""
-    found = text.find(mark, at, end)
-    return at + 1 if found < 0 else found + len(mark)
+def _after(view: View, mark: str, at: int) -> int:
+    """The place after the next `mark`; if there is none, the next character."""
+    found = view.text.find(mark, at, view.end)
+    if found < 0:
+        view.require_whole()
+        return at + 1
+    return found + len(mark)

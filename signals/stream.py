@@ -1,45 +1,34 @@
 """The streaming reader: text goes in piecewise, what the user may see comes out, the signal stays (020 FR-002, FR-005).
 
-It does no I/O and knows no time but its clock. Rules:
+It does no I/O, and its clock is its only source of time. Rules:
 
 - The visible text is the response less its signal blocks (and the blank lines around blocks at the end), whatever the
   chunking (decision 17). Nothing else is lost, added or reordered.
 - Text is shown as soon as nothing that may follow can change it. Held back are: what may become a signal, until that is
   known; white space that may belong to a signal at the end; a signal in open code, until the code closes.
-- In code a signal is an example (decision 16). Code that never closes is no code, and a signal in it was a signal. A
+- In code a signal is an example (decision 16). Code that never closes is not code, and a signal in it was a signal. A
   fence at the end that holds nothing but one signal is that signal, fence and all. A
-  paragraph ends every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, it is taken for an
-  example: a signal stands at the end of a response, and this one does not.
-- Whatever comes, no more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta is held, and the work is linear.
+  paragraph ends every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken
+  for an example: a signal stands at the end of a response, and this one does not.
+- No input makes it hold more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta, and the work is linear.
 """
 
 import re
+from collections import deque
 
 from .errors import StreamClosedError
-from .examples import NO_SPAN, OpenRuns, find_span_end
-from .fenced import OpeningFence
-from .markdown import (
-    LINE_CHARS,
-    RUN_CHARS,
-    Fence,
-    at_line_start,
-    closes_fence,
-    ends_paragraph,
-    find_fence_end,
-    opens_fence,
-)
-from .markup import NOT_A_SIGNAL, SIGNAL_START, WINDOW_CHARS, Block, find_block, find_type, skip_ends
+from .fenced import Wrapping, only_signal
+from .markdown import Code, ends_paragraph, find_span_end
+from .markup import WINDOW_CHARS, Block, find_block, find_type, skip_ends
 from .model import Signal
 from .reader import Clock, Reading, read_block, utc_now
 from .response import ParsedResponse, describe
+from .view import MoreTextNeeded, View
 from .visible import VisibleText
 
 FENCE_HOLD_CHARS = 16_384
 
-_OUTSIDE = re.compile(rf"{SIGNAL_START}|`{{1,{RUN_CHARS}}}|~{{1,{RUN_CHARS}}}")
-_IN_PARAGRAPH = re.compile(rf"{_OUTSIDE.pattern}|[\r\n]")
-_IN_FENCE = {mark: re.compile(rf"{SIGNAL_START}|{mark}{{1,{RUN_CHARS}}}") for mark in "`~"}
-_SIGNALS_ALONE = re.compile(SIGNAL_START)
+_CONTEXT_CHARS = 4  # enough to tell the start of a line
 
 
 class SignalStream:
@@ -55,50 +44,23 @@ class SignalStream:
     ```
 
     Args:
-        now: the clock that stamps signals; must give aware times.
+        now: the clock that stamps signals; must return aware times.
     """
-
-    # `_buffer` begins at the first undecided character; `_shown_to` and all places are indices into it. `_before` are
-    # the four characters before it, enough to tell the start of a line. `_plain`: nothing is undecided or held, no
-    # backtick is open and the line has a word, so a delta without special characters can go straight out.
-    # `_awaits_end`: the buffer is a signal that cannot end before a `>`.
-    __slots__ = (
-        "_awaits_end",
-        "_before",
-        "_buffer",
-        "_closed",
-        "_code_is_over",
-        "_ended",
-        "_fence",
-        "_fence_seek",
-        "_now",
-        "_open_runs",
-        "_opening",
-        "_outer",
-        "_plain",
-        "_readings",
-        "_shown_to",
-        "_signal",
-        "_taken",
-        "_visible",
-        "_warnings",
-    )
 
     def __init__(self, *, now: Clock = utc_now) -> None:
         self._now = now
-        self._buffer = ""
-        self._before = "\n"
-        self._shown_to = 0
-        self._plain = self._awaits_end = False
-        self._ended = self._closed = False
-        self._fence: Fence | None = None
-        self._fence_seek = 0
-        self._opening: OpeningFence | None = None
-        self._code_is_over = False
-        self._open_runs = OpenRuns()
-        self._outer = 0
+        self._closed = False
+        self._buffer = "\n" * _CONTEXT_CHARS  # begins with the last characters that were shown
+        self._offset = -_CONTEXT_CHARS  # where it begins in the response
+        self._shown = self._at = _CONTEXT_CHARS  # up to where it is shown or dropped, and up to where it is decided
+        self._held: deque[int] = deque()  # places in the response: signals in code that may prove not to be code
+        self._wrapping: Wrapping | None = None  # the fence in which the first of them is, if it may be wrapping
+        self._until = ""  # what must arrive before another attempt
+        self._idle = True  # nothing is held or undecided, and no backtick is open
+        self._plain = False  # nothing is held or undecided, and the line has a word
+        self._code = Code()
+        self._outer = 0  # signals just before that were cut short by the start of another
         self._visible = VisibleText()
-        self._taken = 0
         self._readings: list[Reading] = []
         self._warnings: list[str] = []
         self._signal: Signal | None = None
@@ -111,7 +73,7 @@ class SignalStream:
     @property
     def held_chars(self) -> int:
         """How many characters were fed but neither returned nor dropped yet."""
-        return len(self._buffer) + self._visible.held_chars
+        return len(self._buffer) - self._shown + self._visible.held_chars
 
     def feed(self, delta: str) -> str:
         """Take the next piece of the response; return what may be shown now.
@@ -119,227 +81,171 @@ class SignalStream:
         Raises:
             StreamClosedError: `close` was called before.
         """
-        if (
-            self._plain
-            and "<" not in delta
-            and "`" not in delta
-            and "~" not in delta
-            and (delta[-1:] > " " or ("\n" not in delta and "\r" not in delta))
-        ):
-            self._visible.append(delta)
-            return delta
+        if "<" not in delta and "`" not in delta and "~" not in delta:
+            if self._plain and (("\n" not in delta and "\r" not in delta) or (self._idle and delta[-1] > " ")):
+                self._visible.append(delta)
+                return delta
+            if self._idle and delta:
+                self._buffer = (self._buffer + delta)[-_CONTEXT_CHARS:]
+                shown = self._visible.show(delta)
+                self._plain = self._visible.settled
+                return shown
         return self._feed_with_care(delta)
 
     def close(self) -> ParsedResponse:
-        """The response is over: decide what is still open.
+        """End the response: decide what is still open.
 
         Raises:
             StreamClosedError: it was called before.
         """
-        self._refuse_if_closed("close()")
-        self._closed = self._ended = True
-        self._skip_returned()
+        if self._closed:
+            raise StreamClosedError("close() after close(): a SignalStream reads one response; make a new one")
+        self._closed = True
+        self._plain = self._idle = False
+        returned = len(self._visible.shown)
+        self._advance()
+        if self._wrapping is not None:
+            self._unwrap(self._wrapping)
+        if self._held:  # in a fence that is never closed, so it is not code
+            self._at = self._held[0] - self._offset
+            self._held.clear()
+            self._code.end_all()
         self._advance()
         self._visible.end()
-        self._plain = False
-        remainder = self._take()
-        text = "".join(self._visible.shown)
-        return ParsedResponse(text, self._signal, tuple(self._warnings), tuple(self._readings), remainder)
+        shown = self._visible.shown
+        remainder = "".join(shown[returned:])
+        return ParsedResponse("".join(shown), self._signal, tuple(self._warnings), tuple(self._readings), remainder)
 
     def _feed_with_care(self, delta: str) -> str:
-        self._refuse_if_closed("feed()")
-        if not delta:
-            return ""
-        self._skip_returned()
-        if self._awaits_end and ">" not in delta and len(self._buffer) + len(delta) < WINDOW_CHARS:
-            self._buffer += delta
-            return ""
-        if not self._buffer and not self._open_runs and "<" not in delta and "`" not in delta and "~" not in delta:
-            self._visible.show(delta)
-            self._before = (self._before + delta[-4:])[-4:]
-        else:
-            self._buffer += delta
-            self._awaits_end = False
-            self._advance()
-        self._plain = not self._buffer and not self._open_runs and self._visible.settled
-        return self._take()
-
-    def _refuse_if_closed(self, what: str) -> None:
         if self._closed:
-            raise StreamClosedError(f"{what} after close(): a SignalStream reads one response; make a new one")
-
-    def _skip_returned(self) -> None:
-        """Account for what the fast path has shown since the last time."""
-        if self._plain:
-            self._taken = len(self._visible.shown)
-            self._before = "x"
-
-    def _take(self) -> str:
-        """What was shown since the last time."""
-        new = self._visible.shown[self._taken :]
-        self._taken = len(self._visible.shown)
-        return "".join(new)
+            raise StreamClosedError("feed() after close(): a SignalStream reads one response; make a new one")
+        self._buffer += delta
+        if self._until not in delta and len(self._buffer) - self._at < WINDOW_CHARS:
+            return ""
+        returned = len(self._visible.shown)
+        self._advance()
+        return "".join(self._visible.shown[returned:])
 
     def _advance(self) -> None:
-        """Decide as much of the buffer as can be decided, and cut that off."""
-        at = held_from = 0
-        self._shown_to = 0
-        end = len(self._buffer)
-        while at < end:
-            special = self._specials().search(self._buffer, at)
-            if special is None:
-                held_from = end
-                break
-            after = self._decide(special)
-            if after is None:
-                held_from = special.start()
-                break
-            at = held_from = after
-        if held_from:
-            self._show_up_to(held_from)
-            self._before = (self._before + self._buffer[max(0, held_from - 4) : held_from])[-4:]
-            self._buffer = self._buffer[held_from:]
-            self._fence_seek = max(0, self._fence_seek - held_from)
+        """Decide as much of the buffer as can be decided, show what may be shown of it, and cut that off."""
+        text, at, code = self._buffer, self._at, self._code
+        length = len(text)
+        self._until = ""
+        try:
+            while special := code.specials.search(text, at):
+                at = special.start()
+                if special.end() == length and not self._closed:
+                    break  # it may go on
+                at = self._decide(special)
+            else:
+                at = length
+        except MoreTextNeeded as need:
+            self._until = need.until
+        while self._held and self._offset + length - self._held[0] >= FENCE_HOLD_CHARS:
+            self._release()
+        self._show_up_to(self._held[0] - self._offset if self._held else at)
+        decided = self._shown == length and not self._closed
+        self._idle = decided and not code.open_runs
+        self._plain = decided and self._visible.settled
+        cut = self._shown - _CONTEXT_CHARS
+        self._buffer = text[cut:]
+        self._offset += cut
+        self._shown = _CONTEXT_CHARS
+        self._at = at - cut
 
-    def _specials(self) -> re.Pattern[str]:
-        """What to look for next."""
-        if self._code_is_over:
-            return _SIGNALS_ALONE
-        if self._fence is not None:
-            return _IN_FENCE[self._fence.mark]
-        return _IN_PARAGRAPH if self._open_runs else _OUTSIDE
+    def _decide(self, special: re.Match[str]) -> int:
+        """Decide what stands at a special place; return where to go on."""
+        start = special.start()
+        if self._wrapping is not None and self._wrapping.end is not None:
+            self._release()  # other text follows the fence, so it is code
+            return start
+        character = self._buffer[start]
+        if character == "<":
+            return self._at_angle(start)
+        if character in "\r\n":
+            return self._at_line_break(start)
+        if self._code.fence:
+            return self._at_run_in_fence(special)
+        if special.lastindex:
+            return self._at_opening_fence(special)
+        self._code.add_run(special.end() - start)
+        return special.end()
 
-    def _decide(self, special: re.Match[str]) -> int | None:
-        """Deal with what stands at a special place; answer where to go on, or `None`: with the next delta."""
-        if special[0] == "<":
-            return self._at_angle(special.start())
-        if special[0] in "\r\n":
-            return self._at_line_break(special.start())
-        if self._fence is not None:
-            return self._at_run_in_fence(special, self._fence)
-        return self._at_run(special)
-
-    def _at_angle(self, start: int) -> int | None:
-        limit, full = self._window(start, WINDOW_CHARS)
-        type_end = find_type(self._buffer, start, limit=limit, full=full)
+    def _at_angle(self, start: int) -> int:
+        view = self._view(start, WINDOW_CHARS)
+        type_end = find_type(view, start)
         if type_end is None:
-            return None
-        if type_end == NOT_A_SIGNAL:
             return start + 1
-        if self._fence is not None:
-            return self._at_signal_in_fence(start, type_end, self._fence)
-        if self._open_runs:
-            return self._at_signal_in_paragraph(start, type_end)
-        return self._at_signal(start, type_end)
-
-    def _at_signal_in_fence(self, start: int, type_end: int, fence: Fence) -> int | None:
-        limit, full = self._window(start, FENCE_HOLD_CHARS)
-        ended = self._ended and limit == len(self._buffer)
-        seek = max(start, self._fence_seek)
-        end, self._fence_seek = find_fence_end(self._buffer, fence, seek, limit=limit, ended=ended)
-        if end is not None:
-            self._fence = None
-            return end
-        if limit - start == FENCE_HOLD_CHARS:
+        if self._code.fence:
+            self._held.append(self._offset + start)
             return start + 1
-        if not full:
-            return None
-        self._fence = None
-        self._code_is_over = True  # no line of the rest closes the fence, so none of it is code
-        return self._at_signal(start, type_end)
-
-    def _at_signal_in_paragraph(self, start: int, type_end: int) -> int | None:
-        limit, full = self._window(start, WINDOW_CHARS)
-        span = find_span_end(self._buffer, start, type_end, self._open_runs, limit=limit, full=full)
-        if span is None:
-            return None
-        run_start, run_end = span
-        if run_start == NO_SPAN:
-            self._open_runs.clear()
-            return self._at_signal(start, type_end)
-        self._open_runs.meet(run_end - run_start)
-        return run_end
-
-    def _at_signal(self, start: int, type_end: int) -> int | None:
-        limit, full = self._window(start, WINDOW_CHARS)
-        block = find_block(self._buffer, start, type_end, limit=limit, full=full)
-        if block is None:
-            self._awaits_end = True
-            return None
+        if self._code.open_runs:
+            run = find_span_end(view, start, type_end, self._code.open_runs)
+            if run is not None:
+                self._code.add_run(len(run[0]))
+                return run.end()
+            self._code.end_paragraph()
+        block = find_block(view, start, type_end)
         end = block.end
-        if block.nested:
-            self._outer += 1
-        else:
-            rest, rest_full = self._window(end, WINDOW_CHARS)
-            after_ends = skip_ends(self._buffer, end, self._outer, limit=rest, full=rest_full)
-            if after_ends is None:
-                return None
-            end = after_ends
-            self._outer = 0
-        return self._take_out(block, start, end)
-
-    def _take_out(self, block: Block, start: int, end: int) -> int:
-        """Show what comes before `start`, leave out what comes before `end`, and note the signal there."""
-        self._show_up_to(start)
-        self._visible.skip_block()
-        self._shown_to = end
-        self._record(block)
+        if not block.nested:
+            end = skip_ends(self._view(end, WINDOW_CHARS), end, self._outer)
+        self._outer = self._outer + 1 if block.nested else 0
+        self._take_out(block, start, end)
         return end
 
-    def _at_run(self, run: re.Match[str]) -> int | None:
-        """Backticks or tildes outside of a fence."""
-        mark, start, end = run[0][0], run.start(), run.end()
-        line_start = self._at_line_start(start)
-        if self._may_grow(run) and (line_start or mark == "`"):
-            return None
-        if line_start and end - start >= 3:
-            opens = opens_fence(self._buffer, start, end, limit=len(self._buffer), full=self._ended)
-            if opens is None:
-                return None
-            if opens:
-                return self._at_opening_fence(start, end, Fence(mark, end - start))
-        if mark == "`":
-            self._open_runs.meet(end - start)
-        return end
-
-    def _at_opening_fence(self, start: int, run_end: int, fence: Fence) -> int | None:
-        opening = self._opening = self._opening or OpeningFence(fence, now=self._now)
-        limit, full = self._window(start, FENCE_HOLD_CHARS)
-        ended = self._ended and limit == len(self._buffer)
-        is_code = opening.is_code(self._buffer, run_end, limit=limit, full=full, ended=ended)
-        if is_code is None:
-            return None
-        self._opening = None
-        self._open_runs.clear()
-        if opening.signal is not None:
-            return self._take_out(opening.signal.block, start, opening.signal.end)
-        self._fence, self._fence_seek = fence, run_end
-        return run_end
-
-    def _at_run_in_fence(self, run: re.Match[str], fence: Fence) -> int | None:
-        if not self._at_line_start(run.start()):
-            return run.end()
-        if self._may_grow(run):
-            return None
-        if len(run[0]) >= fence.length:
-            closes = closes_fence(self._buffer, run.end(), full=self._ended)
-            if closes is None:
-                return None
-            if closes:
-                self._fence = None
-        return run.end()
-
-    def _at_line_break(self, start: int) -> int | None:
-        """A line break after an open backtick."""
-        limit, full = self._window(start, 3 * LINE_CHARS + RUN_CHARS)
-        ends = ends_paragraph(self._buffer, start, limit=limit, full=full)
-        if ends is None:
-            return None
-        if ends:
-            self._open_runs.clear()
+    def _at_line_break(self, start: int) -> int:
+        """Decide whether a line break after an open backtick ends the paragraph."""
+        if ends_paragraph(self._view(), start):
+            self._code.end_paragraph()
         return start + 1
 
-    def _record(self, block: Block) -> None:
+    def _at_opening_fence(self, special: re.Match[str]) -> int:
+        """Enter a fence, and hold it if its content begins with a signal."""
+        text, run_end, content = self._buffer, special.end(1), special.end()
+        type_end = None
+        if special.lastindex == 2 and text[content : content + 1] == "<":
+            type_end = find_type(self._view(content, WINDOW_CHARS), content)
+        self._code.open_fence(text[special.start() : run_end])
+        if type_end is not None:
+            start = self._offset + special.start()
+            self._wrapping = Wrapping(start, self._offset + content, self._offset + type_end)
+            self._held.append(start)
+        return run_end
+
+    def _at_run_in_fence(self, special: re.Match[str]) -> int:
+        """Decide whether a run of the fence's marks that is alone on its line closes it."""
+        end, code = special.end(), self._code
+        if special.end(1) - special.start() < len(code.fence):
+            return end
+        code.close_fence()
+        self._held.clear()
+        if self._wrapping is not None:
+            self._wrapping.end = self._offset + end
+            self._held.append(self._wrapping.start)
+            code.await_text()
+        return end
+
+    def _release(self) -> None:
+        """The first of the held places is code."""
+        self._held.popleft()
+        if self._wrapping is not None and self._wrapping.end is not None:
+            self._code.end_paragraph()
+        self._wrapping = None
+
+    def _unwrap(self, wrapping: Wrapping) -> None:
+        """The response ends with a fence that begins with a signal: take out both, or decide that it is code."""
+        block = only_signal(self._buffer, wrapping, self._offset, now=self._now)
+        self._release()
+        if block is not None:
+            self._held.clear()
+            self._at = len(self._buffer) if wrapping.end is None else wrapping.end - self._offset
+            self._take_out(block, wrapping.start - self._offset, self._at)
+
+    def _take_out(self, block: Block, start: int, end: int) -> None:
+        """Show what comes before `start`, drop what comes before `end`, and record the signal there."""
+        self._show_up_to(start)
+        self._visible.skip_block()
+        self._shown = end
         reading = read_block(self._buffer, block, now=self._now)
         counts = reading.signal is not None and self._signal is None
         if counts:
@@ -347,22 +253,17 @@ class SignalStream:
         self._readings.append(reading)
         self._warnings += describe(reading, counts=counts)
 
-    def _window(self, start: int, length: int) -> tuple[int, bool]:
-        """The end of what may be looked at from `start`, and whether it can grow no more."""
-        end = len(self._buffer)
-        return (end, self._ended) if end < start + length else (start + length, True)
-
-    def _may_grow(self, run: re.Match[str]) -> bool:
-        return run.end() == len(self._buffer) and not self._ended and len(run[0]) < RUN_CHARS
-
-    def _at_line_start(self, place: int) -> bool:
-        before = self._buffer[place - 4 : place] if place >= 4 else (self._before + self._buffer[:place])[-4:]
-        return at_line_start(before)
-
     def _show_up_to(self, place: int) -> None:
-        if place > self._shown_to:
-            self._visible.show(self._buffer[self._shown_to : place])
-            self._shown_to = place
+        if place > self._shown:
+            self._visible.show(self._buffer[self._shown : place])
+            self._shown = place
+
+    def _view(self, start: int = 0, length: int | None = None) -> View:
+        """What may be read from `start` on: `length` characters, or everything."""
+        end = len(self._buffer)
+        if length is None or end < start + length:
+            return View(self._buffer, end, self._closed)
+        return View(self._buffer, start + length, whole=True)
 
 
 def parse(text: str, *, now: Clock = utc_now) -> ParsedResponse:

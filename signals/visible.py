@@ -1,10 +1,6 @@
 """The visible text on its way out: shown at once, but for white space that may have to go with a signal at the end."""
 
-import re
-
 from .markup import WHITE
-
-_LINE_BREAK = re.compile(r"[\r\n]")
 
 GAP_CHARS = 4096
 """At most so much white space around a signal at the end is held back and dropped."""
@@ -18,13 +14,13 @@ class VisibleText:
     are the blank lines around a block at the end (decision 17).
     """
 
-    __slots__ = ("_after_block", "_gap", "_hold_all", "append", "shown")
+    __slots__ = ("_after_block", "_gap", "append", "settled", "shown")
 
     def __init__(self) -> None:
         self.shown: list[str] = []
         self.append = self.shown.append  # for text that is known to end in a word; the stream's fast path
+        self.settled = False  # nothing is held, and the current line has a word
         self._gap = ""
-        self._hold_all = True
         self._after_block = False
 
     @property
@@ -32,49 +28,31 @@ class VisibleText:
         """How much white space is held back."""
         return len(self._gap)
 
-    @property
-    def settled(self) -> bool:
-        """Nothing is held, and the current line has a word."""
-        return not self._gap and not self._hold_all
-
-    def show(self, text: str) -> None:
-        """Add decided text."""
-        if not text:
-            return
-        words = len(text) if text[-1] > " " else len(text.rstrip(WHITE))
-        if words:
-            if self._gap:
-                self.append(self._gap)
-                self._gap = ""
-            self._hold_all = self._after_block = False
-        if self._gap or self._hold_all:
-            self._hold(text)
-            return
-        held_from = words if words == len(text) else _line_break(text, words)
-        if held_from:
-            self.append(text[:held_from])
-        if held_from < len(text):
-            self._hold(text[held_from:])
+    def show(self, text: str) -> str:
+        """Add decided text, not empty; return what may be shown now."""
+        words = text if text[-1] > " " else text.rstrip(WHITE)
+        if words or self.settled:
+            line_end = len(text) - len(text[len(words) :].lstrip(" \t"))
+            shown, gap = self._gap + text[:line_end], text[line_end:]
+            self.settled = not gap
+            if words:
+                self._after_block = False
+        else:
+            shown, gap = "", self._gap + text
+        if len(gap) > GAP_CHARS:
+            shown += gap[:-GAP_CHARS]
+            gap = gap[-GAP_CHARS:]
+        self._gap = gap
+        if shown:
+            self.append(shown)
+        return shown
 
     def skip_block(self) -> None:
         """A signal block stood here."""
-        self._hold_all = self._after_block = True
+        self.settled, self._after_block = False, True
 
     def end(self) -> None:
         """The response is over: release what is held, unless a block has made it the end's blank lines."""
         if self._gap and not self._after_block:
             self.append(self._gap)
         self._gap = ""
-
-    def _hold(self, white: str) -> None:
-        gap = self._gap + white
-        if len(gap) > GAP_CHARS:
-            self.append(gap[:-GAP_CHARS])
-            gap = gap[-GAP_CHARS:]
-        self._gap = gap
-
-
-def _line_break(text: str, start: int) -> int:
-    """The first line break from `start` on, else the end."""
-    found = _LINE_BREAK.search(text, start)
-    return found.start() if found else len(text)
