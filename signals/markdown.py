@@ -22,7 +22,7 @@ LINE_CHARS = 512
 # quickly. A match that reaches the end of the text may go on with the next text. What opens a fence has group 1 at the
 # end of its marks, and group 2 if it ends where the fence's content begins; what may close one has group 1 as well.
 _MORE = f"{{2,{RUN_CHARS - 1}}}+"
-_SIGNAL = rf"(?<=<)(?={START_NAME})"
+_SIGNAL = f"(?<=<){START_NAME}"
 _FIRST_ON_LINE = r"(?:(?<=[\r\n].)|(?<=[\r\n] .)|(?<=[\r\n]  .)|(?<=[\r\n]   .))"
 _INFO = rf"[^`\r\n]{{0,{LINE_CHARS - 1}}}"
 _INFO_LINE = rf"[^\r\n]{{0,{LINE_CHARS}}}(?:[\r\n][ \t\r\n]{{0,{LINE_CHARS}}}|\Z)"

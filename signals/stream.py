@@ -143,7 +143,10 @@ class SignalStream:
             self._until = need.until
         while self._held and self._offset + length - self._held[0] >= FENCE_HOLD_CHARS:
             self._release()
-        self._show_up_to(self._held[0] - self._offset if self._held else at)
+        show_to = self._held[0] - self._offset if self._held else at
+        if show_to > self._shown:
+            self._visible.show(text[self._shown : show_to])
+            self._shown = show_to
         decided = self._shown == length and not self._closed
         self._idle = decided and not code.open_runs
         self._plain = decided and self._visible.settled
@@ -243,7 +246,8 @@ class SignalStream:
 
     def _take_out(self, block: Block, start: int, end: int) -> None:
         """Show what comes before `start`, drop what comes before `end`, and record the signal there."""
-        self._show_up_to(start)
+        if start > self._shown:
+            self._visible.show(self._buffer[self._shown : start])
         self._visible.skip_block()
         self._shown = end
         reading = read_block(self._buffer, block, now=self._now)
@@ -252,11 +256,6 @@ class SignalStream:
             self._signal = reading.signal
         self._readings.append(reading)
         self._warnings += describe(reading, counts=counts)
-
-    def _show_up_to(self, place: int) -> None:
-        if place > self._shown:
-            self._visible.show(self._buffer[self._shown : place])
-            self._shown = place
 
     def _view(self, start: int = 0, length: int | None = None) -> View:
         """What may be read from `start` on: `length` characters, or everything."""

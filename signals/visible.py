@@ -30,7 +30,10 @@ class VisibleText:
 
     def show(self, text: str) -> str:
         """Add decided text, not empty; return what may be shown now."""
-        words = text if text[-1] > " " else text.rstrip(WHITE)
+        if self.settled and text[-1] > " ":
+            self.append(text)
+            return text
+        words = text.rstrip(WHITE)
         if words or self.settled:
             line_end = len(text) - len(text[len(words) :].lstrip(" \t"))
             shown, gap = self._gap + text[:line_end], text[line_end:]
