@@ -3,9 +3,9 @@
     tools = [ToolEntry("search_code", "To find where something is.", "query, limit?")]
     prompt = compose(query_type="code", tools=tools)
     prompt.text       # for the model
-    prompt.segments   # which segments were used, which not, and why
+    prompt.segments   # which segments were included, which not, and why
 
-`load_segments(folder)` reads an operator's folder over the package's own files; `compose` reads nothing.
+`load_segments(folder)` reads an operator's folder, which overrides the package's own files; `compose` does no I/O.
 """
 
 from .composition import ComposedPrompt, SegmentUse, compose

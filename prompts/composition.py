@@ -1,4 +1,4 @@
-"""The system prompt as a pure function of the query's situation (020 FR-011..014, SC-010; decision 25).
+"""Composes the system prompt, a pure function of the query's situation (020 FR-011..014, SC-010; decision 25).
 
 The rules of 020 "Prompt Composition Rules", all of them here or in the segments' own front matter:
 
@@ -6,10 +6,9 @@ The rules of 020 "Prompt Composition Rules", all of them here or in the segments
 2. The segment of the query type; below a confidence of 0.6 that of the second type as well.
 3. `summarization` if the history is large.
 4. `error-recovery` if the previous query met tool errors.
-5. At most `max_tokens`: over that, segments are dropped from the least important on, never the three of rule 1.
+5. At most `max_tokens`: above that, segments are dropped, the least important first, never the three of rule 1.
 
-Beyond the specification: `environment` where its facts are given, and examples of signals where the query type needs
-them.
+Beyond the specification: `environment` if its facts are given, and examples of signals if the query type needs them.
 
 Nothing here reads a file, a clock or the environment. The order is fixed (priority, then id), so the prompts of
 different queries begin with the same text and a provider's cache can hold it.
@@ -41,11 +40,11 @@ _SEPARATOR = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """What became of one segment.
+    """Whether one segment was included, and why.
 
     Args:
         id: the segment.
-        included: it is in the prompt.
+        included: whether it is in the prompt.
         reason: why, or why not.
         tokens: its size as rendered, included or not; estimated.
     """
@@ -58,13 +57,14 @@ class SegmentUse:
 
 @dataclass(frozen=True, slots=True)
 class ComposedPrompt:
-    """A system prompt and how it came about.
+    """A system prompt, with what was included and dropped.
 
     Args:
         text: the prompt.
         tokens: its size, estimated as `ceil(characters / 4)`.
-        segments: every segment of the library in the order of the prompt, with what became of it.
-        dropped: the ids that belonged into the prompt but had no room, least important first; worth a log line.
+        segments: every segment of the library in the order of the prompt, with whether and why it was included.
+        dropped: the ids of segments that were selected but exceeded the bound, least important first; callers should
+            log them.
     """
 
     text: str
@@ -107,8 +107,8 @@ def compose(
 
     Args:
         query_type: one of `QUERY_TYPES`.
-        second_query_type: the runner-up, given where the classification's confidence is below 0.6.
-        tools: the tools offered for this query, in the order in which they are to be listed.
+        second_query_type: the runner-up, given if the classification's confidence is below 0.6.
+        tools: the tools offered for this query, in the order to list them in.
         history_tokens: size of the conversation that is sent along.
         previous_errors: the previous query of this conversation met tool errors.
         environment: the facts of the installation; `None` leaves that segment out.
@@ -142,7 +142,7 @@ def _check_inputs(query_type: str, second_query_type: str | None, history_tokens
 def _candidates(
     library: SegmentLibrary, situation: Situation, tools: Sequence[ToolEntry], environment: Environment | None
 ) -> list[_Candidate]:
-    """All segments, rendered, in the order of the prompt; between equals the first query type's comes first."""
+    """All segments, rendered, in the order of the prompt; at equal priority the first query type's comes first."""
 
     def place(segment: Segment) -> tuple[int, bool, str]:
         return segment.priority, segment.is_second_choice(situation), segment.id
@@ -161,13 +161,13 @@ def _candidates(
 
 
 def _fit(wanted: list[_Candidate], max_tokens: int) -> tuple[list[_Candidate], list[_Candidate]]:
-    """Drop from the end until the rest fits.
+    """Drop segments from the end until the rest fits.
 
     Returns:
-        What stays, in order, and what was dropped, in the order of dropping.
+        What is kept, in order, and what was dropped, in the order of dropping.
 
     Raises:
-        PromptSizeError: nothing is left that may be dropped.
+        PromptSizeError: only segments that may not be dropped are left.
     """
     kept, dropped = list(wanted), []
     while _size(kept) > max_tokens:

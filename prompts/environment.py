@@ -1,7 +1,7 @@
-"""The facts of the installation in the prompt: what the model would otherwise ask, guess or list (decision 25).
+"""Facts about the installation for the prompt, which the model would otherwise ask for, guess or list (decision 25).
 
-All of it changes at most once a day or with the installation's settings, so a provider's cache of the prompt holds.
-Names of folders are not ours: a cloned project can name a folder like an instruction. They are bounded, and characters
+They change at most once a day or with the installation's settings, so a provider's cache of the prompt stays valid.
+Folder names are untrusted: a cloned project can name a folder like an instruction. They are shortened, and characters
 that could end their line or look like markup are escaped.
 """
 
@@ -23,14 +23,14 @@ _UNSAFE: Final = re.compile(r"[^\w .+@,()-]")
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the model may know about where it works.
+    """What the model may know about its installation.
 
     Args:
         today: the date, in UTC.
-        project: the project's name; untrusted. Empty: there is none, or it is not known.
+        project: the project's name, untrusted; empty if there is none or it is unknown.
         folders: its top-level folders; untrusted. At most `MAX_FOLDERS` are named.
-        sources: the kinds of sources that exist (`code`, `vault`, `thread`, `web`), whether offered for a query or not.
-        calls_per_turn: how many tool calls of one turn are run.
+        sources: the kinds of sources that exist (`code`, `vault`, `thread`, `web`), also if not offered for this query.
+        calls_per_turn: the maximum number of tool calls run in one turn.
 
     Raises:
         PromptInputError: `calls_per_turn` is less than 1.
@@ -69,7 +69,7 @@ def _folders(names: Sequence[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name between backticks, which it cannot leave."""
+    """A name between backticks, escaped so that it cannot end them."""
     short = name if len(name) <= MAX_NAME_CHARS else f"{name[: MAX_NAME_CHARS - 3]}..."
     return f"`{_UNSAFE.sub(_escaped, short)}`"
 

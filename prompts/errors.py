@@ -1,4 +1,4 @@
-"""What can be wrong with prompts, by who must act.
+"""Errors of this package, by who must act.
 
 PromptError
 ├── PromptFilesError   the prompt author or operator: files that cannot be used, all mistakes together
@@ -12,7 +12,7 @@ from bt_runtime.text import Mistake, Place, did_you_mean, format_mistakes
 
 
 class PromptError(Exception):
-    """Base of everything that this package raises."""
+    """Base of the errors that this package raises."""
 
 
 class PromptSizeError(PromptError):
@@ -24,7 +24,7 @@ class PromptInputError(PromptError, ValueError):
 
 
 class PromptFilesError(PromptError):
-    """Prompt files are wrong.
+    """Prompt files have mistakes.
 
     Args:
         mistakes: all of them, in the order of the files.

@@ -1,7 +1,7 @@
 """Reads prompt files into a library, once; everything after that is pure.
 
-An operator's folder overrides the package's files one by one: a file there takes the place of the file of the same name
-here, a file of another name is one more segment, and what is not there comes from the package (020 FR-014).
+An operator's folder overrides the package's files one by one: a file replaces the package's file of the same name, a
+file of another name adds a segment, and all other files come from the package (020 FR-014).
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def load_segments(folder: Path | None = None, *, max_tokens: int = MAX_PROMPT_TO
     Args:
         folder: the operator's folder; its `*.md` files, or those of its subfolder `oracle` if that exists, override the
             package's. `None`: the package's files alone.
-        max_tokens: the bound that the required segments, with no tool offered, must leave room in.
+        max_tokens: the bound that the required segments, with no tool offered, must not exceed.
 
     Raises:
         PromptFilesError: the folder or files in it cannot be used; all mistakes at once.
@@ -70,7 +70,7 @@ def _operators_files(folder: Path) -> Path:
 
 
 def _prompt_files(folder: Traversable) -> dict[str, Traversable]:
-    """The prompt files of a folder by name; files that begin with a dot are an editor's or the system's."""
+    """The prompt files of a folder by name; files that begin with a dot belong to an editor or the system."""
     try:
         found = {
             entry.name: entry
@@ -108,7 +108,7 @@ def _read_file(file: Traversable) -> bytes | Mistake:
 
 
 def _cross_checks(segments: list[Segment], *, is_complete: bool) -> list[Mistake]:
-    """Duplicate ids, and required ids that no file has.
+    """Report duplicate ids, and required ids that no file has.
 
     Args:
         segments: the segments that could be read.

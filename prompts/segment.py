@@ -2,9 +2,9 @@
 
 Rules:
 
-- A condition looks at a `Situation` and nothing else: the same situation always gives the same prompt (020 SC-010).
+- A condition depends on a `Situation` and nothing else: the same situation always gives the same prompt (020 SC-010).
 - The three required segments are unconditional and are never dropped (020, composition rule 1; decision 25).
-- A smaller priority number is more important: it stands earlier in the prompt and is dropped later.
+- A smaller priority number is more important: it comes earlier in the prompt and is dropped later.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ TOOLS_ID: Final = "tools-reference"
 """The segment that lists the offered tools."""
 
 ENVIRONMENT_ID: Final = "environment"
-"""The segment with the facts of the installation; left out where none are given."""
+"""The segment with the facts of the installation; left out if none are given."""
 
 MAX_PROMPT_TOKENS: Final = 8_000
 """The bound on a composed prompt before tool definitions (020, composition rule 5)."""
@@ -31,11 +31,11 @@ MAX_PROMPT_TOKENS: Final = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What conditions can ask about.
+    """The facts that conditions can test.
 
     Args:
         query_type: the likeliest type.
-        second_query_type: the runner-up where the classification is unsure, else `None`.
+        second_query_type: the runner-up if the classification's confidence is low, else `None`.
         history_tokens: size of the conversation so far.
         previous_errors: the previous query met tool errors.
     """
@@ -48,7 +48,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a segment is included, and why in words for a log or a debugger."""
+    """Whether a segment is included, and the reason for a log or a debugger."""
 
     included: bool
     reason: str
@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """When a segment is included; everything that is given must hold.
+    """When a segment is included; all tests that are given must hold.
 
     Args:
         query_types: one of these is the query's type, or its second type; empty: any type.
@@ -69,7 +69,7 @@ class Condition:
     previous_errors: bool | None = None
 
     def judge(self, situation: Situation) -> Verdict:
-        """Decide for one situation; the reason names what failed, or everything that held."""
+        """Decide for one situation; the reason names the tests that failed, or all of them if none did."""
         checks = tuple(self._checks(situation))
         failed = tuple(check.reason for check in checks if not check.included)
         return Verdict(included=not failed, reason="; ".join(failed or (check.reason for check in checks)))
@@ -102,11 +102,11 @@ class Segment:
 
     Args:
         id: its name in reports; unique in a library.
-        description: what it tells the model, in one sentence for authors.
-        priority: place in the prompt and resistance to being dropped; 0 is most important.
+        description: its content in one sentence, for authors.
+        priority: position in the prompt, and the reverse order of dropping; 0 is most important.
         when: the condition; `None` means always.
-        text: the body. `tools-reference` has the placeholder for the tools in it.
-        without_tools: the one line that stands for `tools-reference` when no tool is offered.
+        text: the body; that of `tools-reference` contains the placeholder for the tools.
+        without_tools: the line that replaces `tools-reference` when no tool is offered.
         source: the file that it was read from.
     """
 
@@ -124,11 +124,11 @@ class Segment:
         return self.id in REQUIRED_IDS
 
     def judge(self, situation: Situation) -> Verdict:
-        """Whether it belongs into the prompt for this situation, and why."""
+        """Whether it is part of the prompt for this situation, and why."""
         return Verdict(included=True, reason="always") if self.when is None else self.when.judge(situation)
 
     def is_second_choice(self, situation: Situation) -> bool:
-        """Whether only the second query type brought it in."""
+        """Whether it is included only because of the second query type."""
         return (
             self.when is not None and bool(self.when.query_types) and situation.query_type not in self.when.query_types
         )
@@ -139,7 +139,7 @@ class SegmentLibrary:
     """All segments that prompts are composed from, in the order of priority, then id.
 
     Raises:
-        PromptInputError: a required segment is missing or conditional, or an id is there twice. `load_segments` tells
+        PromptInputError: a required segment is missing or conditional, or an id occurs twice. `load_segments` reports
             the same with files and lines.
     """
 

@@ -1,7 +1,7 @@
-"""One prompt file: bytes in, a segment or all its mistakes out. No I/O.
+"""Parses one prompt file into a segment, or reports all its mistakes. No I/O.
 
 Front matter keys: `id`, `description`, `priority`, one of `always` and `when`, and for the file that lists the tools
-`without_tools`. The body is sent to the model as it stands, but for a placeholder: `{{tools}}` in `tools-reference`,
+`without_tools`. The body is sent to the model unchanged, except for a placeholder: `{{tools}}` in `tools-reference`,
 `{{environment}}` in `environment`.
 """
 
@@ -54,7 +54,7 @@ def read_segment(data: bytes, *, file: str) -> Segment | tuple[Mistake, ...]:
 
 
 class _SegmentReader:
-    """Collects the mistakes of one file while its parts are read."""
+    """Reads the parts of one file and collects its mistakes."""
 
     def __init__(self, text: str, *, file: str) -> None:
         self.mistakes: list[Mistake] = []
@@ -165,7 +165,7 @@ class _SegmentReader:
         *,
         default: _Default,
     ) -> _Value | _Default:
-        """The value of an entry if it is right, else the default and a mistake; the default if it is not there."""
+        """The value of an entry; the default if it is missing, or wrong, which is reported."""
         entry = entries.get(name)
         if entry is None:
             return default
@@ -185,7 +185,7 @@ class _SegmentReader:
             self._mistake(self._at(len(self._text)), "the file has no text after its front matter")
         if segment.required and segment.when is not None:
             self._mistake(self._start, f"{segment.id!r} is required and cannot have a condition", "use 'always: true'")
-        if segment.id:  # a wrong id is reported already; what the file must hold is not known then
+        if segment.id:  # a wrong id is reported already, and without an id the rules for the body are unknown
             self._check_placeholders(segment, body_start)
             self._check_without_tools(segment)
 

@@ -1,4 +1,4 @@
-"""The list of tools in the prompt: the offered ones alone, one line each (decision 25)."""
+"""The list of the offered tools in the prompt, one line each (decision 25)."""
 
 import re
 from collections import Counter
@@ -15,10 +15,10 @@ TOOLS_PLACEHOLDER: Final = "{{tools}}"
 
 @dataclass(frozen=True, slots=True)
 class ToolEntry:
-    """A tool as the prompt tells of it.
+    """A tool as the prompt describes it.
 
     Args:
-        name: as the model calls it.
+        name: the name that the model calls it by.
         when_to_use: one sentence.
         arguments: their names in order, optional ones with a question mark: `query, limit?`.
         writes: it changes something.
@@ -31,7 +31,7 @@ class ToolEntry:
 
 
 def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
-    """The text of `tools-reference` for the tools offered; one line where there are none (020 US4-4).
+    """The text of `tools-reference` for the tools offered; one line if there are none (020 US4-4).
 
     Raises:
         PromptInputError: a tool is given twice.
@@ -45,7 +45,7 @@ def render_tools_reference(segment: Segment, tools: Sequence[ToolEntry]) -> str:
 
 
 def _line(tool: ToolEntry) -> str:
-    """One tool on one line, whatever its description holds: a line break in it could pass for a new instruction."""
+    """One tool on one line: line breaks in its texts are removed, since they could start a forged instruction."""
     mark = " (writes)" if tool.writes else ""
     return f"- `{_fold(tool.name)}({_fold(tool.arguments)})`{mark}: {_fold(tool.when_to_use)}"
 

@@ -1,4 +1,4 @@
-"""The contract with the model: six signals in XML, the streaming reader that takes them out, the audit record.
+"""The contract with the model: six signals in XML, the streaming reader that extracts them, the audit record.
 
 ```python
 parsed = signals.parse(response)  # whole responses
@@ -6,8 +6,8 @@ stream = signals.SignalStream()  # streams: feed(delta) -> what may be shown now
 ```
 
 `parsed.text` is what the user sees, `parsed.signal` what the control acts on, `parsed.malformed` a reason to consult
-the fallback, `parsed.warnings` for the audit (they quote the model). Knows no model, no control and no other package of
-this project.
+the fallback, `parsed.warnings` for the audit (they quote the model). Depends on no model, no control and no other
+package of this project.
 """
 
 from .audit import Outcome, SignalAudit, SignalRecord, records_of

@@ -1,4 +1,4 @@
-"""The audit of signals: all that came, malformed and ignored too, and what the control did (020 FR-009, SC-009)."""
+"""The audit of signals: every signal, malformed and ignored ones too, and what the control did (020 FR-009, SC-009)."""
 
 import json
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ class SignalRecord(BaseModel):
     """One signal of one turn, or the fact that the turn had none.
 
     Args:
-        turn: the LLM turn that said it, from 1.
-        outcome: `accepted`: it was the response's signal; `ignored`: a further one; `malformed`: none that can be read;
+        turn: the LLM turn of the response, from 1.
+        outcome: `accepted`: it was the response's signal; `ignored`: a later one; `malformed`: an invalid signal;
             `absent`: the response had no signal block.
-        type: as declared, in lower case, also of a malformed one; `None` where there is none or it is unreadable.
+        type: as declared, in lower case, also of a malformed signal; `None` if there is none or it is unreadable.
         confidence: 0.0-1.0; `None` unless the signal is well-formed.
         fields: the fields of its type that were given.
         raw_xml: the block as the model wrote it; `None` for `absent`.
-        warnings: what the reader had to say.
-        action: what the control did, in its own words (`another_turn`, `fallback`, ...); empty: not told.
+        warnings: the reader's warnings.
+        action: what the control did, in its own terms (`another_turn`, `fallback`, ...); empty if unknown.
         at: when it was read; aware.
     """
 
@@ -70,14 +70,14 @@ class SignalAudit:
     def append_response(
         self, parsed: ParsedResponse, *, turn: int, action: str, now: Clock = utc_now
     ) -> tuple[SignalRecord, ...]:
-        """Add a record for each signal block of a response, or one that says there was none; return what was added.
+        """Add a record for each signal block of a response, or one of its absence; return what was added.
 
         Args:
             parsed: the response.
             turn: the LLM turn, from 1.
-            action: what the control did about the response's signal, or about there being no well-formed one; all
+            action: what the control did about the response's signal, or because there was no well-formed one; all
                 other blocks beside an accepted signal get `ignored`.
-            now: the clock for what bears no time of its own.
+            now: the clock for records without a signal's own time.
         """
         added = tuple(records_of(parsed, turn=turn, action=action, now=now))
         self._records += added

@@ -1,9 +1,9 @@
-"""What can go wrong in this package; the model's mistakes are no exceptions but warnings in the answer.
+"""Errors of this package; mistakes of the model are not exceptions but warnings in `ParsedResponse`.
 
 ```
 SignalError
 ├── StreamClosedError    us: a stream was fed or closed after its end
-└── FieldError           internal: the text of a field has no value of the field's type
+└── FieldError           internal: the text of a field is not a value of its type
 ```
 """
 
@@ -17,4 +17,4 @@ class StreamClosedError(SignalError):
 
 
 class FieldError(SignalError):
-    """A field's text has no value of its type; the message says what is wrong and continues "field 'x' ..."."""
+    """A field's text is not a value of its type; the message continues "field 'x' ..."."""

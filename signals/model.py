@@ -1,6 +1,6 @@
 """The six signals that the model may send (020 FR-003), as strict and frozen pydantic models.
 
-An optional field that the model did not give, or gave wrongly, is `None`.
+An optional field that is missing or invalid is `None`.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ Words = Annotated[str, StringConstraints(min_length=1)]
 
 
 class SignalBase(BaseModel):
-    """What every signal has.
+    """The fields of every signal.
 
     Args:
-        confidence: how sure the model is, 0.0-1.0 (020 FR-004).
-        raw_xml: the block as the model wrote it; characters that no database takes (NUL, lone surrogates) are U+FFFD.
+        confidence: the model's confidence, 0.0-1.0 (020 FR-004).
+        raw_xml: the block as the model wrote it; characters that no database accepts (NUL, lone surrogates) are U+FFFD.
         timestamp: when the block was complete; aware.
     """
 
@@ -56,7 +56,7 @@ class Stuck(SignalBase):
 
 
 class NeedCapability(SignalBase):
-    """The model lacks a tool or a right."""
+    """The model lacks a tool or a permission."""
 
     type: Literal["need_capability"] = "need_capability"
     capability: Words
@@ -65,7 +65,7 @@ class NeedCapability(SignalBase):
 
 
 class PartialAnswer(SignalBase):
-    """The answer is not the whole answer."""
+    """The answer is incomplete."""
 
     type: Literal["partial_answer"] = "partial_answer"
     missing: Words
@@ -73,7 +73,7 @@ class PartialAnswer(SignalBase):
 
 
 class DelegationRecommended(SignalBase):
-    """The task would better be given to another agent."""
+    """The task should be delegated to another agent."""
 
     type: Literal["delegation_recommended"] = "delegation_recommended"
     reason: Words

@@ -1,4 +1,4 @@
-"""From a signal block to a signal, or to the reason why it is none (decisions 15 and 17)."""
+"""Parses a signal block into a signal, or into the reason why it is malformed (decisions 15 and 17)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one signal block turned out to be.
+    """One signal block, parsed.
 
     Args:
         raw_xml: the block as written (NUL and lone surrogates as U+FFFD).
         signal: the signal; `None` if the block is malformed.
-        problem: why it is malformed; `None` if it is not.
-        declared_type: the type that it claims, folded to lower case; `None` if it cannot be read.
-        warnings: what had to be assumed, corrected or dropped.
+        problem: why it is malformed, else `None`.
+        declared_type: the type that it declares, in lower case; `None` if that is unreadable.
+        warnings: what was assumed, corrected or dropped.
     """
 
     raw_xml: str
@@ -75,7 +75,7 @@ def _own_fields(model: type[SignalBase]) -> dict[str, FieldInfo]:
 
 
 def _converter(annotation: object) -> Convert:
-    """How a field's text is read; `int` and `list[str]` may stand in an `Annotated` or beside `None`."""
+    """The function that reads a field's text; `int` and `list[str]` may be in an `Annotated` or beside `None`."""
     if get_origin(annotation) is Annotated:
         return _converter(get_args(annotation)[0])
     if get_origin(annotation) is list:
@@ -97,7 +97,7 @@ _REQUIRED: Mapping[type[SignalBase], tuple[str, ...]] = {
 
 
 def _gather(given: Mapping[str, str], block: Block, model: type[SignalBase]) -> tuple[dict[str, list[Any]], list[str]]:
-    """The texts by field, of child elements before attributes, and what was ignored."""
+    """The texts by field, child elements first, then attributes; and warnings about what was ignored."""
     texts: dict[str, list[Any]] = {}
     warnings: list[str] = []
     known = {"confidence", *_CONVERTERS[model]}
@@ -146,7 +146,7 @@ def _build(model: type[Signal], values: dict[str, Any], faults: dict[str, str]) 
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_context=False):
             name = str(detail["loc"][0])
-            if name in SignalBase.model_fields:  # not the model's text but our clock is wrong
+            if name in SignalBase.model_fields:  # the clock is wrong, not the text of the model
                 raise
             faults[name] = f"is {values.pop(name, None)!r}; {detail['msg'][:1].lower()}{detail['msg'][1:]}"
     return _build(model, values, faults)

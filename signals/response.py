@@ -1,4 +1,4 @@
-"""A response as it was read: what the user sees, and what the model told the control."""
+"""A parsed response: the text that the user sees, and the signal for the control."""
 
 from dataclasses import dataclass, field
 
@@ -13,8 +13,8 @@ class ParsedResponse:
     Args:
         text: the visible text: the response less its signal blocks and the blank lines around blocks at the end.
         signal: the first well-formed signal; `None` if there is none.
-        warnings: everything that was assumed, corrected, dropped or ignored, with the raw text of malformed and further
-            signals; they quote the model, and stand in the audit.
+        warnings: everything that was assumed, corrected, dropped or ignored, with the raw text of malformed and later
+            signals; they quote the model, and are part of the audit.
         readings: every signal block in the order of the response, malformed and ignored ones too; for the audit.
         remainder: the end of `text` that `SignalStream.feed` has not returned. Of `parse`: all of it.
     """
@@ -27,17 +27,17 @@ class ParsedResponse:
 
     @property
     def malformed(self) -> tuple[str, ...]:
-        """The raw texts of malformed signals; where there is one the fallback is consulted (decision 20)."""
+        """The raw texts of malformed signals; if there is one, the fallback is consulted (decision 20)."""
         return tuple(reading.raw_xml for reading in self.readings if reading.signal is None)
 
     @property
     def ignored(self) -> tuple[Signal, ...]:
-        """Well-formed signals after the first, which do not count (decision 17)."""
+        """Well-formed signals after the first, which have no effect (decision 17)."""
         return tuple(reading.signal for reading in self.readings if reading.signal is not None)[1:]
 
 
 def describe(reading: Reading, *, counts: bool) -> tuple[str, ...]:
-    """The warnings that a block gives rise to; `counts`: it is the response's signal."""
+    """The warnings about a block; `counts`: it is the response's signal."""
     if reading.problem is not None:
         return (*reading.warnings, f"malformed signal, {reading.problem}: {reading.raw_xml!r}")
     if not counts:

@@ -7,9 +7,9 @@ It does no I/O, and its clock is its only source of time. Rules:
 - Text is shown as soon as nothing that may follow can change it. Held back are: what may become a signal, until that is
   known; white space that may belong to a signal at the end; a signal in open code, until the code closes.
 - In code a signal is an example (decision 16). Code that never closes is not code, and a signal in it was a signal. A
-  fence at the end that holds nothing but one signal is that signal, fence and all. A
-  paragraph ends every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken
-  for an example: a signal stands at the end of a response, and this one does not.
+  fence at the end that holds nothing but one signal is that signal, and dropped with it. The end of a paragraph ends
+  every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken for an
+  example: a signal belongs at the end of a response, and this one is not there.
 - No input makes it hold more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta, and the work is linear.
 """
 
@@ -28,7 +28,7 @@ from .visible import VisibleText
 
 FENCE_HOLD_CHARS = 16_384
 
-_CONTEXT_CHARS = 4  # enough to tell the start of a line
+_CONTEXT_CHARS = 4  # enough to recognize the start of a line
 
 
 class SignalStream:

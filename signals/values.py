@@ -1,7 +1,7 @@
-"""From the text of a field to a value of its type: lenient where the meaning is plain, a `FieldError` where it is not.
+"""Converts the text of a field to its type: lenient where the meaning is clear, a `FieldError` where it is not.
 
 Lists are JSON arrays or comma-separated text (decision 15). Models also write a bracketed list without quotes, one
-bullet a line, repeated elements, or an element for each item; these are read as what they plainly are.
+bullet a line, repeated elements, or an element for each item; these are accepted too.
 """
 
 import json
@@ -12,9 +12,9 @@ from .errors import FieldError
 from .markup import WHITE, read_body
 
 DEFAULT_CONFIDENCE = 0.5
-"""What a signal without a readable confidence gets (decision 15)."""
+"""The confidence of a signal that has no readable one (decision 15)."""
 
-_MAX_DIGITS = 15  # what a JSON reader keeps exactly, and more than any count of sources, turns or tokens
+_MAX_DIGITS = 15  # a JSON reader keeps that many exactly, and no count of sources, turns or tokens has more
 _ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _ENTITY = re.compile(r"&(?:(lt|gt|amp|quot|apos)|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _INTEGER = re.compile(r"([+-]?)([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.0+)?")
@@ -24,12 +24,12 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """The text with NUL and lone surrogates, which neither UTF-8 nor a database takes, as U+FFFD."""
+    """The text with NUL and lone surrogates, which databases or UTF-8 do not accept, as U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def decode(text: str) -> str:
-    """The character data of an element or attribute: entities decoded once, CDATA sections taken as they are."""
+    """The character data of an element or attribute: entities decoded once, CDATA sections unchanged."""
     pieces: list[str] = []
     at = 0
     while (start := text.find("<![CDATA[", at)) >= 0:
@@ -55,10 +55,10 @@ def read_words(texts: Sequence[str]) -> str:
 
 
 def read_integer(texts: Sequence[str]) -> int:
-    """A whole number: `3`, `+3`, `3.0`, `1,200`.
+    """An integer: `3`, `+3`, `3.0`, `1,200`.
 
     Raises:
-        FieldError: it is no whole number, or has more than 15 digits.
+        FieldError: it is not an integer, or has more than 15 digits.
     """
     text = decode(texts[0]).strip()
     match = _INTEGER.fullmatch(text)
@@ -71,13 +71,13 @@ def read_list(texts: Sequence[str]) -> list[str]:
     """A list of non-empty texts; several elements are one list.
 
     Raises:
-        FieldError: a JSON array that holds something other than texts, or one without its end.
+        FieldError: a JSON array that contains anything but strings, or has no end.
     """
     return [item for text in texts for item in _items(text)]
 
 
 def read_confidence(text: str | None) -> tuple[float, str | None]:
-    """A confidence in 0.0-1.0, and what had to be assumed or corrected to get it (`None` if nothing)."""
+    """A confidence in 0.0-1.0, and a warning if it was assumed or corrected."""
     given = "" if text is None else decode(text).strip()
     if not given:
         return DEFAULT_CONFIDENCE, f"no confidence; {DEFAULT_CONFIDENCE} is assumed"
@@ -93,7 +93,7 @@ def read_confidence(text: str | None) -> tuple[float, str | None]:
 
 
 def _character(match: re.Match[str]) -> str:
-    """What an entity stands for; one that stands for no character stays as it is."""
+    """The character of an entity; an entity of no valid character is returned unchanged."""
     name, decimal, hexadecimal = match.groups()
     if name:
         return _ENTITIES[name]
@@ -133,7 +133,7 @@ def _bracketed(text: str) -> list[str]:
 
 
 def _separated(text: str) -> list[str]:
-    """The items of a comma-separated text, quotation marks around an item taken off."""
+    """The items of a comma-separated text, without quotation marks around them."""
     items = (item.strip() for item in text.split(","))
     return _without_blanks(
         item[1:-1] if len(item) > 1 and item[0] == item[-1] and item[0] in "\"'" else item for item in items

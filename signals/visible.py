@@ -1,17 +1,17 @@
-"""The visible text on its way out: shown at once, but for white space that may have to go with a signal at the end."""
+"""The visible text: shown at once, except for white space that may be dropped with a signal at the end."""
 
 from .markup import WHITE
 
 GAP_CHARS = 4096
-"""At most so much white space around a signal at the end is held back and dropped."""
+"""The maximum of white space around a signal at the end that is held back and dropped."""
 
 
 class VisibleText:
     """Collects the visible text of one response.
 
     White space is held back from the first line break after a word on, all of it at the start and after a block.
-    It is shown as soon as a word follows. If a block has come in between and the response ends, it is dropped: these
-    are the blank lines around a block at the end (decision 17).
+    It is shown as soon as a word follows. If a block came in between and the response ends, it is dropped: it is the
+    blank lines around a block at the end (decision 17).
     """
 
     __slots__ = ("_after_block", "_gap", "append", "settled", "shown")
@@ -51,11 +51,11 @@ class VisibleText:
         return shown
 
     def skip_block(self) -> None:
-        """A signal block stood here."""
+        """Note that a signal block was here."""
         self.settled, self._after_block = False, True
 
     def end(self) -> None:
-        """The response is over: release what is held, unless a block has made it the end's blank lines."""
+        """End the response: release what is held, or drop it if it follows or surrounds a block."""
         if self._gap and not self._after_block:
             self.append(self._gap)
         self._gap = ""

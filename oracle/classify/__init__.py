@@ -1,9 +1,9 @@
-"""What a query is about, and what a response says about the state of the work, told by heuristics.
+"""Heuristic classification of queries by subject, and of responses by the state of the work.
 
-`classify_query` finds the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
-`classify_response` stands in for a trained intent classifier where a response carries no usable signal (020 FR-019 to
-FR-022); anything that fulfils `IntentClassifier` can take its place. `asks_user` finds the responses that end with a
-question to the user. All are pure functions of the text, know no model and no network, and take any text.
+`classify_query` determines the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
+`classify_response` stands in for a trained intent classifier where a response has no usable signal (020 FR-019 to
+FR-022); anything that implements `IntentClassifier` can replace it. `asks_user` detects the responses that end with a
+question to the user. All are pure functions of the text, use no model and no network, and accept any text.
 """
 
 from oracle.classify.asking import asks_user

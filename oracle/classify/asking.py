@@ -1,10 +1,10 @@
-"""Whether a response ends with a question to the user (decision 36): then it waits for an answer, whatever it signals.
+"""Whether a response ends with a question to the user (decision 36): then it is complete, whatever its signal.
 
 Rules, all about the last line of the text:
 
-- It ends with a question mark of any script, further ones or exclamation marks after it included.
-- Behind the mark there may be closing quotes, brackets, Markdown emphasis, and symbols such as emoji.
-- A line of a code block, of inline code, of a block quotation, or a heading is no question to the user.
+- It ends with a question mark of any script; further question or exclamation marks may follow.
+- After the mark there may be closing quotes, brackets, Markdown emphasis, and symbols such as emoji.
+- A line in a code block, in inline code or in a block quotation, or a heading, is not a question to the user.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""The evidence that a message gives about its type: a small set of named features, each present or not.
+"""The features of a message that its type is inferred from: a small set of names, each present or not.
 
-Names tell what they see: `tag:meeting` a word of that tag, `ask:why` a question that begins so, `do:change` a
-command, `tag:own+ask:why` both at once. The weights in `query_weights.json` say what each is worth for each type; a
-feature without a weight is worth nothing.
+Names describe what they detect: `tag:meeting` a word with that tag, `ask:why` a question that begins with it,
+`do:change` a command, `tag:own+ask:why` both at once. `query_weights.json` has a weight of each feature for each type;
+a feature without a weight has no effect.
 """
 
 from collections.abc import Iterator
@@ -29,10 +29,10 @@ MAX_SENTENCE_CHARS = 600
 
 
 def features(reading: Reading) -> frozenset[str]:
-    """The evidence in a message.
+    """The features of a message.
 
     Returns:
-        Names of features; the bias is among them, so it is never empty.
+        Names of features; never empty, because the bias is one.
     """
     found = {"bias"}
     found.update(_of_signs(reading))
@@ -119,7 +119,7 @@ def _of_writing(command: Command) -> Iterator[str]:
 
 
 def _of_nouns(sentence: Sentence) -> Iterator[str]:
-    """Who owns the things: "our X", "the X" with X a part of software or unknown."""
+    """Whose the nouns are: "our X", "the X", with X a part of software or unknown."""
     starts = {match.start: match for match in sentence.said}
     for at, token in enumerate(sentence.tokens[:-1]):
         if token not in _DEFINITE and token not in _POSSESSIVE:
@@ -148,7 +148,7 @@ _PREPOSITIONS = word_set(
 
 
 def _of_places(sentence: Sentence) -> Iterator[str]:
-    """What stands behind a preposition: "on GitHub", "in the glossary", "from the retro"."""
+    """Phrases after a preposition: "on GitHub", "in the glossary", "from the retro"."""
     for match in sentence.matches:
         if match not in sentence.said and "product" not in match.tags:
             continue

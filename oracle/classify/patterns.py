@@ -1,4 +1,4 @@
-"""Turns of phrase that say more than their words: "did we …", "how do I …", "should go on record".
+"""Phrases that mean more than their words: "did we …", "how do I …", "should go on record".
 
 Each pattern looks at the joined tokens of one sentence, courtesies removed; the sentence's length bounds the work.
 """

@@ -1,6 +1,7 @@
-"""What a feature ought to be worth before any example is seen: the annotation guideline's rules as numbers.
+"""Prior weights of features, before any example: the annotation guideline's rules as numbers.
 
-Training starts from these and is pulled back to them, so that evidence that the examples hardly show keeps its meaning.
+Training starts from these and regularizes towards them, so that features that are rare in the examples keep their
+meaning.
 """
 
 from oracle.classify.types import QueryType
@@ -133,7 +134,7 @@ PRIOR: dict[str, dict[str, float]] = {
 }
 
 RESPONSE_PRIOR: dict[str, dict[str, float]] = {
-    # Answers are about anything: their words say nothing, but that the agent does not speak of itself does.
+    # Answers are about anything: their words are no evidence, but the absence of the first person is.
     "never:itself": {"context_sufficient": 0.2},
     "plain": {"context_sufficient": 0.4},
     "OTHERS:negated:False": {"delegation_recommended": 0.3},

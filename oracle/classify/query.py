@@ -1,7 +1,7 @@
-"""Classifying a query: what the assistant must reach for first (020 FR-015, SC-001; decision 23).
+"""Classification of queries: which sources the assistant needs first (020 FR-015, SC-001; decision 23).
 
-Heuristics find the evidence (`reading`, `features`), learned weights judge it. No model, no network, well under a
-millisecond for an ordinary query. The text is data: whatever stands in it, the answer is a classification.
+Heuristics extract features (`reading`, `features`), learned weights rate them. No model, no network, well under a
+millisecond for an ordinary query. The text is data: any text gets a classification.
 """
 
 from oracle.classify.features import features
@@ -12,7 +12,7 @@ from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probab
 
 MAX_KEYWORDS = 8
 INHERITED_CONFIDENCE = 0.7
-"""A follow-up is about what came before it, most of the time."""
+"""Confidence of a follow-up, which mostly has the subject of the previous query."""
 _CLOSING_TAGS = frozenset({"greeting", "thanks", "assistant", "previous"})
 _FOLLOW_UP_WORDS = 7
 
@@ -21,9 +21,9 @@ def classify_query(text: str, *, previous: QueryClassification | None = None) ->
     """Classify a query.
 
     Args:
-        text: the user's message; any text, also empty or very long (of a long one the beginning and the end count).
-        previous: what the query before it in the conversation was; a bare follow-up ("and the other one?", "yes,
-            please") takes its type over.
+        text: the user's message; any text, also empty or very long (of which only the beginning and the end are read).
+        previous: the classification of the previous query of the conversation; a bare follow-up ("and the other
+            one?", "yes, please") inherits its type.
 
     Returns:
         The classification. Text without words is `conversational`.
@@ -52,9 +52,9 @@ def classify_query(text: str, *, previous: QueryClassification | None = None) ->
 
 
 def _is_follow_up(reading: Reading) -> bool:
-    """Whether a message of chat leaves its subject to the one before.
+    """Whether a message of chat takes its subject from the previous one.
 
-    Thanks, greetings and what is about the answer or the assistant do not. A go-ahead ("yes, please", "sounds good, go
+    Thanks, greetings and remarks about the answer or the assistant do not. A go-ahead ("yes, please", "sounds good, go
     ahead") and an elliptic question ("why?", "and the other one?") do.
     """
     tokens = [token for sentence in reading.sentences for token in sentence.tokens]
@@ -83,7 +83,7 @@ def _goes_ahead(tokens: list[str]) -> bool:
 
 
 def _keywords(reading: Reading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:
-    """The phrases that spoke for a type, strongest first."""
+    """The phrases that are evidence for a type, strongest first."""
     at = QUERY_TYPES.index(query_type)
     found: dict[str, float] = {}
     for sentence in reading.sentences:

@@ -1,8 +1,7 @@
-"""What stands where in a message: phrases with their tags, and for each segment whether it asks, commands or chats.
+"""The structure of a message: phrases with their tags, and for each segment whether it is a question, command or chat.
 
-The reading follows how requests are built: courtesies in front do not count, the verb that begins a segment is a
-command, "and" may join a second command to a first but not to a question, and what a command is about is the first noun
-after its verb.
+Rules: courtesies at the start are skipped, the verb that begins a segment is a command, "and" may join a second
+command to a first but not to a question, and the object of a command is the first noun after its verb.
 """
 
 import re
@@ -84,16 +83,16 @@ _YOU = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A verb that asks for something to be done.
+    """A verb that requests an action.
 
     Args:
-        verb: as the lexicon writes it.
+        verb: as spelled in the lexicon.
         kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several
             uses.
         about: the tags of the first noun after it; empty if none is known.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.
-        into_vault: a thing of the vault stands anywhere after it.
-        into_code: a thing of the source code stands anywhere after it.
+        into_vault: a noun of the vault follows anywhere after it.
+        into_code: a noun of the source code follows anywhere after it.
     """
 
     verb: str
@@ -111,14 +110,14 @@ class Sentence:
     Args:
         tokens: corrected words, courtesies included.
         matches: the phrases found.
-        skip: how many tokens of courtesy stand in front.
+        skip: the number of tokens of courtesy at the start.
         question: the kinds of question word that it begins with (`why`, `how`, …); empty if none.
         is_question: it begins like a question, or ends with a question mark.
-        commands: what it commands, in order.
+        commands: its commands, in order.
         content: its words that are neither chat nor function words.
-        topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what stands there
-            is only spoken about.
-        is_comment: thanks or praise for something done; what it names is only spoken about.
+        topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what
+            follows is only mentioned.
+        is_comment: thanks or praise for something done; what it names is only mentioned.
     """
 
     tokens: tuple[str, ...]
@@ -133,24 +132,24 @@ class Sentence:
 
     @property
     def is_talk(self) -> bool:
-        """Whether there is nothing in it but chat."""
+        """Whether it is nothing but chat."""
         return not self.content
 
     @property
     def tags(self) -> frozenset[str]:
-        """The tags of its phrases, but for those that are only spoken about."""
+        """The tags of its phrases, except those that are only mentioned."""
         return frozenset().union(*(match.tags for match in self.said))
 
     @property
     def said(self) -> tuple[Match, ...]:
-        """Its phrases, but for those that are only spoken about."""
+        """Its phrases, except those that are only mentioned."""
         if self.is_comment:
             return tuple(match for match in self.matches if match.tags & TALK_TAGS)
         return tuple(match for match in self.matches if match.start < self.topic_start)
 
     @property
     def body(self) -> tuple[str, ...]:
-        """The tokens without the courtesies in front."""
+        """The tokens without the courtesies at the start."""
         return self.tokens[self.skip :]
 
 
@@ -159,7 +158,7 @@ class Reading:
     """A message, read.
 
     Args:
-        text: what it was taken apart into.
+        text: its segments of tokens.
         sentences: its segments, in order.
     """
 
@@ -168,7 +167,7 @@ class Reading:
 
     @property
     def requests(self) -> tuple[Sentence, ...]:
-        """The sentences that are more than chat; all of them where none is."""
+        """The sentences that are more than chat; all of them if none is."""
         return (
             tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment)
             or self.sentences
@@ -222,7 +221,7 @@ def _sentence(segment: Segment) -> Sentence:
 
 
 def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequence[Command]) -> int:
-    """The index after "the note on", "decided about", "remember that"; after the end where there is none."""
+    """The index after "the note on", "decided about", "remember that"; the length if there is none."""
     for match in matches:
         if match.tags & _HAVE_TOPICS and "code_noun" not in match.tags:
             for at in range(match.end, min(match.end + 2, len(tokens))):
@@ -236,7 +235,7 @@ def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequ
 
 
 def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
-    """Compounds that are no known word as a whole are split; misspellings are corrected."""
+    """Split compounds that are not a known word as a whole, and correct misspellings."""
     heads, courtesies, asks = load_heads(), load_courtesies(), load_question_words()
     known: list[str] = []
     for token in tokens:
@@ -253,7 +252,7 @@ def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
             corrected = part if is_known else lexicon.corrected(part)
             if corrected == part and not is_known:
                 verb = heads.corrected(part)
-                corrected = part if part.startswith(verb) else verb  # "archived" is no misspelt "archive"
+                corrected = part if part.startswith(verb) else verb  # "archived" is not a misspelt "archive"
             known.append(corrected)
     return tuple(known)
 
@@ -279,7 +278,7 @@ def _courtesy_length(tokens: Sequence[str]) -> int:
 
 
 def _question(tokens: Sequence[str], skip: int) -> frozenset[str]:
-    """What kind of question word stands first; a preposition may stand before it ("in which file …")."""
+    """The kinds of the question word at the start; a preposition may precede it ("in which file …")."""
     words = load_question_words()
     for at in (skip, skip + 1):
         if at < len(tokens):
@@ -376,5 +375,5 @@ def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]
 
 
 def addresses_assistant(sentence: Sentence) -> bool:
-    """Whether it says "you" or "your" beyond the courtesies in front."""
+    """Whether "you" or "your" occurs after the courtesies at the start."""
     return any(token in _YOU for token in sentence.body)

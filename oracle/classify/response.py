@@ -1,8 +1,8 @@
-"""What a response without a signal says about the state of the work (020 FR-018, FR-019, FR-022; decision 20).
+"""The state of the work, inferred from a response without a signal (020 FR-018, FR-019, FR-022; decision 20).
 
-The heuristic is the default behind `IntentClassifier`; a trained model of the BERT family can take its place. It
-weighs words, pairs of words, and a few facts (is the last sentence negated, is somebody else spoken of), with learned
-weights; the last sentence, where conclusions stand, counts for itself once more.
+The heuristic is the default implementation of `IntentClassifier`; a trained model of the BERT family can replace it. It
+uses learned weights of words, pairs of words, and a few facts (whether the last sentence is negated, whether other
+people are mentioned); the last sentence, which often has the conclusion, has features of its own as well.
 """
 
 import re
@@ -11,12 +11,11 @@ from itertools import pairwise
 from typing import Protocol, get_args
 
 from oracle.classify.tokens import bounded, fold, word_set
-from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities, worth
+from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities
 from oracle.signals import SignalType
 
 SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
 """The labels of the weights, in their order."""
-MAX_CUES = 6
 MAX_SENTENCES = 30
 MAX_SENTENCE_WORDS = 80
 EMPTY_CONFIDENCE = 0.4
@@ -31,7 +30,7 @@ _COURTESY = re.compile(
     r"|prefer)|shall i|do you want me|would you like"
     r"|hope (?:this|that) helps|anything else|any (?:other|further) questions|just (?:say|ask)|tell me if)\b"
 )
-"""Offers to the user; they say nothing about the state of the work."""
+"""Offers to the user; no evidence for the state of the work."""
 _NEGATION = word_set(
     """
     not no never cannot nothing none neither nor without nobody nowhere nicht kein keine keinen nie nichts ne pas
@@ -66,34 +65,32 @@ _ABILITIES = word_set(
 
 @dataclass(frozen=True, slots=True)
 class ResponseIntent:
-    """The state of the work as a response tells it.
+    """The state of the work according to a response.
 
     Args:
         signal_type: one of the six signals (decision 15).
         confidence: how sure, 0.0-1.0.
-        cues: the words that spoke for it, strongest first; at most six.
     """
 
     signal_type: SignalType
     confidence: float
-    cues: tuple[str, ...] = ()
 
 
 class IntentClassifier(Protocol):
-    """Tells the intent of a response that carries no signal."""
+    """Determines the intent of a response that has no signal."""
 
     @property
     def name(self) -> str:
-        """For the audit record: who said so."""
+        """The classifier's name for the audit record."""
         ...
 
     def classify(self, text: str) -> ResponseIntent:
-        """Classify a response; any text, also empty. Quick, and raises nothing."""
+        """Classify a response; any text, also empty. Must be quick and must not raise."""
         ...
 
 
 class HeuristicIntentClassifier:
-    """The default: words, weighed."""
+    """The default: weighted words."""
 
     @property
     def name(self) -> str:
@@ -106,10 +103,10 @@ class HeuristicIntentClassifier:
 
 
 def classify_response(text: str) -> ResponseIntent:
-    """Classify a response that carries no signal.
+    """Classify a response that has no signal.
 
     Args:
-        text: the visible text of the response; of a long one the beginning and the end count.
+        text: the visible text of the response; of a long one only the beginning and the end are read.
 
     Returns:
         The intent. A response without words is `stuck` with low confidence: nothing was delivered, nothing announced.
@@ -120,16 +117,11 @@ def classify_response(text: str) -> ResponseIntent:
     weights = load_weights(RESPONSE_WEIGHTS)
     shares = probabilities(weights, found, SIGNALS)
     signal = max(SIGNALS, key=lambda one: shares[one])
-    at = SIGNALS.index(signal)
-    spoken = {name: worth(weights, name, at) for name in found if name.startswith(("word:", "pair:"))}
-    strongest = sorted((name for name in spoken if spoken[name] > 0), key=lambda name: (-spoken[name], name))
-    return ResponseIntent(
-        signal, round(shares[signal], 4), tuple(name.split(":", 1)[1] for name in strongest[:MAX_CUES])
-    )
+    return ResponseIntent(signal, round(shares[signal], 4))
 
 
 def response_features(text: str) -> frozenset[str]:
-    """The evidence in a response, as names."""
+    """The names of the features of a response."""
     sentences = _sentences(text)
     found = {"bias", f"sentences:{min(len(sentences), 4)}"}
     for at, words in enumerate(sentences):
@@ -155,7 +147,7 @@ def response_features(text: str) -> frozenset[str]:
 
 
 def _sentences(text: str) -> list[list[str]]:
-    """The words of the sentences that state something; of all of them where none does."""
+    """The words of the sentences that are statements; of all of them if none is."""
     plain = fold(_FENCE.sub(" ", bounded(text)))
     plain = _NOT.sub(lambda match: f"{_WHOLE.get(match.group(1), match.group(1))} not", plain)
     pieces = [piece for piece in _SENTENCE_END.split(plain) if _WORD.search(piece)]
@@ -168,5 +160,5 @@ def _stem(word: str) -> str:
 
 
 def _kind(word: str) -> str:
-    """The word's stem, or the class it stands for."""
+    """The word's stem, or the class it belongs to."""
     return "OTHERS" if word in _OTHERS else "ABILITY" if word in _ABILITIES else _stem(word)

@@ -1,4 +1,4 @@
-"""From raw text to tokens: what is code or quoted is set apart, the rest is folded, split and cut into segments.
+"""From raw text to tokens: code and quotations become placeholders, the rest is folded and split into segments.
 
 Every pattern here is linear: no nested repetition, and bounded spans. Text is bounded before anything else.
 """
@@ -8,8 +8,7 @@ import unicodedata
 from dataclasses import dataclass, field
 
 MAX_CHARS = 2_400
-"""What is looked at: the first and the last half of it. Requests stand at the beginning or the end of a long
-message."""
+"""How much is read: half of it from the start and half from the end, where the requests of long messages are."""
 
 IDENTIFIER = "xidentx"
 QUOTED = "xquotedx"
@@ -86,7 +85,7 @@ _PUBLIC_NAMES = """
     LoRaWAN ZigBee
 """
 _PUBLIC_MIXED_CASE = re.compile(rf"\b(?:{'|'.join(_PUBLIC_NAMES.split())})\b")
-"""Products and abbreviations in mixed case: no identifiers of ours."""
+"""Products and abbreviations in mixed case, which are not identifiers of the project."""
 
 _PUBLIC_LIBRARY = re.compile(
     r"\b(node|vue|next|nuxt|express|three|d3|chart|react|ember|alpine|backbone|deno|discord"
@@ -113,13 +112,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A message, taken apart.
+    """A message, split.
 
     Args:
         segments: in order, none empty.
-        signs: what kinds of code stand in it: `trace`, `call`, `snake`, …, `fence`, `backtick`; also `note_path`,
+        signs: the kinds of code in it: `trace`, `call`, `snake`, …, `fence`, `backtick`; also `note_path`,
             `link`, `quote`.
-        identifiers: the pieces of code, for showing what was found; at most ten.
+        identifiers: the pieces of code, for display; at most ten.
     """
 
     segments: tuple[Segment, ...]
@@ -128,12 +127,12 @@ class Text:
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text, for membership; a table of words reads better as text."""
+    """The words of a text, for membership tests; tables of words are easier to read as text."""
     return frozenset(words.split())
 
 
 def fold(text: str) -> str:
-    """Lower case without diacritics, with plain apostrophes and dashes; full-width letters are made ordinary."""
+    """Lower case without diacritics, with plain apostrophes and dashes; full-width letters become ordinary ones."""
     decomposed = unicodedata.normalize(
         "NFKD", text.replace("\u2019", "'").replace("\u2018", "'").replace("\u02bc", "'")
     )
@@ -181,7 +180,7 @@ def _set_apart(
 
 
 def _set_code_apart(text: str, signs: set[str], identifiers: list[str]) -> str:
-    """Identifiers, paths and traces; names of products in mixed case and text in capitals are none."""
+    """Replace identifiers, paths and traces; product names in mixed case and words in capitals are not identifiers."""
     letters = sum(char.isalpha() for char in text)
     is_shouted = letters > 0 and sum(char.isupper() for char in text) > 0.7 * letters
     text = _PUBLIC_LIBRARY.sub(r"\1js", text)

@@ -1,8 +1,8 @@
 """Learning the weights: multinomial logistic regression over named features, by averaged AdaGrad, without numpy.
 
-It is deterministic: same examples, same weights. Run as a module with a folder of labelled files to write both
-weights files: `python -m oracle.classify.training tests/data/labelled`. Files named `queries*.jsonl` hold
-`{"query", "query_type"}`, files named `agent_responses*.jsonl` hold `{"response", "signal"}`, one object a line.
+The same examples give the same weights. Run as a module with a folder of labelled files to write both weights files:
+`python -m oracle.classify.training tests/data/labelled`. Files named `queries*.jsonl` contain
+`{"query", "query_type"}`, files named `agent_responses*.jsonl` contain `{"response", "signal"}`, one object per line.
 """
 
 import json
@@ -21,7 +21,7 @@ from oracle.classify.weights import QUERY_WEIGHTS, RESPONSE_WEIGHTS, Weights
 
 QUERY_PULL = 0.1
 RESPONSE_PULL = 0.03
-"""How strongly a weight is drawn to its prior at each example in which its feature occurs (chosen by
+"""How strongly a weight is regularized towards its prior at each example in which its feature occurs (chosen by
 cross-validation)."""
 EPOCHS = 40
 RATE = 0.2
@@ -51,17 +51,17 @@ def response_examples(labelled: Sequence[Labelled]) -> list[Example]:
 
 
 def train_queries(rows: Sequence[Example]) -> Weights:
-    """Weights that tell query types."""
+    """Train the weights for query types."""
     return train(rows, labels=QUERY_TYPES, prior=PRIOR, pull=QUERY_PULL)
 
 
 def train_responses(rows: Sequence[Example]) -> Weights:
-    """Weights that tell the signals of responses."""
+    """Train the weights for the signals of responses."""
     return train(rows, labels=SIGNALS, prior=RESPONSE_PRIOR, pull=RESPONSE_PULL)
 
 
 def train(rows: Sequence[Example], *, labels: Sequence[str], prior: Prior, pull: float, seed: int = 0) -> Weights:
-    """Weights that tell the rows' labels, staying near the prior; averaged over the second half of the epochs."""
+    """Train weights for labels, regularized towards the prior and averaged over the second half of the epochs."""
     names = sorted({name for found, _ in rows for name in found} | set(prior))
     index = {name: at for at, name in enumerate(names)}
     start = [[prior.get(name, {}).get(label, 0.0) for name in names] for label in labels]
@@ -69,7 +69,7 @@ def train(rows: Sequence[Example], *, labels: Sequence[str], prior: Prior, pull:
     squares = [[_FIRST_GRADIENT] * len(names) for _ in labels]
     sums = [[0.0] * len(names) for _ in labels]
     data = [(sorted(index[name] for name in found), labels.index(label)) for found, label in rows]
-    shuffle = random.Random(seed).shuffle  # noqa: S311  - an order of examples, no secret
+    shuffle = random.Random(seed).shuffle  # noqa: S311  - an order of examples, not a secret
     for epoch in range(EPOCHS):
         shuffle(data)
         for active, kind in data:
@@ -89,7 +89,7 @@ def _step(
     label: int,
     pull: float,
 ) -> None:
-    """One example's correction, in place."""
+    """Apply one example's gradient, in place."""
     scores = [sum([row[at] for at in active]) for row in weights]
     highest = max(scores)
     shares = [math.exp(score - highest) for score in scores]
@@ -104,7 +104,7 @@ def _step(
 
 
 def save(weights: Weights, path: Path) -> None:
-    """Write weights, one feature a line."""
+    """Write weights, one feature per line."""
     rows = {name: [round(weight, 2) for weight in row] for name, row in sorted(weights.items())}
     lines = [
         f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items() if max(map(abs, row)) >= LEAST_WEIGHT

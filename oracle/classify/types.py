@@ -1,4 +1,4 @@
-"""The kinds of query and what they need, as the rest of the product sees them."""
+"""Query types, and the sources that a query needs."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -11,17 +11,17 @@ CONFIDENT = 0.6
 
 @dataclass(frozen=True, slots=True)
 class QueryClassification:
-    """What a query is about and which sources it needs (020 FR-015, FR-016).
+    """The type of a query and the sources it needs (020 FR-015, FR-016).
 
     Args:
         query_type: the likeliest type.
-        needs_code: the project's source code is to be searched.
-        needs_vault: the project's notes and threads are to be read (for `action`: also written).
-        needs_web: the web is to be searched.
-        confidence: how sure, 0.0-1.0; about the share of such answers that are right.
-        keywords_matched: what spoke for the type, strongest first; at most eight.
-        second_type: the runner-up; its needs are included when `confidence` is below 0.6. `None` where none comes
-            into question.
+        needs_code: search the project's source code.
+        needs_vault: read the project's notes and threads (for `action`: also write).
+        needs_web: search the web.
+        confidence: 0.0-1.0; calibrated: about the share of such classifications that are right.
+        keywords_matched: the evidence for the type, strongest first; at most eight.
+        second_type: the runner-up; its needs are included when `confidence` is below 0.6. `None` if there is no
+            plausible one.
     """
 
     query_type: QueryType
@@ -34,7 +34,7 @@ class QueryClassification:
 
     @property
     def types(self) -> tuple[QueryType, ...]:
-        """The type, and the runner-up where the classification is not sure (decision 23)."""
+        """The type, and the runner-up if the confidence is below 0.6 (decision 23)."""
         if self.confidence >= CONFIDENT or self.second_type is None:
             return (self.query_type,)
         return (self.query_type, self.second_type)

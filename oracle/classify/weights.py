@@ -1,8 +1,8 @@
-"""Learned weights of named features, and the probabilities that follow from them.
+"""Learned weights of named features, and the probabilities computed from them.
 
 A weights file maps each feature to one number per label, in the order of the labels. It is written by
-`oracle.classify.training` and is
-data: to change it, change the examples or the features and train again (docs/classification.md).
+`oracle.classify.training` and is data: to change it, change the examples or the features and train
+again (docs/classification.md).
 """
 
 import json
@@ -26,7 +26,7 @@ def load_weights(path: Path) -> Weights:
 
 
 def probabilities(weights: Weights, features: Iterable[str], labels: Sequence[Label]) -> dict[Label, float]:
-    """How likely each label is; they add up to 1. Features without weights count nothing."""
+    """The probability of each label; they add up to 1. Features without weights are ignored."""
     totals = [0.0] * len(labels)
     # Sorted, because a set's order differs between processes and so would the last digits of the sums.
     for feature in sorted(features):
@@ -40,6 +40,6 @@ def probabilities(weights: Weights, features: Iterable[str], labels: Sequence[La
 
 
 def worth(weights: Weights, feature: str, at: int) -> float:
-    """What a feature is worth for the label with an index; 0 if nothing is known."""
+    """The weight of a feature for the label with an index; 0 if there is none."""
     row = weights.get(feature)
     return row[at] if row is not None else 0.0
