@@ -19,8 +19,8 @@ RUN_CHARS = 1024
 LINE_CHARS = 512
 
 # Places where the mode of the reader may change. Each pattern begins with a set of characters, so `re` skips all others
-# quickly. A match that reaches the end of the text may go on with the next text. What opens a fence has group 1 at the
-# end of its marks, and group 2 if it ends where the fence's content begins; what may close one has group 1 as well.
+# fast. A match that reaches the end of the text may become longer with the next text. A match that opens or may close
+# a fence has group 1 at the end of the marks, and group 2 if it ends where the content of the fence begins.
 _MORE = f"{{2,{RUN_CHARS - 1}}}+"
 _SIGNAL = f"(?<=<){START_NAME}"
 _FIRST_ON_LINE = r"(?:(?<=[\r\n].)|(?<=[\r\n] .)|(?<=[\r\n]  .)|(?<=[\r\n]   .))"
@@ -61,7 +61,7 @@ _RUN_OR_BREAK = re.compile(rf"`{{1,{RUN_CHARS}}}|[\r\n]")
 
 @dataclass(slots=True)
 class Code:
-    """Which kind of Markdown code the next character stands in.
+    """Which kind of Markdown code the next character is in.
 
     A run of backticks opens a code span if one of the same length closes it before the paragraph ends; else it is text,
     and the next run may open one. So `open_runs` are the lengths of the runs that may still have opened a span; a run
@@ -78,7 +78,7 @@ class Code:
     specials: re.Pattern[str] = _OUTSIDE
 
     def add_run(self, length: int) -> None:
-        """A run of backticks follows that does not open a fence."""
+        """Note a run of backticks that does not open a fence."""
         if length in self.open_runs:
             del self.open_runs[self.open_runs.index(length) :]
         else:
@@ -86,25 +86,25 @@ class Code:
         self.specials = _IN_PARAGRAPH if self.open_runs else _OUTSIDE
 
     def end_paragraph(self) -> None:
-        """What is still open was text."""
+        """Note the end of a paragraph: runs that are still open were text."""
         self.open_runs.clear()
         self.specials = _OUTSIDE
 
     def open_fence(self, run: str) -> None:
-        """A fence begins, which ends the paragraph."""
+        """Note the start of a fence, which ends the paragraph."""
         self.open_runs.clear()
         self.fence, self.specials = run, _IN_FENCE[run[0]]
 
     def close_fence(self) -> None:
-        """The fence has ended."""
+        """Note the end of the fence."""
         self.fence, self.specials = "", _OUTSIDE
 
     def await_text(self) -> None:
-        """Text other than white space, if any follows, is the next special."""
+        """Make the next text that is not white space special."""
         self.specials = _AFTER_FENCE
 
     def end_all(self) -> None:
-        """The response has no more code: its last fence was never closed, so that it was none."""
+        """Note that the rest has no code: the last fence was never closed, so it is not a fence."""
         self.fence, self.specials = "", _SIGNALS_ALONE
 
 
@@ -124,7 +124,7 @@ def find_span_end(view: View, start: int, type_end: int, open_runs: list[int]) -
     Args:
         view: the text.
         start: of the signal's `<`.
-        type_end: the answer of `markup.find_type`.
+        type_end: the result of `markup.find_type`.
         open_runs: lengths of the runs before the signal that may have opened a span.
 
     Returns:

@@ -153,7 +153,7 @@ def find_block(view: View, start: int, type_end: int) -> Block:
     Args:
         view: the text, of which at most `WINDOW_CHARS` from `start` may be read.
         start: of the `<`.
-        type_end: the answer of `find_type`.
+        type_end: the result of `find_type`.
 
     Raises:
         MoreTextNeeded: the end of the block is not known yet.

@@ -51,15 +51,15 @@ class SignalStream:
         self._now = now
         self._closed = False
         self._buffer = "\n" * _CONTEXT_CHARS  # begins with the last characters that were shown
-        self._offset = -_CONTEXT_CHARS  # where it begins in the response
-        self._shown = self._at = _CONTEXT_CHARS  # up to where it is shown or dropped, and up to where it is decided
-        self._held: deque[int] = deque()  # places in the response: signals in code that may prove not to be code
-        self._wrapping: Wrapping | None = None  # the fence in which the first of them is, if it may be wrapping
-        self._until = ""  # what must arrive before another attempt
+        self._offset = -_CONTEXT_CHARS  # how much was cut off before it, counted from any place while nothing is held
+        self._shown = self._at = _CONTEXT_CHARS  # the ends of what is shown or dropped, and of what is decided
+        self._held: deque[int] = deque()  # places, plus `_offset`, of signals in code that may prove not to be code
+        self._wrapping: Wrapping | None = None  # the fence around the first of them, if that may be a wrapping
+        self._until = ""  # text that must arrive before another attempt to decide
         self._idle = True  # nothing is held or undecided, and no backtick is open
         self._plain = False  # nothing is held or undecided, and the line has a word
         self._code = Code()
-        self._outer = 0  # signals just before that were cut short by the start of another
+        self._outer = 0  # how many signals just before were cut short by the start of another
         self._visible = VisibleText()
         self._readings: list[Reading] = []
         self._warnings: list[str] = []
@@ -135,7 +135,7 @@ class SignalStream:
             while special := code.specials.search(text, at):
                 at = special.start()
                 if special.end() == length and not self._closed:
-                    break  # it may go on
+                    break  # it may continue in the next delta
                 at = self._decide(special)
             else:
                 at = length
@@ -157,7 +157,7 @@ class SignalStream:
         self._at = at - cut
 
     def _decide(self, special: re.Match[str]) -> int:
-        """Decide what stands at a special place; return where to go on."""
+        """Decide what the special place means; return where to continue."""
         start = special.start()
         if self._wrapping is not None and self._wrapping.end is not None:
             self._release()  # other text follows the fence, so it is code
@@ -269,8 +269,8 @@ def parse(text: str, *, now: Clock = utc_now) -> ParsedResponse:
     """Read a whole response at once.
 
     Args:
-        text: the model's own text; thinking, tool results and the user's words are no responses (decision 18).
-        now: the clock that stamps signals; must give aware times.
+        text: the model's own text; thinking, tool results and the user's words are not responses (decision 18).
+        now: the clock that stamps signals; must return aware times.
     """
     stream = SignalStream(now=now)
     shown = stream.feed(text)

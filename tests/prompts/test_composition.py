@@ -321,18 +321,18 @@ NAMES = {
 
 @pytest.mark.parametrize(("name", "shown"), NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("place", ["project", "folders"])
-def test_the_name_of_a_folder_cannot_leave_its_backticks(name, shown, place):
+def test_a_folder_name_cannot_end_its_backticks(name, shown, place):
     environment = replace(HERE, **{place: name if place == "project" else (name,)})
     assert f": {shown}\n" in compose(query_type="code", environment=environment).text
 
 
-def test_where_no_project_is_known_none_is_named():
+def test_without_a_project_none_is_named():
     text = compose(query_type="code", environment=replace(HERE, project="")).text
     assert "- Date: 2026-11-22 (UTC)\n- Sources: code, vault, thread\n" in text
 
 
 @given(st.text(min_size=1, max_size=300))
-def test_whatever_a_folder_is_called_the_environment_keeps_its_lines(name):
+def test_no_folder_name_can_add_lines_to_the_environment(name):
     text = compose(query_type="conversational", environment=replace(HERE, project=name, folders=(name,))).text
     facts = text.partition("# Environment\n\n")[2].partition("\n\n# ")[0]
     assert len(facts.splitlines()) == 5
@@ -372,7 +372,7 @@ def test_a_tool_given_twice_is_an_error():
         ({"query_type": "code", "max_tokens": 0}, "max_tokens must be at least 1, not 0"),
     ],
 )
-def test_wrong_inputs_are_told_with_the_value_and_what_would_be_right(arguments, message):
+def test_an_error_about_an_input_names_the_value_and_valid_values(arguments, message):
     with pytest.raises(PromptInputError, match=re.escape(message)):
         compose(**arguments)
 

@@ -1,4 +1,4 @@
-"""What docs/prompts.md tells prompt authors is true."""
+"""docs/prompts.md agrees with the code."""
 
 import contextlib
 import io
@@ -65,7 +65,7 @@ def test_the_numbers_on_the_page_are_those_of_the_code():
     assert all(f"`{each}`" in PAGE for each in (*QUERY_TYPES, *REQUIRED_IDS))
 
 
-def test_the_door_of_the_package_is_sorted_and_complete():
+def test_exported_names_are_sorted_and_complete():
     public = {
         name for name, value in vars(prompts).items() if not name.startswith("_") and not hasattr(value, "__path__")
     }

@@ -1,4 +1,4 @@
-"""Loading prompt files: the package's, an operator's over them, and every mistake that a file can hold."""
+"""Loading prompt files: the package's, an operator's over them, and every mistake that a file can contain."""
 
 import os
 import shutil
@@ -64,7 +64,7 @@ def test_every_built_in_segment_begins_with_its_heading_and_says_what_it_is_for(
         assert segment.description.endswith(".")
 
 
-def test_an_operators_file_wins_and_the_others_fall_back(tmp_path):
+def test_an_operators_file_overrides_one_and_the_others_are_the_packages(tmp_path):
     (tmp_path / "research.md").write_text(
         a_file(
             front="id: research\ndescription: Ours.\npriority: 50\nwhen: {query_type: research}",
@@ -144,7 +144,7 @@ def test_all_conditions_of_a_segment_must_hold(tmp_path):
     assert included == [True, False, False]
 
 
-def test_a_rule_line_in_the_body_does_not_end_anything():
+def test_a_thematic_break_in_the_body_is_part_of_the_body():
     segment = read_segment(a_file(body="One.\n\n---\n\nTwo.").encode(), file="extra.md")
     assert isinstance(segment, Segment)
     assert segment.text == "One.\n\n---\n\nTwo."
@@ -257,13 +257,13 @@ WRONG_FILES = {
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG_FILES.values(), ids=WRONG_FILES)
-def test_a_wrong_file_is_told_with_its_place(text, message):
+def test_a_mistake_in_a_file_is_reported_with_its_place(text, message):
     shown = text if isinstance(text, str) else text.decode(errors="replace")
     reported = [format_mistakes([mistake], {"extra.md": shown}) for mistake in mistakes_of(text)]
     assert any(message in each for each in reported), reported
 
 
-def test_all_mistakes_of_all_files_are_told_at_once(tmp_path):
+def test_all_mistakes_of_all_files_are_reported_together(tmp_path):
     (tmp_path / "one.md").write_text(a_file(front="id: One\npriority: x\nallways: true"))
     (tmp_path / "two.md").write_text("no front matter")
     text = error_of(tmp_path)
@@ -278,7 +278,7 @@ def test_all_mistakes_of_all_files_are_told_at_once(tmp_path):
         assert expected in text
 
 
-def test_an_id_that_is_there_twice_is_an_error_that_says_how_to_override(tmp_path):
+def test_a_duplicate_id_is_an_error_that_says_how_to_override(tmp_path):
     (tmp_path / "sinals.md").write_text(a_file(front="id: signals\ndescription: x\npriority: 10\nalways: true"))
     assert "the id 'signals' is also that of" in error_of(tmp_path)
     assert "give the file its name: signals.md" in error_of(tmp_path)

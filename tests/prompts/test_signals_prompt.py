@@ -1,4 +1,4 @@
-"""The signal prompt against the reader of signals: what the model is taught is what the control understands."""
+"""The signal prompt against the reader of signals: the format that is taught is the one that is read."""
 
 import re
 

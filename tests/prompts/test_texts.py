@@ -1,4 +1,4 @@
-"""What the shipped texts tell the model is true of the control, and said once."""
+"""The shipped texts agree with the control, and state each rule once."""
 
 import itertools
 import re

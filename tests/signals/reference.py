@@ -1,6 +1,6 @@
-"""A slow reader of whole responses, written apart from the real one: one pass that looks ahead freely.
+"""A slow reader of whole responses, independent of the real one: one pass with unlimited lookahead.
 
-It knows no windows, so it is good for texts shorter than 4,096 characters.
+It has no windows, so it is valid for texts shorter than 4,096 characters.
 """
 
 import functools

@@ -38,7 +38,7 @@ def test_020_SC_009_accepted_ignored_and_malformed_signals_are_all_recorded():
     assert "ignored" in audit.records[2].warnings[-1]
 
 
-def test_a_malformed_signal_alone_bears_the_control_s_action():
+def test_a_malformed_signal_alone_records_the_action_of_the_control():
     (record,) = records(BAD, action="fallback")
     assert (record.outcome, record.action) == ("malformed", "fallback")
 
@@ -67,14 +67,14 @@ def test_the_audit_is_json():
 @pytest.mark.parametrize(
     "text", ["<signal type='need_turn' reason='\ud800\x00'/>", "<signal type='\ud800'/>", "<signal type='x'>\ud800"]
 )
-def test_what_no_database_takes_is_replaced(text):
+def test_characters_that_no_database_accepts_are_replaced(text):
     audit = records(text)
     encoded = audit.to_json().encode()
     assert b"\\u0000" not in encoded
     assert "\ufffd" in audit.records[0].raw_xml
 
 
-def test_records_are_frozen_and_checked():
+def test_records_are_frozen_and_validated():
     (record,) = records("text")
     with pytest.raises(ValidationError):
         record.turn = 2
@@ -82,7 +82,7 @@ def test_records_are_frozen_and_checked():
         signals.SignalRecord(turn=0, outcome="absent", at=NOON)
 
 
-def test_a_record_can_be_added_by_hand():
+def test_a_single_record_can_be_appended():
     audit = signals.SignalAudit()
     audit.append(signals.SignalRecord(turn=1, outcome="absent", at=NOON))
     assert len(audit) == 1

@@ -1,4 +1,4 @@
-"""Whatever comes in: the same for any chunking, nothing lost, nothing held without bound, never an exception."""
+"""Properties of any input: chunking makes no difference, no text is lost, memory is bounded, nothing raises."""
 
 # ruff: noqa: N802 - requirements are cited as the specification writes them
 
@@ -129,7 +129,7 @@ class CountingStream(signals.SignalStream):
         super()._advance()
 
 
-def test_a_held_signal_is_looked_at_again_only_when_it_may_have_ended():
+def test_a_held_signal_is_parsed_again_only_when_it_may_have_ended():
     stream = CountingStream()
     for character in "<signal type='stuck'>" + "x" * 4000:
         stream.feed(character)

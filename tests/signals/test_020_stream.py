@@ -1,4 +1,4 @@
-"""What is shown, stripped, obeyed: each row is read whole, character by character, and in random pieces."""
+"""Visible text and signals: each row is read whole, character by character, and in random pieces."""
 
 # ruff: noqa: N802 - requirements are cited as the specification writes them
 
@@ -149,6 +149,12 @@ TABLE = {
         None,
         0,
     ),
+    "a fence whose first line is too long to have content": (
+        f"~~~<signal type='need_turn' reason='{Y[:600]}'/>",
+        "~~~",
+        "need_turn",
+        0,
+    ),
     "its end in what looks like the last line": (f"```\n{NEED[:-9]}\n```</signal>", "", "need_turn", 0),
     # names in capitals
     "in capitals": (
@@ -233,18 +239,18 @@ def test_020_FR_002_read_in_random_pieces(response, visible, kind, malformed):
 
 
 @ROWS
-def test_a_word_after_it_shows_that_nothing_was_lost(response, visible, kind, malformed):
+def test_text_after_it_is_not_lost(response, visible, kind, malformed):
     if not malformed:  # an unclosed one takes what follows with it
         assert signals.parse(response + "\n\nfin").text.endswith("fin")
 
 
-def test_020_multiple_signals_are_warned_of_with_their_raw_text():
+def test_020_a_warning_quotes_each_further_signal():
     parsed = signals.parse(f"A {NEED} B {STUCK}")
     assert any("further signal stuck ignored" in warning and repr(STUCK) in warning for warning in parsed.warnings)
     assert [signal.type for signal in parsed.ignored] == ["stuck"]
 
 
-def test_020_malformed_signals_are_warned_of_with_their_raw_text():
+def test_020_a_warning_quotes_each_malformed_signal():
     raw = "<signal type='need_turn'><confidence>1</confidence></signal>"
     parsed = signals.parse(f"A {raw}")
     assert parsed.malformed == (raw,)
@@ -279,6 +285,17 @@ def test_020_FR_002_a_signal_is_known_as_soon_as_it_is_complete():
             id="an example when its fence closes",
         ),
         pytest.param(["```py\nx = 1", "\ny = 2"], ["```py\nx = 1", "\ny = 2"], id="code at once"),
+        pytest.param(["```\nx = 1", " < y"], ["```\nx = 1", " < y"], id="a bracket in code at once"),
+        pytest.param(
+            ["```\nx = 1", " `y", "` ~"], ["```\nx = 1", " `y", "` ~"], id="marks inside a line of code at once"
+        ),
+        pytest.param(
+            [f"```\n{NEED}\n```\n", f"b {STUCK} c"],
+            ["", f"```\n{NEED}\n```\nb  c"],
+            id="a fence with a signal when a word follows",
+        ),
+        pytest.param(["a `b", "\nc", " d\n- e"], ["a `b", "\nc", " d\n- e"], id="lines after a lone backtick at once"),
+        pytest.param(["a `b", " c\n", "d"], ["a `b", " c", "\nd"], id="a line break after a lone backtick with a word"),
         pytest.param(["a\n\n", NEED, "\n", "b"], ["a", "", "", "\n\n\nb"], id="blank lines when a word follows"),
     ],
 )
@@ -287,7 +304,7 @@ def test_text_is_shown_as_early_as_it_safely_can_be(deltas, shown):
     assert [stream.feed(delta) for delta in deltas] == shown
 
 
-def test_a_closed_stream_refuses_more():
+def test_a_closed_stream_raises_when_used():
     stream = signals.SignalStream()
     stream.feed("A word")
     stream.close()

@@ -1,4 +1,4 @@
-"""The package's door."""
+"""The exported names of the package, and its imports."""
 
 import ast
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import signals
 
 
-def test_the_door_is_sorted_and_complete():
+def test_exported_names_are_sorted_and_complete():
     assert sorted(signals.__all__) == sorted(set(signals.__all__))
     assert all(hasattr(signals, name) for name in signals.__all__)
     assert all(name in signals.__all__ for name in ("parse", "SignalStream", "ParsedResponse", "Signal", "SignalAudit"))

@@ -51,10 +51,10 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("text", QUESTIONS)
-def test_a_question_at_the_end_is_the_users_to_answer(text: str) -> None:
+def test_a_question_at_the_end_is_detected(text: str) -> None:
     assert asks_user(text)
 
 
 @pytest.mark.parametrize("text", ANSWERS)
-def test_anything_else_is_none(text: str) -> None:
+def test_other_text_is_not_a_question(text: str) -> None:
     assert not asks_user(text)

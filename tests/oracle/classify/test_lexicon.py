@@ -15,7 +15,7 @@ def test_a_phrase_wins_over_its_words():
     assert "vault_noun" in tags("thread")["thread"]
 
 
-def test_a_star_stands_for_any_ending():
+def test_a_star_matches_any_ending():
     lexicon = Lexicon()
     lexicon.add("decid*", "decision")
     lexicon.close()
@@ -26,12 +26,12 @@ def test_a_star_stands_for_any_ending():
 @pytest.mark.parametrize(
     ("slip", "word"), [("runbok", "runbook"), ("roadmpa", "roadmap"), ("functiion", "function"), ("weahter", "weather")]
 )
-def test_one_slip_in_a_word_is_forgiven(slip, word):
+def test_one_typing_error_in_a_word_is_corrected(slip, word):
     assert load_lexicon().corrected(slip) == word
 
 
 @pytest.mark.parametrize("word", ["zebra", "node", "xqzt", "a" * 5_000, "1234567"])
-def test_other_words_are_left_alone(word):
+def test_other_words_are_not_corrected(word):
     assert load_lexicon().corrected(word) == word
 
 

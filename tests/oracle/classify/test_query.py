@@ -105,7 +105,7 @@ def test_a_bare_follow_up_inherits_the_type_before_it(follow_up):
 @pytest.mark.parametrize(
     "talk", ["Thanks, that helps!", "Good morning!", "shorter, please", "who are you?", "no thanks"]
 )
-def test_talk_that_continues_nothing_stays_conversational(talk):
+def test_chat_that_is_not_a_follow_up_stays_conversational(talk):
     previous = classify_query("How does the auth middleware work?")
     assert classify_query(talk, previous=previous).query_type == "conversational"
 
@@ -135,13 +135,13 @@ def test_case_spelling_and_invisible_characters_change_nothing(plain, disguised)
     assert classify_query(disguised).query_type == classify_query(plain).query_type
 
 
-def test_what_is_asked_around_pasted_code_is_seen():
+def test_a_request_around_pasted_code_is_recognized():
     code = "\n".join(f"    value_{number} = compute({number})" for number in range(900))
     assert classify_query(f"Why does this raise?\n```\n{code}\n```").query_type == "code"
     assert classify_query(f"Save this snippet as a note called Values:\n```\n{code}\n```").query_type == "action"
 
 
-def test_matched_keywords_are_told_strongest_first():
+def test_matched_keywords_are_listed_strongest_first():
     assert "weather" in classify_query("What's the weather in Paris?").keywords_matched
     assert (
         len(classify_query(" ".join(["note page thread roadmap glossary adr runbook meeting"] * 9)).keywords_matched)

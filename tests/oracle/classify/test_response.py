@@ -1,4 +1,4 @@
-"""Classifying responses that carry no signal."""
+"""Classifying responses that have no signal."""
 
 import time
 from pathlib import Path
@@ -29,7 +29,7 @@ LABELLED = Path(__file__).parents[2] / "data" / "labelled"
         ),
     ],
 )
-def test_each_signal_is_told_by_its_plain_form(response, signal):
+def test_each_signal_is_recognized_in_its_plain_form(response, signal):
     assert classify_response(response).signal_type == signal
 
 
@@ -58,7 +58,7 @@ def test_a_response_without_words_is_stuck_with_low_confidence(text):
     assert intent.confidence < 0.5
 
 
-def test_the_heuristic_stands_behind_the_protocol():
+def test_the_heuristic_implements_the_protocol():
     classifier: IntentClassifier = HeuristicIntentClassifier()
     assert classifier.name == "heuristic"
     assert classifier.classify("Done. The note was created.") == classify_response("Done. The note was created.")
