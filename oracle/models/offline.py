@@ -30,7 +30,7 @@ from oracle.models.offline_answers import (
     web_wanted,
 )
 from oracle.models.offline_extracts import Passage, best_passages, read_passages
-from oracle.models.offline_terms import key_terms, search_words, stems
+from oracle.models.offline_terms import key_terms
 from oracle.models.protocol import (
     Message,
     ModelEvent,
@@ -41,15 +41,13 @@ from oracle.models.protocol import (
     TurnEnded,
     Usage,
 )
+from oracle.search import MAX_QUERY_CHARS
 
 NAME: Final = "offline-extractive"
 
 _SEARCHING: Mapping[str, SourceType] = {"search_code": "code", "vault_search": "vault", "thread_seek": "thread"}
-_READING: Mapping[str, tuple[str, SourceType]] = {
-    "code": ("read_file", "code"),
-    "vault": ("vault_read", "vault"),
-    "thread": ("thread_read", "thread"),
-}
+_READING: Mapping[str, SourceType] = {"read_file": "code", "vault_read": "vault", "thread_read": "thread"}
+_READER = {source_type: name for name, source_type in _READING.items()}
 _WRITING = ("thread_push", "vault_write")
 _MAX_READS = 2
 _MAX_PASSAGES = 4
@@ -173,32 +171,27 @@ def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
     if searches:
         named = _FILE.findall(query.question)[:_MAX_READS] if "read_file" in offered and not query.tried else ()
         reading = [call("read_file", path=path) for path in named]  # first, for what it reads is quoted first
-        return (*reading, *(call(name, query=_search_query(name, query)) for name in searches))
-    if not tried.isdisjoint(reader for reader, _ in _READING.values()):
+        return (*reading, *(call(name, query=_search_query(query)) for name in searches))
+    if not tried.isdisjoint(_READING):
         return ()
     return tuple(
-        call(name, **arguments) for name, arguments in _reads(query, _search_passages(query)) if name in offered
+        call(name, **arguments) for name, arguments in _reads(query, _passages(query, _SEARCHING)) if name in offered
     )
 
 
-def _search_query(name: str, query: _Query) -> str:
-    """The question for code, whose search reads questions; its words for notes, and where it asks on about others."""
-    own = search_words(query.question)
-    return (
-        own
-        if name == "search_code" and len(key_terms(query.question)) == len(query.terms) and own
-        else " ".join(query.terms)
-    )
+def _search_query(query: _Query) -> str:
+    """The question; its terms if it asks on about an earlier one."""
+    is_whole = key_terms(query.question) == query.terms
+    return " ".join(query.question.split() if is_whole else query.terms)[:MAX_QUERY_CHARS]
 
 
 def _reads(query: _Query, passages: Sequence[Passage]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What to read of the best hits, if they do not suffice as they are."""
-    wanted = stems(query.terms)
-    best = best_passages(passages, wanted, limit=_MAX_READS)
-    if not best or _names(query.question, best[0]) or _coverage(best, wanted) >= _ENOUGH_COVERAGE:
+    best = best_passages(passages, query.terms, limit=_MAX_READS)
+    if not best or _names(query.question, best[0]) or _coverage(best, query.terms) >= _ENOUGH_COVERAGE:
         return
     for passage in best:
-        reader, _ = _READING[passage.source_type]
+        reader = _READER[passage.source_type]
         if reader == "thread_read":
             yield reader, {"thread": passage.path}
         elif reader == "read_file" and passage.line is not None:
@@ -213,9 +206,8 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
     if content is not None and offered & set(_WRITING):
         done = next((item for item in query.tried if item.name in _WRITING), None)
         return saved(content, None if done is None else (done.name, done.arguments, done.text, done.is_error))
-    passages = [*_search_passages(query), *_read_pages(query)]
-    wanted = stems(query.terms)
-    best = best_passages(passages, wanted, limit=_MAX_PASSAGES)
+    passages = _passages(query, {**_SEARCHING, **_READING})
+    best = best_passages(passages, query.terms, limit=_MAX_PASSAGES)
     if not query.terms:
         return conversation()
     if query.lacked_capability:
@@ -230,8 +222,8 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
         return nothing_found(query.terms, attempted, failed, was_stuck=query.was_stuck)
     if _names(query.question, best[0]):  # a file or a stack trace, of which other words need not stand there
         return passages_found(best, missing=(), coverage=_ENOUGH_COVERAGE, was_stuck=query.was_stuck)
-    missing = [term for term, stem in zip(query.terms, wanted, strict=True) if not _has(best, stem)]
-    return passages_found(best, missing=missing, coverage=_coverage(best, wanted), was_stuck=query.was_stuck)
+    missing = [term for term in query.terms if not _has(best, term)]
+    return passages_found(best, missing=missing, coverage=_coverage(best, query.terms), was_stuck=query.was_stuck)
 
 
 def _without_tools(request: ModelRequest, query: _Query) -> Answer:
@@ -288,25 +280,19 @@ def _tried(messages: Sequence[Message]) -> Iterator[_Tried]:
                 )
 
 
-def _search_passages(query: _Query) -> list[Passage]:
-    found: list[Passage] = []
-    for name, source_type in _SEARCHING.items():
-        for text in query.results_of(name):
-            found += read_passages(text, source_type)
-    return found
+def _passages(query: _Query, tools: Mapping[str, SourceType]) -> list[Passage]:
+    """The passages in the results of some tools."""
+    return [
+        passage
+        for name, source_type in tools.items()
+        for text in query.results_of(name)
+        for passage in read_passages(text, source_type)
+    ]
 
 
-def _read_pages(query: _Query) -> list[Passage]:
-    found: list[Passage] = []
-    for reader, source_type in _READING.values():
-        for text in query.results_of(reader):
-            found += read_passages(text, source_type)
-    return found
-
-
-def _coverage(passages: Sequence[Passage], wanted: Sequence[str]) -> float:
-    """The share of the question's words that the passages have together."""
-    return sum(_has(passages, stem) for stem in wanted) / len(wanted) if wanted else 0.0
+def _coverage(passages: Sequence[Passage], terms: Sequence[str]) -> float:
+    """The share of the terms that the passages contain together."""
+    return sum(_has(passages, term) for term in terms) / len(terms) if terms else 0.0
 
 
 def _names(question: str, passage: Passage) -> bool:
@@ -314,8 +300,8 @@ def _names(question: str, passage: Passage) -> bool:
     return "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", question.casefold()) is not None
 
 
-def _has(passages: Sequence[Passage], stem: str) -> bool:
-    return any(stem in passage.terms((stem,)) for passage in passages)
+def _has(passages: Sequence[Passage], term: str) -> bool:
+    return any(passage.terms((term,)) for passage in passages)
 
 
 def _content_to_save(question: str) -> str | None:

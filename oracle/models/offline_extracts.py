@@ -69,7 +69,7 @@ class Passage:
         return "\n".join(text for _, text in self.lines)
 
     def terms(self, wanted: Sequence[str]) -> frozenset[str]:
-        """Which of the stems it has, its path and title included."""
+        """The terms that occur in it, its path and title included."""
         return matched(f"{self.path} {self.title}\n{self.text}", wanted)
 
 
@@ -91,7 +91,7 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
 
     Args:
         passages: from all tools of a query, each tool's in its order.
-        wanted: the stems of the question's terms.
+        wanted: the question's terms.
         limit: how many at most.
     """
     queues: dict[SourceType, list[Passage]] = {}
@@ -199,8 +199,8 @@ def _fit(passage: Passage, wanted: Sequence[str]) -> float:
     """
     score = float(len(passage.terms(wanted)))
     score += 0.5 * sum(len(matched(text, wanted)) for _, text in passage.lines[:40] if _DEFINITION.match(text))
-    score += 2.0 * any("." in stem and passage.path.casefold().endswith(stem) for stem in wanted)
-    if _TEST_FILE.search(passage.path) and not any(stem.startswith("test") for stem in wanted):
+    score += 2.0 * any("." in term and passage.path.casefold().endswith(term.casefold()) for term in wanted)
+    if _TEST_FILE.search(passage.path) and not any(term.casefold().startswith("test") for term in wanted):
         score -= 1.0
     return score + 1.5 / (1 + passage.rank)
 

@@ -1,60 +1,55 @@
-"""What a question asks for, as the words to search with, and how well a text has them.
-
-No language is assumed: words are what Unicode calls words, the stop words are those of a few languages, and forms of a
-word are told by their common beginning.
-"""
+"""The words of a question, and which of them a text contains. Words and their forms are those of `oracle.search`."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from oracle.search import IDENTIFIER, STOP_WORDS, fold, keys, stem, tokens
 
 MAX_TERMS = 12
-MAX_QUERY_CHARS = 1_000
 
 _TOKEN = re.compile(r"[^\W\d_]\w*(?:[./][^\W_]\w*)*|\d[\w.]*\d|_\w+")
-_IDENTIFIER = re.compile(r"[_./\d]|[a-z][A-Z]|^[A-Z]{2,}")
-_STOP_WORDS = STOP_WORDS | {"file", "files", "get", "gets", "go", "going", "make"}
+_CODE_NAME = re.compile(r"[_./\d]|[a-z][A-Z]|^[A-Z]{2,}")
+_EMPTY_WORDS = STOP_WORDS | {"file", "files", "get", "gets", "go", "going", "make"}
+_MIN_PREFIX_CHARS = 4
+"""A shorter stem matches whole words only: `id` is not in `idea`."""
 
 
 def key_terms(text: str) -> tuple[str, ...]:
-    """The words of `text` that tell what it is about, as written, each once, at most `MAX_TERMS`.
+    """The significant words of a question as written, each once, at most `MAX_TERMS`.
 
-    Names of code (`get_user`, `utils/slugify.py`, `CacheManager`) count before plain words when there are too many.
+    If there are too many, names of code (`get_user`, `utils/slugify.py`, `CacheManager`) are kept before plain words.
     """
     found: dict[str, str] = {}
     for token in _TOKEN.findall(text):
         word = token.strip("./")
         folded = fold(word)
-        if folded not in _STOP_WORDS and (len(folded) > 1 or not folded.isascii()):
+        if folded not in _EMPTY_WORDS and (len(folded) > 1 or not folded.isascii()):
             found.setdefault(folded, word)
     words = list(found.values())
     if len(words) > MAX_TERMS:
-        chosen = sorted(words, key=lambda word: (_IDENTIFIER.search(word) is None, -len(word)))[:MAX_TERMS]
+        chosen = sorted(words, key=lambda word: (_CODE_NAME.search(word) is None, -len(word)))[:MAX_TERMS]
         words = [word for word in words if word in chosen]
     return tuple(words)
 
 
-def search_words(question: str) -> str:
-    """What to search code with: the question itself, for the search knows best which of its words tell."""
-    return " ".join(question[:MAX_QUERY_CHARS].split()) if key_terms(question) else ""
+def matched(text: str, terms: Sequence[str]) -> frozenset[str]:
+    """The terms that occur in a text, in any form and as a part of an identifier."""
+    whole, stems, prefixes = _indexed(text)
+    return frozenset(term for term in terms if all(_occurs(key, whole, stems, prefixes) for key in _parts(term)))
 
 
-def stems(terms: Iterable[str]) -> tuple[str, ...]:
-    """For each term what its forms begin with, folded; identifiers and paths as they are."""
-    return tuple(fold(term) if _IDENTIFIER.search(term) else stem(fold(term)) for term in terms)
+def _occurs(key: str, whole: frozenset[str], stems: frozenset[str], prefixes: str) -> bool:
+    root = stem(key)
+    return key in whole or root in stems or (len(root) >= _MIN_PREFIX_CHARS and f"\n{root}" in prefixes)
 
 
-def matched(text: str, wanted: Sequence[str]) -> frozenset[str]:
-    """Which of the stems stand in `text`, at the beginning of a word or of a part of an identifier.
-
-    A short stem is a word, not the beginning of one: `id` is not in `idea`.
-    """
-    folded = fold(text)
-    found = [each for each in wanted if each in folded]
-    words = {key.lstrip(IDENTIFIER) for token in tokens(text) for key in keys(token)} if found else set[str]()
-    return frozenset(each for each in found if not each.isalpha() or _begins_word(each, words))
+@lru_cache(maxsize=1_000)
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(key for token in tokens(text) for key in keys(token) if not key.startswith(IDENTIFIER))
 
 
-def _begins_word(stem: str, words: Collection[str]) -> bool:
-    return stem in words or (len(stem) > 3 and any(word.startswith(stem) for word in words))
+@lru_cache(maxsize=1_000)
+def _indexed(text: str) -> tuple[frozenset[str], frozenset[str], str]:
+    words = frozenset(_parts(text))
+    return words, frozenset(map(stem, words)), "\n" + "\n".join(words)

@@ -25,7 +25,8 @@ class Waits:
     def now(self) -> float:
         return self._now_s
 
-    async def wait(self, _event: asyncio.Event, *, until_s: float) -> None:
+    async def wait(self, event: asyncio.Event, *, until_s: float | None) -> None:
+        assert until_s is not None
         self.seconds.append(until_s - self._now_s)
         self._now_s = until_s
 

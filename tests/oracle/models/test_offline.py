@@ -13,7 +13,7 @@ import signals
 from oracle.control_notes import marked
 from oracle.models.offline import OfflineModel
 from oracle.models.offline_extracts import best_passages, quotation, read_passages
-from oracle.models.offline_terms import key_terms, matched, stems
+from oracle.models.offline_terms import key_terms, matched
 from oracle.models.protocol import ModelRequest, TextDelta, ToolCallRequested, ToolDefinition, TurnEnded
 from oracle.tools import ToolRegistry, all_reading, project_tools, tools_for, vault_tools
 
@@ -374,7 +374,7 @@ def test_the_terms_are_what_a_question_is_about(question, terms):
     ],
 )
 def test_forms_of_a_word_count_as_the_word(text, term, found):
-    assert bool(matched(text, stems([term]))) is found
+    assert bool(matched(text, [term])) is found
 
 
 def test_passages_that_overlap_are_quoted_once():
@@ -382,4 +382,4 @@ def test_passages_that_overlap_are_quoted_once():
         *read_passages("a.py:2 (score 2.00)\n  1 | def auth():\n> 2 |     pass", "code"),
         *read_passages("a.py, lines 1-3 of 3\n  1 | def auth():\n  2 |     pass\n  3 | # end", "code", first_rank=1),
     ]
-    assert len(best_passages(passages, stems(["auth"]), limit=4)) == 1
+    assert len(best_passages(passages, ["auth"], limit=4)) == 1
