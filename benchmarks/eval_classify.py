@@ -75,7 +75,7 @@ def print_reliability(found):
 
 def print_confusion(found, labels):
     counts = Counter((label, best) for _, label, best, _ in found)
-    print("right \\ told             " + " ".join(f"{name[:6]:>7}" for name in labels))
+    print("expected \\ given         " + " ".join(f"{name[:6]:>7}" for name in labels))
     for label in labels:
         print(f"{label:24} " + " ".join(f"{counts[label, best]:7}" for best in labels))
 
