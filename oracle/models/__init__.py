@@ -1,7 +1,6 @@
-"""The language model: the protocol, Claude behind it, and the models that need no network.
+"""Language models: the protocol, and the offline model.
 
-Claude is not among the names below: `oracle.models.anthropic` imports the SDK, which takes a second. Who wires it
-imports it.
+`AnthropicModel` is not exported here, because `oracle.models.anthropic` imports the SDK, which takes a second.
 """
 
 from oracle.models.offline import OfflineModel

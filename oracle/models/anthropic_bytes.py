@@ -1,12 +1,12 @@
-"""The provider's bytes, up to the JSON of each event: bounded, and never in the way of the other runs.
+"""The provider's response as server-sent events, with bounded size and without blocking other runs.
 
 Rules:
 
-- Answers come as they are. A compressed one is not asked for, and refused if it comes: 300 KB can unpack to 300 MB, in
+- Responses must not be compressed: compression is not requested, and refused, because 300 KB can unpack to 300 MB in
   the event loop's thread.
-- Reading is linear in what comes (the SDK's decoder joins lines one by one, which is quadratic for a flood of comments)
-  and gives way to the other runs between pieces, also where everything is there already.
-- Lines end with LF or CRLF; of an event its `data` is read, and no other field (WHATWG HTML, section 9.2.6).
+- Reading takes linear time (the SDK's decoder joins lines one by one, which is quadratic for many comments) and yields
+  to other runs between pieces, also when all data has already arrived.
+- Lines end with LF or CRLF; only the `data` of an event is read (WHATWG HTML, section 9.2.6).
 """
 
 import asyncio
@@ -18,20 +18,20 @@ import httpx2
 from oracle.errors import UpstreamError
 
 IDENTITY: Final = {"accept-encoding": "identity"}
-"""A header of every request."""
+"""Sent with every request."""
 MOST_BYTES: Final = 64_000_000
-"""Of one message with everything around it; the longest answers of today's models come to some 10 MB."""
+"""The limit for one message, including everything around it; the longest answers of current models have about 10 MB."""
 
 _PIECE_BYTES: Final = 16_384
-_LONGEST_S: Final = 0.005  # without giving way
+_LONGEST_S: Final = 0.005  # without yielding to the event loop
 
 
 class EncodedAnswerError(UpstreamError):
-    """The provider, or a proxy before it, has sent a compressed answer."""
+    """The provider, or a proxy in front of it, sent a compressed response."""
 
 
 async def refuse_encoded(response: httpx2.Response) -> None:
-    """A response hook of the HTTP client: sees the head before anything reads the body.
+    """Refuse a compressed response; a hook of the HTTP client, called before the body is read.
 
     Raises:
         EncodedAnswerError: the body is compressed.
@@ -49,10 +49,10 @@ class EventReader:
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[str]:
-        """The data of the events that end in this piece.
+        """The data of the events that are complete with this piece.
 
         Raises:
-            ValueError: it is no UTF-8.
+            ValueError: the data is not UTF-8.
         """
         *ended, rest = piece.split(b"\n")
         events: list[str] = []
@@ -72,10 +72,10 @@ class EventReader:
 
 
 async def events_of(body: AsyncIterator[bytes], *, most_bytes: int = MOST_BYTES) -> AsyncGenerator[str, None]:
-    """The data of each event of a body, as it comes.
+    """The data of each event of a response body, as it arrives.
 
     Raises:
-        ValueError: the body is larger than `most_bytes`, or no UTF-8.
+        ValueError: the body is larger than `most_bytes`, or not UTF-8.
     """
     reader, read = EventReader(), 0
     clock = asyncio.get_running_loop().time

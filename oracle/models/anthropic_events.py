@@ -1,11 +1,11 @@
-"""The events of one streamed message, from the wire's JSON to ours. Pure: no network, no SDK.
+"""The events of one streamed message, converted from the provider's JSON to model events. Pure: no network, no SDK.
 
 Rules:
 
-- One event in, the model events that it makes out; nothing is held back that can be told at once.
-- The content blocks are kept as they came, unknown fields too, because they must go back to the provider as they came.
-  What it would not take back is left out: blocks that were never finished, and text of nothing but white space.
-- What a hostile or broken provider sends is a `ValueError` here, never another exception.
+- Each event is converted at once; nothing is buffered that can be emitted.
+- The content blocks are kept unmodified, with unknown fields, because they must go back to the provider so. Blocks that
+  the provider would reject are left out: unfinished blocks other than text, and text of white space only.
+- Invalid data of the provider raises `ValueError` and no other exception.
 """
 
 import json
@@ -32,7 +32,7 @@ from oracle.models.protocol import (
 )
 
 PAUSED: Final = "pause_turn"
-"""The provider's stop reason for a turn that it will go on with when it gets it back."""
+"""The provider's stop reason for a turn that it will continue when it is sent back."""
 
 MAX_SNIPPET_CHARACTERS = 300
 _MAX_RESULT_CHARACTERS = 4000
@@ -50,7 +50,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A content block on its way: the block as it began, and the pieces since."""
+    """An unfinished content block: its start, and the pieces received since."""
 
     block: dict[str, Any]
     pieces: list[str] = field(default_factory=list)
@@ -59,8 +59,8 @@ class _OpenBlock:
 class MessageReader:
     """Reads the events of one message.
 
-    After the last event `content`, `usage`, `stop_reason` and `model` tell what it was; `has_answer` says whether
-    anything but thinking has begun.
+    After the last event `content`, `usage`, `stop_reason` and `model` describe the message. `has_answer` is true once a
+    block other than thinking has begun.
     """
 
     def __init__(self, *, model: str) -> None:
@@ -74,7 +74,7 @@ class MessageReader:
 
     @property
     def content(self) -> tuple[dict[str, Any], ...]:
-        """The blocks that can go back to the provider, in the message's order, text that was cut off among them."""
+        """The blocks that can go back to the provider, in the message's order, including text that was cut off."""
         blocks = dict(self._done)
         for index, opened in self._open.items():
             if opened.block.get("type") == "text":
@@ -82,10 +82,10 @@ class MessageReader:
         return tuple(block for _, block in sorted(blocks.items()) if _can_go_back(block))
 
     def feed(self, event: Mapping[str, Any]) -> Sequence[ModelEvent]:
-        """What `event` makes known.
+        """Convert an event to model events.
 
         Raises:
-            ValueError: it is not what the protocol says.
+            ValueError: the event violates the protocol.
         """
         try:
             kind = event["type"]
@@ -102,11 +102,11 @@ class MessageReader:
             if kind == "message_delta":
                 return self._message_delta(event)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
-            raise ValueError(f"a {event.get('type')!r} event without what belongs in it") from error
-        return _NOTHING  # `ping`, `message_stop`, and what the provider may add
+            raise ValueError(f"a {event.get('type')!r} event with missing or invalid fields") from error
+        return _NOTHING  # `ping`, `message_stop`, and events that the provider may add
 
     def ended_as(self) -> StopReason:
-        """The stop reason in our words; `broken` when none was told."""
+        """The stop reason; `broken` if the provider sent none."""
         reason = self.stop_reason
         if reason is None:
             return "broken"
@@ -138,7 +138,7 @@ class MessageReader:
 
     def _start(self, index: int, block: Mapping[str, Any]) -> Sequence[ModelEvent]:
         if not isinstance(index, int):
-            raise TypeError("an index is a number")
+            raise TypeError("the index is not an integer")
         kind = block["type"]
         begun = _text(block.get(kind) or "") if kind in {"text", "thinking"} else ""
         self._open[index] = _OpenBlock(dict(block), [begun] if begun else [])
@@ -171,8 +171,8 @@ class MessageReader:
         url = citation.get("url")
         if not isinstance(url, str) or not url:
             return _NOTHING
-        said = citation.get("cited_text") or citation.get("title")
-        return (SourceCited(Source(path=url, source_type="web", snippet=_snippet(said))),)
+        text = citation.get("cited_text") or citation.get("title")
+        return (SourceCited(Source(path=url, source_type="web", snippet=_snippet(text))),)
 
     def _message_delta(self, event: Mapping[str, Any]) -> Sequence[ModelEvent]:
         delta = event["delta"]
@@ -180,8 +180,8 @@ class MessageReader:
             self.stop_reason = str(delta["stop_reason"])
         details = delta.get("stop_details")
         if details:
-            told = details.get("explanation") or details.get("category")
-            self.stop_detail = None if told is None else str(told)
+            detail = details.get("explanation") or details.get("category")
+            self.stop_detail = None if detail is None else str(detail)
         return self._use(event.get("usage"))
 
     def _use(self, usage: Mapping[str, Any] | None) -> Sequence[ModelEvent]:
@@ -198,24 +198,24 @@ class MessageReader:
 
 
 def decode_event(data: str) -> dict[str, Any]:
-    """The JSON object of one `data:` field, its text fit to be sent and stored.
+    """The JSON object of one `data:` field; lone surrogates in it are replaced.
 
     Raises:
-        ValueError: it is no JSON object.
+        ValueError: it is not a JSON object.
     """
     event = _loads(data)
     if not isinstance(event, dict):
-        raise ValueError(f"a JSON {type(event).__name__} where an event was due")  # noqa: TRY004  # see the module's rules
+        raise ValueError(f"a JSON {type(event).__name__} instead of an event")  # noqa: TRY004  # see the module's rules
     return event
 
 
 def _loads(text: str) -> Any:  # noqa: ANN401  # what JSON is
     try:
         value = _JSON.decode(text)
-        # JSON can spell half of a surrogate pair, which no UTF-8 can carry on. The test is cheap, the repair is rare.
+        # JSON can escape a lone surrogate, which UTF-8 cannot encode. The test is cheap, the repair is rare.
         if "\\ud" in text or "\\uD" in text:
-            spelt = json.dumps(value, ensure_ascii=False)
-            value = json.loads(spelt.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            plain = json.dumps(value, ensure_ascii=False)
+            value = json.loads(plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return value
@@ -224,7 +224,7 @@ def _loads(text: str) -> Any:  # noqa: ANN401  # what JSON is
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise TypeError("a piece is text")
+    raise TypeError("the text is not a string")
 
 
 def _closed_text(opened: _OpenBlock) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def _can_go_back(block: Mapping[str, Any]) -> bool:
 
 
 def _arguments(opened: _OpenBlock) -> tuple[dict[str, Any], str | None]:
-    """The tool's arguments, and why they are none."""
+    """The tool's arguments, and why they are not a JSON object; `None` if they are."""
     text = "".join(opened.pieces)
     if not text.strip():
         given = opened.block.get("input")

@@ -1,11 +1,11 @@
-"""What a provider, or a gateway before it, has refused of our requests, and how to do without it.
+"""Features of a request that the provider, or a gateway in front of it, has rejected.
 
-Three things that a request may have are refused by some accounts and gateways, and each has a request beside it that is
-taken. What was refused once is left out of the later requests for the same model, as long as the process lives:
+Some accounts and gateways reject two optional features. A rejected feature is left out of later requests for the same
+model until the process ends:
 
-- The beta that lets thinking of a changed conversation be dropped. It is asked for only after the provider has refused
-  such thinking; where the beta is unknown too, the thinking itself is left out.
-- The provider's own web search, which an organisation's administrator has to enable.
+- The beta that drops thinking of a changed conversation. It is requested only after the provider has rejected such
+  thinking; if the beta is unknown, the thinking itself is left out.
+- The provider's own web search, which an administrator of the organisation has to enable.
 """
 
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ Feature = Literal["beta", "web_search"]
 
 @dataclass(slots=True)
 class Refusals:
-    """What is known of one model at one address.
+    """The rejected features of one model.
 
     Args:
-        model: for the log.
-        features: what requests must do without.
-        drops_changed_thinking: requests ask for thinking of a changed conversation to be dropped.
+        model: its name, for the log.
+        features: the features to leave out.
+        drops_changed_thinking: whether the provider has rejected thinking of a changed conversation.
     """
 
     model: str
@@ -36,16 +36,16 @@ class Refusals:
 
     @property
     def asks_to_drop(self) -> bool:
-        """Whether the beta is asked for."""
+        """Whether requests use the beta."""
         return self.drops_changed_thinking and "beta" not in self.features
 
     @property
     def has_web_search(self) -> bool:
-        """Whether the provider's own search may be offered."""
+        """Whether requests may offer the provider's web search."""
         return "web_search" not in self.features
 
     def learn(self, error: ProviderError) -> bool:
-        """Take in why a request was refused; whether the next one will be another because of it."""
+        """Record why a request was rejected; returns whether the next request will differ."""
         if error.refuses_beta and self.asks_to_drop:
             return self._do_without("beta", error)
         if error.refuses_web_search and self.has_web_search:

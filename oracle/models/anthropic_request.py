@@ -1,9 +1,8 @@
-"""A model request as the Anthropic Messages API wants it. Pure: no network, no SDK; nothing given is changed.
+"""A model request in the format of the Anthropic Messages API. Pure: no network, no SDK; arguments are not modified.
 
-What stands where decides what the provider's cache saves: tools and system prompt first and alike for all turns of a
-query, then the conversation, which only grows. The marks stand at the end of the first and of the second part, and
-where the request before ended, because the provider looks back over 20 blocks only, which ten calls and their results
-fill.
+The order matters for the provider's cache: tools and system prompt come first and are the same in all turns of a query,
+then the conversation, which only grows. Cache marks are at the end of both parts, and at the end of the previous
+request, because the provider looks back over 20 blocks only, which ten calls and their results fill.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +13,13 @@ from oracle.models.protocol import ModelRequest
 from oracle.models.thinking import ThinkingSettings
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
-"""The model where nobody names one. It stands here because settings need it, and must not load the SDK for it."""
+"""The default model. It is defined here because the settings need it without importing the SDK."""
 
 WEB_SEARCH_TYPE = "web_search_20250305"
-"""The plain web search: every model and platform has it. The later types run code on the results, in containers."""
+"""The basic web search, available on every model and platform. Later types run code on the results, in containers."""
+
+MAX_WEB_SEARCHES: Final = 5
+"""The provider's searches in one request."""
 
 _CACHE_MARK: Mapping[str, str] = {"type": "ephemeral"}
 
@@ -30,26 +32,24 @@ def request_body(
     thinking: ThinkingSettings,
     paused: Sequence[Mapping[str, Any]] = (),
     resumed: int = 0,
-    max_web_searches: int = 5,
 ) -> dict[str, Any]:
-    """The arguments of `messages.create`, `stream` and headers apart.
+    """The arguments of `messages.create`, except `stream` and headers.
 
     Args:
-        request: what is asked.
-        model: the provider's name.
-        max_tokens: what is left of the request's own after the parts of a paused turn.
-        thinking: as `thinking_settings` answers.
-        paused: the blocks of this turn so far, when the provider paused it: they go back, and it goes on.
-        resumed: how many of those blocks the request before this one had sent back already.
-        max_web_searches: bound on the provider's searches in one request.
+        request: the model request.
+        model: the provider's name of the model.
+        max_tokens: the rest of the request's own limit after the parts of a paused turn.
+        thinking: the result of `thinking_settings`.
+        paused: the blocks of this turn so far, if the provider has paused it and is to continue.
+        resumed: the number of those blocks that the previous request contained.
 
     Raises:
-        ValueError: the messages do not end with the user's.
+        ValueError: the last message is not the user's.
     """
     if not request.messages or request.messages[-1].get("role") != "user":
         last = request.messages[-1].get("role") if request.messages else None
         raise ValueError(f"the last message has the role {last!r}; it must be the user's, for the model to answer it")
-    tools = _tools(request, max_web_searches)
+    tools = _tools(request)
     system = _system(request.system)
     if not system and tools:
         tools[-1]["cache_control"] = dict(_CACHE_MARK)
@@ -72,10 +72,10 @@ def request_body(
 
 
 def without_thinking(body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The same arguments with no thinking from earlier turns, or `None` if there is none in them.
+    """The same arguments without thinking from earlier turns; `None` if they contain none.
 
-    For the one case where the provider will not take a block back: what stands before it has changed since it was made.
-    A model that thinks by a budget wants a turn of tool calls to begin with its thinking, so it does not think then.
+    For requests whose thinking blocks the provider rejects, because content before them has changed. A model with a
+    thinking budget requires a turn of tool calls to begin with its thinking, so thinking is then turned off.
     """
     messages, found = [], False
     for message in body["messages"]:
@@ -83,16 +83,16 @@ def without_thinking(body: Mapping[str, Any]) -> dict[str, Any] | None:
         if message["role"] == "assistant" and not isinstance(content, str):
             kept = [block for block in content if block.get("type") not in THINKING]
             found = found or len(kept) < len(content)
-            # An assistant message must say something.
+            # An assistant message must not be empty.
             content = kept or [{"type": "text", "text": "(no answer)"}]
         messages.append({**message, "content": content})
     kept_fields = {name: value for name, value in body.items() if name != "thinking" or value["type"] != "enabled"}
     return {**kept_fields, "messages": messages} if found else None
 
 
-def _tools(request: ModelRequest, max_web_searches: int) -> list[dict[str, Any]]:
-    """In the order given: tools that are added later stand behind the others, so these stay as they were."""
-    own = {"type": WEB_SEARCH_TYPE, "name": "web_search", "max_uses": max_web_searches}
+def _tools(request: ModelRequest) -> list[dict[str, Any]]:
+    """The tools in the given order, in which later tools come last, so that the cached prefix stays the same."""
+    own = {"type": WEB_SEARCH_TYPE, "name": "web_search", "max_uses": MAX_WEB_SEARCHES}
     tools: list[dict[str, Any]] = [
         dict(own)
         if request.web_search and tool.name == "web_search"
@@ -110,7 +110,7 @@ def _system(text: str) -> list[dict[str, Any]]:
 
 def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resumed: int) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [_plain(message) for message in request.messages]
-    # Where the request before this one ended, with the user's message before the last, and where this one ends.
+    # The end of the previous request, which is the user message before the last one, and the end of this request.
     ends = [_blocks(message) for message in (*messages[-3:-2], messages[-1])]
     if paused:
         blocks = _plain(paused)
@@ -122,7 +122,7 @@ def _messages(request: ModelRequest, paused: Sequence[Mapping[str, Any]], resume
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The message's content, made a list of blocks if it was a text."""
+    """The message's content, converted to a list of blocks in place if it is a string."""
     if isinstance(message["content"], str):
         message["content"] = [{"type": "text", "text": message["content"]}]
     content: list[dict[str, Any]] = message["content"]
@@ -137,7 +137,7 @@ def _mark(blocks: list[dict[str, Any]]) -> None:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # what JSON is
-    """A deep copy in JSON's own types, whose text can be sent: a lone surrogate becomes U+FFFD."""
+    """A deep copy of plain JSON types; lone surrogates become U+FFFD, so that it can be encoded."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""One turn of Claude's, which may take several messages: the provider pauses it, and goes on when it gets them back."""
+"""One turn of Claude, which may consist of several messages: the provider may pause it, and continues on request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ from oracle.models.protocol import ModelEvent, StopReason, TurnEnded, Usage, Usa
 
 @dataclass(slots=True)
 class Turn:
-    """The message that is being read, and what the paused ones before it brought.
+    """The message being read, and the paused messages before it.
 
     Args:
-        model: the name that is asked for.
-        attempts: at the turn's requests.
-        content: the blocks of the paused messages, as they go back.
-        resumed: how many of those blocks have gone back already.
-        spent: what those cost.
-        goes_without_thinking: the provider takes thinking of earlier turns back no more.
-        request_ids: the provider's names for the requests that it has answered.
+        model: the requested model.
+        attempts: the attempts at its requests.
+        content: the blocks of the paused messages, to be sent back.
+        resumed: the number of those blocks that were already sent back.
+        spent: the usage of the paused messages.
+        goes_without_thinking: the provider has rejected thinking of earlier turns.
+        request_ids: the provider's ids of the requests that it has answered.
     """
 
     model: str
@@ -37,18 +37,18 @@ class Turn:
         self.reader = MessageReader(model=self.model)
 
     def note_request(self, request_id: str | None) -> None:
-        """The provider has named a request that it answers."""
+        """Record the provider's id of a request."""
         if request_id is not None:
             self.request_ids = (*self.request_ids, request_id)
 
     def counted(self, event: ModelEvent) -> ModelEvent:
-        """The event as it counts for the whole turn."""
+        """The event, with usage added up over the turn."""
         if isinstance(event, UsageReported) and self.content:
             return UsageReported(_sum(self.spent, event.usage))
         return event
 
     def close_message(self) -> None:
-        """Take over what the message brought, as it can go back."""
+        """Add the message's blocks and usage to the turn."""
         self.resumed = len(self.content)
         is_paused = self.reader.stop_reason == PAUSED
         self.content = without_loose_end((*self.content, *self.reader.content), goes_on=is_paused)
@@ -56,11 +56,11 @@ class Turn:
 
     @property
     def goes_on(self) -> bool:
-        """The provider has paused the turn, and can go on with what it gets back."""
+        """Whether the provider has paused the turn and can continue it."""
         return self.reader.stop_reason == PAUSED and can_go_on(self.content)
 
     def ended(self) -> TurnEnded:
-        """The turn's last event. A pause that cannot be gone on with is a turn that was cut off."""
+        """The turn's last event. A pause that cannot be continued counts as a truncated turn."""
         reader = self.reader
         reason: StopReason = "max_tokens" if reader.stop_reason == PAUSED else reader.ended_as()
         return TurnEnded(reason, self.spent, self.content, reader.model, reader.stop_detail, self.request_ids)

@@ -1,9 +1,9 @@
-"""The blocks of an assistant's message as the provider takes them back. Pure; nothing given is changed.
+"""The blocks of an assistant message in the form in which the provider accepts them again. Pure.
 
-The provider refuses a message that ends in thinking ("The final block in an assistant message cannot be `thinking`"),
-and one whose own search has no result. Both happen: a turn is cut off or paused while it thinks, or it thinks after its
-last call. What is cut here is cut once, when the turn ends, so that what was sent stays the beginning of what is sent
-next.
+The provider rejects a message that ends in thinking ("The final block in an assistant message cannot be `thinking`"),
+and one with a server tool call that has no result. Both occur: a turn is cut off or paused while it thinks, or it
+thinks after its last call. Such blocks are removed once, at the end of the turn, so that each request remains a prefix
+of the next one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ _SERVER_TOOL: Final = "server_tool_use"
 
 
 def without_loose_end(blocks: Sequence[Block], *, goes_on: bool = False) -> tuple[Block, ...]:
-    """The blocks up to the last one that can stand at the end of a message, without searches that brought nothing.
+    """The blocks without trailing thinking and without server tool calls that have no result.
 
     Args:
         blocks: a message's content, in order.
-        goes_on: the provider goes on with this message, and still owes the results of its own tools.
+        goes_on: the provider will continue this message, and send the missing results.
     """
     kept = list(blocks) if goes_on else _without_owed(blocks)
     while kept and kept[-1].get("type") in THINKING:
@@ -29,22 +29,22 @@ def without_loose_end(blocks: Sequence[Block], *, goes_on: bool = False) -> tupl
 
 
 def without_thinking_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The blocks that are no thinking."""
+    """The blocks except thinking."""
     return tuple(block for block in blocks if block.get("type") not in THINKING)
 
 
 def can_go_on(blocks: Sequence[Block]) -> bool:
-    """Whether the provider can go on with a message that it has paused, when it gets these blocks back.
+    """Whether the provider can continue a paused message with these blocks.
 
-    It takes a message back only if a tool of its own ran in it; with no blocks at all the request is simply made again.
+    It accepts the message only if one of its own tools ran in it. Without any blocks the request is repeated as it was.
     """
     return not blocks or any(str(block.get("type")).startswith(("server_tool_", "web_search_")) for block in blocks)
 
 
 def _without_owed(blocks: Sequence[Block]) -> list[Block]:
-    """Without calls of the provider's own tools that have no result.
+    """The blocks without server tool calls that have no result.
 
-    Beside calls of ours they stay: there the provider brings the result in its next message.
+    If the message also calls our tools they stay: the provider then sends the result in its next message.
     """
     if any(block.get("type") == "tool_use" for block in blocks):
         return list(blocks)

@@ -1,13 +1,13 @@
-"""The embedded model: no language model, no key, no network. It searches with the tools it is offered and quotes.
+"""The offline model, which needs no key and no network. It searches with the offered tools and quotes what they find.
 
 Rules:
 
 - It is a pure function of the request: the same messages and tools give the same turn.
-- It says what it is, claims nothing of its own, and cites every passage.
-- It searches with what is offered and not tried yet, looks closer at the best hits if they do not suffice, answers.
-- Offered nothing to search with, it asks for a search by being `stuck`, once, unless the question is about the world.
-- Its signals are meant: `context_sufficient` when passages fit, `partial_answer` when they hardly do, `stuck` when
-  there are none, `need_capability` for what takes a language model or the web.
+- It says that it is not a language model, makes no statements of its own, and cites every passage.
+- It searches with all offered search tools once, reads more of the best hits if they are not sufficient, then answers.
+- Without search tools it emits `stuck`, once, to be offered some, unless the question is about the world outside.
+- Its signals are accurate: `context_sufficient` if passages match well, `partial_answer` if they hardly match, `stuck`
+  if there are none, `need_capability` for what requires a language model or the web.
 """
 
 import re
@@ -75,7 +75,7 @@ _QUESTION_FIRST = re.compile(
 )
 _TELLS = re.compile(r"\s*(?:list|show|explain|describe|find|search|zeige?|erkl\u00e4re?|liste)\s+\S", re.IGNORECASE)
 _NAME = re.compile(r"\w*_\w*|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|\w+(?:[./]\w+)+")
-_WORLD = re.compile(  # names in the midst of a sentence, years, and what changes from day to day
+_WORLD = re.compile(  # names inside a sentence, years, and subjects that change from day to day
     r"(?<=[\w,] )[A-Z][a-z]{2,}\b|\b(?:19|20)\d\d\b|(?i:\b(?:weather|news|prices?|stocks?|latest|newest|today|tonight"
     r"|tomorrow|world|population|president|best practices?|wetter|nachrichten|preise?|neuesten?)\b)"
 )
@@ -94,7 +94,7 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What the messages tell: the question, its words, what was tried for it, whether it was given up before."""
+    """The query as read from the messages: the question, its terms, the calls made, and the signals emitted so far."""
 
     question: str
     terms: tuple[str, ...]
@@ -104,12 +104,12 @@ class _Query:
     calls_before: int
 
     def results_of(self, name: str) -> tuple[str, ...]:
-        """The texts that a tool brought."""
+        """The texts of a tool's successful results."""
         return tuple(tried.text for tried in self.tried if tried.name == name and not tried.is_error)
 
 
 class OfflineModel:
-    """The embedded model; it holds nothing."""
+    """The offline model; it has no state."""
 
     @property
     def name(self) -> str:
@@ -118,14 +118,14 @@ class OfflineModel:
 
     @property
     def has_web_search(self) -> bool:
-        """It has no network."""
+        """False."""
         return False
 
     async def aclose(self) -> None:
-        """There is nothing to release."""
+        """Do nothing; there are no connections."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Run one turn: tool calls, or the answer line by line."""
+        """Run one turn: the tool calls, or the answer line by line."""
         query = _read_query(request.messages)
         calls = () if _answers_now(request) or query.lacked_capability else _next_calls(request, query)
         if calls:
@@ -145,12 +145,12 @@ class OfflineModel:
 
 
 def _answers_now(request: ModelRequest) -> bool:
-    """No tool call would be run."""
+    """Whether tool calls would not be run."""
     return request.wrap_up or request.tool_choice == "none"
 
 
 def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
-    """The calls to make now; none means that it is time to answer."""
+    """The calls to make in this turn; empty if it is to answer."""
     offered = {tool.name for tool in request.tools}
     numbers = iter(range(query.calls_before + 1, query.calls_before + 100))
 
@@ -170,7 +170,7 @@ def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
     searches = [name for name in _SEARCHING if name in offered and name not in tried]
     if searches:
         named = _FILE.findall(query.question)[:_MAX_READS] if "read_file" in offered and not query.tried else ()
-        reading = [call("read_file", path=path) for path in named]  # first, for what it reads is quoted first
+        reading = [call("read_file", path=path) for path in named]  # first, because its passages are quoted first
         return (*reading, *(call(name, query=_search_query(query)) for name in searches))
     if not tried.isdisjoint(_READING):
         return ()
@@ -180,13 +180,13 @@ def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
 
 
 def _search_query(query: _Query) -> str:
-    """The question; its terms if it asks on about an earlier one."""
+    """The question, or the terms if it is a follow-up."""
     is_whole = key_terms(query.question) == query.terms
     return " ".join(query.question.split() if is_whole else query.terms)[:MAX_QUERY_CHARS]
 
 
 def _reads(query: _Query, passages: Sequence[Passage]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What to read of the best hits, if they do not suffice as they are."""
+    """The parts of the best hits to read, if the passages are not sufficient."""
     best = best_passages(passages, query.terms, limit=_MAX_READS)
     if not best or _names(query.question, best[0]) or _coverage(best, query.terms) >= _ENOUGH_COVERAGE:
         return
@@ -220,14 +220,14 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
         attempted = [f"{item.name}({' '.join(query.terms)})" for item in query.tried if item.name in _SEARCHING]
         failed = [item.text for item in query.tried if item.is_error]
         return nothing_found(query.terms, attempted, failed, was_stuck=query.was_stuck)
-    if _names(query.question, best[0]):  # a file or a stack trace, of which other words need not stand there
+    if _names(query.question, best[0]):  # a file or a stack trace; the other terms need not occur in it
         return passages_found(best, missing=(), coverage=_ENOUGH_COVERAGE, was_stuck=query.was_stuck)
     missing = [term for term in query.terms if not _has(best, term)]
     return passages_found(best, missing=missing, coverage=_coverage(best, query.terms), was_stuck=query.was_stuck)
 
 
 def _without_tools(request: ModelRequest, query: _Query) -> Answer:
-    """To what was taken for small talk or for a question about the world."""
+    """The answer to what was classified as small talk or as a question about the world outside."""
     asks = _ASKS.search(query.question) is not None or _TELLS.match(query.question) is not None
     are_names = all(_NAME.fullmatch(term) for term in query.terms)
     if not asks and not are_names:
@@ -242,7 +242,7 @@ def _read_query(messages: Sequence[Message]) -> _Query:
     question = _text_of(messages[start]) if start is not None else ""
     terms = key_terms(question)
     if len(terms) < 2:
-        # "and the other one?" asks on about what was asked before (decision 23).
+        # A follow-up such as "and the other one?" concerns the previous question (decision 23).
         earlier = [message for message in messages[: start or 0] if message.get("role") == "user" and _text_of(message)]
         terms = tuple(dict.fromkeys((*terms, *(key_terms(_text_of(earlier[-1])) if earlier else ()))))
     own = messages[start + 1 :] if start is not None else ()
@@ -254,7 +254,7 @@ def _read_query(messages: Sequence[Message]) -> _Query:
 
 
 def _question_at(messages: Sequence[Message]) -> int | None:
-    """Where the query begins: the last thing that the user said, the control's notes apart (decision 24)."""
+    """The index of the user's last message, the control's notes excepted (decision 24)."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if message.get("role") != "user" or any(block.get("type") == "tool_result" for block in _blocks(message)):
@@ -328,7 +328,7 @@ def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
-    """What a message says, the control's notes apart."""
+    """The text of a message without the control's notes."""
     content = message.get("content")
     if isinstance(content, str):
         return without_notes(content)

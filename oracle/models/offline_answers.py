@@ -1,4 +1,4 @@
-"""What the embedded model says: an opening, quoted passages, and the signal that fits."""
+"""The answers of the offline model: an opening, quoted passages, and a signal."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,9 @@ class Answer:
     """An answer in parts.
 
     Args:
-        opening: what comes first.
-        passages: quoted after it, as far as there is room.
-        closing: what comes after them; may be empty.
+        opening: the first paragraph.
+        passages: quoted after it, as far as they fit.
+        closing: the last paragraph; may be empty.
         signal: the XML of the signal.
     """
 
@@ -34,7 +34,7 @@ class Answer:
     signal: str
 
     def render(self, *, max_chars: int) -> str:
-        """The whole text, the signal at its end, the passages cut to fit; a bound too small leaves the signal out."""
+        """The whole text with the signal at its end, the passages cut to fit; without signal if it does not fit."""
         if self.exceeds(max_chars):
             return f"{self.opening}\n\n{self.closing}".strip()[:max_chars]
         fixed = len(self.opening) + len(self.closing) + len(self.signal) + 8
@@ -50,12 +50,12 @@ class Answer:
         return "\n\n".join(parts)
 
     def exceeds(self, max_chars: int) -> bool:
-        """Whether not even the parts that must be said fit."""
+        """Whether the text does not fit even without passages."""
         return len(self.opening) + len(self.closing) + len(self.signal) + 8 > max_chars
 
 
 def conversation() -> Answer:
-    """To small talk, and to what only a language model can do."""
+    """The answer to small talk, and to what only a language model can do."""
     return Answer(
         f"{_SELF} I cannot hold a conversation, but I can look things up in the project's code and in the notes: "
         f"ask with words that are likely to stand there. {_HOW_TO}",
@@ -66,7 +66,7 @@ def conversation() -> Answer:
 
 
 def web_wanted(terms: Sequence[str]) -> Answer:
-    """To a question about the world outside."""
+    """The answer to a question about the world outside."""
     return Answer(
         f"{_SELF} I have nothing to search for this: it may ask for the web, for general knowledge, or for notes that "
         f"are not set up. {_HOW_TO}",
@@ -77,7 +77,7 @@ def web_wanted(terms: Sequence[str]) -> Answer:
 
 
 def still_wanted(terms: Sequence[str]) -> Answer:
-    """After other tools were offered to a question about the world outside."""
+    """The answer to a question about the world outside after further tools were offered."""
     return Answer("None of the tools that are offered now searches the web.", (), "", _web_signal(terms))
 
 
@@ -92,50 +92,51 @@ def _web_signal(terms: Sequence[str]) -> str:
 
 
 def search_wanted(terms: Sequence[str]) -> Answer:
-    """To a question that was offered no tool, though it may well be about the project: being stuck brings one."""
-    told = signal(
+    """The answer to a question that may be about the project, without search tools: `stuck` requests some."""
+    stuck = signal(
         "stuck",
         0.8,
         attempted=["answering without a search"],
         blocker=f"no search was offered for {' '.join(terms)}",
         suggestions=["offer the tools that read"],
     )
-    return Answer(f"{_SELF} I was offered no search for this question, so I ask for one.", (), "", told)
+    return Answer(f"{_SELF} I was offered no search for this question, so I ask for one.", (), "", stuck)
 
 
 def passages_found(
     passages: Sequence[Passage], *, missing: Sequence[str], coverage: float, was_stuck: bool = False
 ) -> Answer:
-    """To a question whose words were found.
+    """The answer to a question with matching passages.
 
     Args:
         passages: the best first.
-        missing: the words that none of them has.
-        coverage: the share of the words that they have together, 0 to 1.
-        was_stuck: it has said in this query already what it is.
+        missing: the terms that occur in none of them.
+        coverage: the share of the terms that occur in them, 0 to 1.
+        was_stuck: whether an earlier answer of this query has introduced the model.
     """
     place, further = passages[0].place.replace("`", ""), len(passages) - 1
-    found = f"{'Best' if coverage >= _FAIR_COVERAGE else 'Nearest'} match: `{place}`"
-    opening = f"{found}." if not further else f"{found}; {further} more {'follows' if further == 1 else 'follow'}."
+    match = f"{'Best' if coverage >= _FAIR_COVERAGE else 'Nearest'} match: `{place}`"
+    opening = f"{match}." if not further else f"{match}; {further} more {'follows' if further == 1 else 'follow'}."
     opening = opening if was_stuck else f"{_SELF} {opening}"
     closing = f"None of these passages mentions: {', '.join(missing)}." if 0 < len(missing) <= _MOST_MISSING else ""
     types = sorted({passage.source_type for passage in passages})
     if coverage < _FAIR_COVERAGE:
-        told = signal("partial_answer", 0.4, missing=f"passages about {', '.join(missing)}", caveat="weak matches only")
+        about = f"passages about {', '.join(missing)}"
+        found = signal("partial_answer", 0.4, missing=about, caveat="weak matches only")
     else:
         confidence = round(0.4 + 0.5 * coverage, 2)
-        told = signal("context_sufficient", confidence, sources_found=len(passages), source_types=types)
-    return Answer(opening, tuple(passages), closing, told)
+        found = signal("context_sufficient", confidence, sources_found=len(passages), source_types=types)
+    return Answer(opening, tuple(passages), closing, found)
 
 
 def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequence[str], *, was_stuck: bool) -> Answer:
-    """To a question of whose words nothing has anything.
+    """The answer to a question without matching passages.
 
     Args:
-        terms: the words.
+        terms: the terms of the question.
         attempted: the searches made.
         failed: the errors among them.
-        was_stuck: it has said so in this query before: now it lets go.
+        was_stuck: whether it was stuck in this query before; it then gives up.
     """
     words = ", ".join(terms) or "that"
     opening = f"I found nothing elsewhere about {words}." if was_stuck else f"{_SELF} I found nothing about {words}."
@@ -146,46 +147,44 @@ def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequen
         closing = "" if was_stuck and attempted else closing
         return Answer(opening, (), closing, signal("partial_answer", 0.6, missing=f"anything about {words}"))
     blocker = "the searches failed" if failed else f"nothing matches {words}"
-    told = signal("stuck", 0.8, attempted=list(attempted), blocker=blocker, suggestions=["search elsewhere"])
-    return Answer(opening, (), closing, told)
+    stuck = signal("stuck", 0.8, attempted=list(attempted), blocker=blocker, suggestions=["search elsewhere"])
+    return Answer(opening, (), closing, stuck)
 
 
 def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -> Answer:
-    """To a request to keep something.
+    """The answer to a request to save a note.
 
     Args:
-        content: what was to be kept.
-        done: the tool, its arguments, its result and whether that is an error; `None` if it could not be called.
+        content: the text of the note.
+        done: the tool, its arguments, its result and whether that is an error; `None` if no tool could be called.
     """
     if done is None or done[3]:
         why = "no tool could be called any more" if done is None else _one_line(done[2])
-        told = signal("partial_answer", 0.7, missing="the note was not saved", caveat=why)
-        return Answer(f"{_SELF} I could not save that: {why}", (), "", told)
+        failed = signal("partial_answer", 0.7, missing="the note was not saved", caveat=why)
+        return Answer(f"{_SELF} I could not save that: {why}", (), "", failed)
     name, arguments, _, _ = done
     where = (
         f"the thread `{arguments.get('thread')}`" if name == "thread_push" else f"the note `{arguments.get('path')}`"
     )
     kind: SourceType = "thread" if name == "thread_push" else "vault"
     note = Passage(str(arguments.get("thread") or arguments.get("path")), kind, None, "", _lines(content), 0)
-    told = signal("context_sufficient", 0.9, sources_found=1, source_types=[kind])
-    return Answer(f"{_SELF} I have put this down in {where}, word for word.", (note,), "", told)
+    stored = signal("context_sufficient", 0.9, sources_found=1, source_types=[kind])
+    return Answer(f"{_SELF} I have saved this in {where}, word for word.", (note,), "", stored)
 
 
 def too_much(passages: Sequence[Passage]) -> Answer:
-    """To a request to change something, beyond putting down what was said."""
-    opening = (
-        f'{_SELF} I can put down what you dictate ("remember that …"), but I cannot write or change anything else.'
-    )
+    """The answer to a request to write or change anything other than a dictated note."""
+    opening = f'{_SELF} I can save what you dictate ("remember that …"), but I cannot write or change anything else.'
     if passages:
         opening += " These passages may be the ones that you mean."
-    told = signal(
+    wanted = signal(
         "need_capability",
         0.9,
         capability="language_model",
         reason="the request takes writing or editing",
         workaround="set ANTHROPIC_API_KEY, or dictate the text",
     )
-    return Answer(opening, tuple(passages), _HOW_TO, told)
+    return Answer(opening, tuple(passages), _HOW_TO, wanted)
 
 
 def signal(kind: str, confidence: float, **fields: object) -> str:
@@ -202,5 +201,5 @@ def _lines(text: str) -> tuple[tuple[int | None, str], ...]:
 
 
 def _one_line(text: str) -> str:
-    """A tool's error on one line, in which nothing is markup."""
+    """A tool's error on one line and without markup."""
     return " ".join(text.replace("<", "(").replace("`", "'").split())[:200]

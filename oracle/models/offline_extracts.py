@@ -1,7 +1,7 @@
-"""Passages out of tool results: read from their text, ranked by a question's words, shown as quotations.
+"""Passages in tool results: parsed from their text, ranked by the terms of a question, rendered as quotations.
 
-The tools write for a model to read: hits begin with `path:line (score 3.20)` or `path — title (score 1.10)`, lines of
-files with their number (`> 12 | text`), a page of a file with `path, lines 3-9 of 236`. The rest is skipped.
+The tools write text for a model: a hit begins with `path:line (score 3.20)` or `path — title (score 1.10)`, a line of a
+file with its number (`> 12 | text`), a page of a file with `path, lines 3-9 of 236`. Other text is skipped.
 """
 
 import re
@@ -17,7 +17,7 @@ _MAX_PAGE_LINES = 16
 _MAX_PER_FILE = 2
 _MAX_HEADING_CHARS = 1000
 _WORTH_QUOTING = 0.45
-"""Of the best passage's fit, or of the best score that the search gave; what fits less is noise beside it."""
+"""The least share of the best passage's fit, or of the search's best score, that a quoted passage has."""
 
 _HIT = re.compile(
     r"(?P<path>[^\s|>\[][^\n]*?)(?::(?P<line>\d{1,9}))?(?: — (?P<title>[^\n]*?))? \(score (?P<score>\d+(?:\.\d+)?)\)"
@@ -41,12 +41,12 @@ class Passage:
     """A passage of a file or note.
 
     Args:
-        path: where it is from.
-        source_type: which tool's root the path is in.
-        line: the line to cite, from 1; `None` where the tool told none.
-        title: of a note; empty if untold.
-        lines: the text, line by line, with their numbers where told.
-        rank: its place among the passages of its result, from 0.
+        path: the file or note.
+        source_type: the kind of tool that found it.
+        line: the line to cite, from 1; `None` if the tool reported none.
+        title: of a note; empty if the tool reported none.
+        lines: the text, line by line, with line numbers if the tool reported them.
+        rank: its position among the passages of its result, from 0.
         score: the tool's own, comparable within its kind; `None` for a page that was read.
     """
 
@@ -60,7 +60,7 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """`path:line`, or the path where there is no line."""
+        """`path:line`, or the path if there is no line."""
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
     @property
@@ -74,7 +74,7 @@ class Passage:
 
 
 def read_passages(text: str, source_type: SourceType, *, first_rank: int = 0) -> list[Passage]:
-    """The passages in a tool's result, in its order; none if it has none or is of another shape."""
+    """The passages in a tool's result, in its order; empty if the text has another format."""
     found: list[Passage] = []
     for heading, lines in _blocks(text):
         passage = _passage(heading, lines, source_type, rank=first_rank + len(found))
@@ -84,15 +84,15 @@ def read_passages(text: str, source_type: SourceType, *, first_rank: int = 0) ->
 
 
 def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: int) -> list[Passage]:
-    """The passages that fit best, best first, pages cut to their best lines; none overlaps another.
+    """The passages that fit best, best first, pages cut to their best lines, without overlaps.
 
-    What one tool has ranked stays in its order, for it knows how rare each word is and where else it stands; between
-    the tools the words decide.
+    The passages of one tool stay in its order, because it knows how rare each word is. Between the tools the number of
+    matching terms decides.
 
     Args:
         passages: from all tools of a query, each tool's in its order.
         wanted: the question's terms.
-        limit: how many at most.
+        limit: the largest number of passages.
     """
     queues: dict[SourceType, list[Passage]] = {}
     for passage in passages:
@@ -114,7 +114,7 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
 
 
 def _worth_quoting(queue: Sequence[Passage], wanted: Sequence[str]) -> list[Passage]:
-    """Of one tool's passages those that are no noise beside its best."""
+    """The passages of one tool that are close enough to its best one."""
     scores = [passage.score for passage in queue if passage.score is not None]
     if queue[0].source_type == "code" and scores:
         return [passage for passage in queue if passage.score is None or passage.score >= _WORTH_QUOTING * max(scores)]
@@ -123,7 +123,7 @@ def _worth_quoting(queue: Sequence[Passage], wanted: Sequence[str]) -> list[Pass
 
 
 def quotation(passage: Passage, *, max_chars: int) -> str:
-    """The passage under its place, fenced so that nothing in it is taken for anything but a quotation."""
+    """The passage below its place, in a fence that nothing in it can close."""
     body: list[str] = []
     total = 0
     for line in textwrap.dedent(passage.text).split("\n"):
@@ -141,7 +141,7 @@ def quotation(passage: Passage, *, max_chars: int) -> str:
 
 
 def _heading(line: str) -> re.Match[str] | None:
-    # The bound is not only tidy: a line of a megabyte must not be matched against a pattern with two lazy parts.
+    # A line of a megabyte must not be matched against a pattern with two lazy parts.
     if len(line) > _MAX_HEADING_CHARS:
         return None
     return (line.endswith(")") and _HIT.fullmatch(line)) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
@@ -163,10 +163,10 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
 
 
 def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceType, *, rank: int) -> Passage | None:
-    told = heading.groupdict()
+    fields = heading.groupdict()
     body: list[tuple[int | None, str]] = []
-    if told.get("text") is not None:
-        body.append((int(told["line"]), told["text"]))
+    if fields.get("text") is not None:
+        body.append((int(fields["line"]), fields["text"]))
     for line in lines:
         found = _NUMBERED.fullmatch(line)
         if found is not None:
@@ -177,25 +177,25 @@ def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceTy
         body.pop()
     while body and not body[0][1].strip():
         body.pop(0)
-    number = told.get("line") or told.get("first")
-    if not body and not told.get("title"):
+    number = fields.get("line") or fields.get("first")
+    if not body and not fields.get("title"):
         return None
     return Passage(
-        path=told["path"],
+        path=fields["path"],
         source_type=source_type,
         line=int(number) if number else next((at for at, _ in body if at is not None), None),
-        title=(told.get("title") or "").strip(),
+        title=(fields.get("title") or "").strip(),
         lines=tuple(body),
         rank=rank,
-        score=float(told["score"]) if told.get("score") else None,
+        score=float(fields["score"]) if fields.get("score") else None,
     )
 
 
 def _fit(passage: Passage, wanted: Sequence[str]) -> float:
-    """How well it fits: the words it has, more if it defines something with them or is the file they name.
+    """How well the passage fits: the number of terms, with a bonus for definitions and for the file that a term names.
 
-    The tool's own ranking counts too: it knows how rare each word is. Tests repeat the words of what they test, so they
-    stand behind it, unless the question is about tests.
+    The tool's own ranking counts as well, because it knows how rare each word is. Tests repeat the words of what they
+    test, so they get a penalty unless the question is about tests.
     """
     score = float(len(passage.terms(wanted)))
     score += 0.5 * sum(len(matched(text, wanted)) for _, text in passage.lines[:40] if _DEFINITION.match(text))
@@ -206,7 +206,7 @@ def _fit(passage: Passage, wanted: Sequence[str]) -> float:
 
 
 def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
-    """The passage cut to the run of lines with most of the words in it, of a page that was read whole."""
+    """The passage; a page that was read is cut to the consecutive lines with the most terms."""
     lines = passage.lines
     if passage.score is not None or len(lines) <= _MAX_PAGE_LINES:
         return passage
@@ -221,7 +221,7 @@ def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
 
 def _window_fit(fits: Sequence[frozenset[str]]) -> float:
     together = frozenset[str]().union(*fits)
-    # Words near the beginning of the window count a little more: a definition belongs to its top.
+    # Terms near the beginning of the window count slightly more, because definitions belong there.
     return len(together) + sum(len(fit) * (1 - index / 20) for index, fit in enumerate(fits)) / 20
 
 
@@ -233,7 +233,7 @@ def _overlap(first: Passage, second: Passage) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A title on one line, in which nothing is markup."""
+    """A title on one line and without markup."""
     return re.sub(r"[<>`*\[\]]", "", " ".join(text.split()))[:120]
 
 

@@ -1,11 +1,11 @@
-"""The language model behind a small protocol: a request goes in, events of one turn come out.
+"""The protocol of a language model: a request in, the events of one turn out.
 
 Rules:
 
 - Messages have the shape of the Anthropic Messages API (`{"role": …, "content": str | [block, …]}`), because its blocks
-  (signed thinking, server tools) must go back to the provider as they came. Other providers translate.
+  (signed thinking, server tools) must go back to the provider unmodified. Adapters of other providers translate.
 - `stream` yields events as they arrive and ends with exactly one `TurnEnded`, or raises `ModelError`.
-- Closing the iterator (or cancelling the task in it) closes the provider's connection at once.
+- Closing the iterator, or cancelling the task that reads it, closes the provider's connection immediately.
 """
 
 from collections.abc import AsyncGenerator, Mapping
@@ -19,13 +19,13 @@ Message = Mapping[str, Any]
 StopReason = Literal[
     "end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal", "model_context_window_exceeded", "broken"
 ]
-"""Why a turn ended. `broken`: the stream ended without saying why.
-`pause_turn` never gets here: the adapter goes on."""
+"""Why a turn ended. `broken`: the stream ended without a stop reason.
+`pause_turn` does not occur: the adapter continues the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as the model sees it: `input_schema` is a JSON Schema of type object."""
+    """A tool as it is offered to the model: `input_schema` is a JSON Schema of type object."""
 
     name: str
     description: str
@@ -34,21 +34,21 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything that one turn needs.
+    """The request for one turn.
 
     Args:
-        system: the composed prompt; the same for all turns of a query, so that the provider's cache holds.
+        system: the composed prompt; the same in all turns of a query, so that the provider's cache stays valid.
         messages: the conversation, ending with a user message.
-        tools: offered in this turn, in an order to which later turns of the query only add.
-        tool_choice: `none`: the model cannot call tools (they stay listed). A change voids the provider's cache of the
-            messages.
-        wrap_up: no tool call of this turn will be run, as a note in the messages says too; for models that read none.
-        max_tokens: bound on the output, thinking included; at least 1.
-        thinking_tokens: how much of it may be thinking; 0 turns thinking off.
-        web_search: offer the provider's own web search, where it has one.
+        tools: the offered tools; later turns of the query only append to them.
+        tool_choice: with `none` the model cannot call tools, which stay listed. A change invalidates the provider's
+            cache of the messages.
+        wrap_up: tool calls of this turn are not run; a note in the messages says so, too, and models that do not read
+            notes use this.
+        max_tokens: the limit on the output, thinking included; at least 1.
+        thinking_tokens: the part of it that may be thinking; 0 turns thinking off.
+        web_search: offer the provider's own web search, if it has one.
         model: the provider's name for the model; `None` means the adapter's default.
-        time_left_s: until the query's deadline, when the request is made: as long may a busy provider be waited for;
-            `None` if there is no deadline.
+        time_left_s: seconds until the query's deadline, which bounds the retries; `None` if there is no deadline.
     """
 
     system: str
@@ -65,7 +65,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one turn as the provider reported them; `None` where it reported nothing."""
+    """The tokens of one turn as reported by the provider; `None` if not reported."""
 
     input_tokens: int | None = None
     cache_creation_tokens: int = 0
@@ -74,19 +74,19 @@ class Usage:
 
     @property
     def billed_input(self) -> int | None:
-        """Input as the token budget counts it: cache reads are free."""
+        """The input that the token budget counts: all of it except cache reads."""
         return None if self.input_tokens is None else self.input_tokens + self.cache_creation_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A finished tool call.
+    """A complete tool call.
 
     Args:
         id: the provider's id, unique in the query.
-        name: the tool, as the model wrote it.
+        name: the tool, as written by the model.
         arguments: the decoded JSON object; empty if `malformed`.
-        malformed: why the arguments are no JSON object; `None` when they are.
+        malformed: why the arguments are not a JSON object; `None` if they are.
     """
 
     id: str
@@ -111,14 +111,14 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallRequested:
-    """The model wants a tool run."""
+    """The model calls a tool."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class ServerToolCalled:
-    """The provider runs a tool of its own (web search)."""
+    """The provider runs one of its own tools (web search)."""
 
     id: str
     name: str
@@ -127,7 +127,7 @@ class ServerToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ServerToolReturned:
-    """What the provider's own tool brought, as text for the user."""
+    """The result of the provider's own tool, as text for the user."""
 
     tool_call_id: str
     text: str
@@ -137,30 +137,30 @@ class ServerToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class SourceCited:
-    """The model cites a source (of the provider's own search) for what it has just said."""
+    """The model cites a source of the provider's own search for the preceding text."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Usage known so far; the last one before an interruption counts."""
+    """The usage so far; if the turn is interrupted, the last report counts."""
 
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The turn is over.
+    """The turn is complete.
 
     Args:
-        stop_reason: why.
+        stop_reason: why it ended.
         usage: of the whole turn.
-        content: the assistant's content blocks, to be sent back as they are within this query; they never end in
-            thinking, which no provider takes back there.
+        content: the assistant's content blocks, to be sent back unmodified within this query; they never end in
+            thinking, which the provider would reject.
         model: the model that answered.
-        stop_detail: the provider's own explanation, where it gives one (of a refusal).
-        request_ids: the provider's names for the requests that the turn took, for its support.
+        stop_detail: the provider's explanation of the stop reason, if any (of a refusal).
+        request_ids: the provider's ids of the turn's requests, for its support.
     """
 
     stop_reason: StopReason
@@ -188,7 +188,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that `done.model_used` shows until a turn has told a better one."""
+        """The name for `done.model_used` until a turn reports the model."""
         ...
 
     @property
@@ -200,24 +200,24 @@ class Model(Protocol):
         """Run one turn.
 
         Raises:
-            ModelError: the provider failed or refused.
+            ModelError: the provider failed or refused the request.
         """
         ...
 
     async def aclose(self) -> None:
-        """Release connections."""
+        """Close the connections."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFault:
-    """What went wrong (decision 33).
+    """A failure, described for the user and for the operator (decision 33).
 
     Args:
-        error_type: what kind of failure it is, for clients.
-        message: for the user: what happened and what they can do; no names of settings, keys or hosts.
-        cause: for the operator: what went wrong, in the provider's words, and what to check; empty if the message
-            says all there is. No secrets.
+        error_type: the kind of failure, for clients.
+        message: for the user: what happened and what to do; without names of settings, keys or hosts.
+        cause: for the operator: the failure in the provider's words, and what to check; empty if there is no more to
+            say than `message`. No secrets.
         detail: for the operator: status, the provider's type of error, model, request id.
     """
 
@@ -228,7 +228,7 @@ class ModelFault:
 
 
 class ModelError(UpstreamError):
-    """The provider failed; `fault` says how. The exception's own text is the operator's."""
+    """The provider failed; `fault` describes how. The exception's text is for the operator."""
 
     def __init__(self, fault: ModelFault) -> None:
         super().__init__(fault.cause or fault.message)

@@ -1,4 +1,4 @@
-"""Doubles for tests, part of the product: a model that follows a script, and a provider that does so over the wire."""
+"""Public test doubles: a scripted model, and a provider that plays the same scripts over the wire."""
 
 from oracle.testing.provider import Disturbed, HttpError, RecordedRequest, Reply, StandInProvider
 from oracle.testing.provider_cache import CacheUse, PromptCache

@@ -1,15 +1,15 @@
-"""A stand-in for the model provider: a server on loopback that speaks the Anthropic Messages API, as a script says.
+"""A stand-in for the model provider: a loopback server that implements the Anthropic Messages API and plays a script.
 
-For tests that want the real SDK, the real wire and real faults without a vendor:
+For tests with the real SDK, real HTTP and real faults, without the provider:
 
     async with StandInProvider([ScriptedTurn(text="Hello")]) as provider:
         model = AnthropicModel(api_key="test", base_url=provider.url)
 
 Rules:
 
-- One reply of the script per request that is well-formed; one that is not gets a 400 that says why, and uses up none.
-- It never waits for time to pass: what must be held is held by an event.
-- It records every request, and whether the reader went away before the answer was whole.
+- Each valid request gets the next reply of the script; an invalid one gets a 400 with the reason, and no reply.
+- Replies wait for events, never for time, unless a turn has a `delay_s`.
+- Every request is recorded, and whether the client disconnected before the end of the response.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"
 
 @dataclass(slots=True)
 class RecordedRequest:
-    """A request as it came.
+    """A received request.
 
     Args:
-        path: with its query, such as `/v1/messages`.
+        path: with its query string, such as `/v1/messages`.
         headers: by lower-case name.
         body: the JSON object.
-        id: as the answer's header `request-id` names it.
-        complaint: why it was refused; `None` if it was well-formed.
-        cached: what its input was, where the provider has a cache and has answered.
-        disconnected: set when the reader went away before the answer was whole.
-        finished: set when the answer was sent whole, or the connection is gone.
+        id: the value of the response's header `request-id`.
+        complaint: why it was rejected; `None` if it was valid.
+        cached: its input by cache use, if the provider has a cache and has answered.
+        disconnected: set when the client disconnected before the end of the response.
+        finished: set when the response was sent completely, or the connection was lost.
     """
 
     path: str
@@ -59,13 +59,11 @@ class StandInProvider:
     """The server; use it as an async context manager.
 
     Args:
-        turns: what the requests are answered with, in their order; it may be endless.
-        api_key: the only key that is let in; `None` lets every one in.
-        models: the models that exist; `None` means all.
-        validates: whether requests are checked as the provider checks them.
-        betas: the values of the header `anthropic-beta` that are taken; a gateway may know none.
-        has_web_search: whether the organisation has switched the provider's web search on.
-        cache: the prompt cache; with one, turns that name no usage report what they read and wrote of it.
+        turns: the replies to the requests, in order; may be endless.
+        api_key: the only valid key; `None` accepts every key.
+        betas: the accepted values of the `anthropic-beta` header; a gateway may know none.
+        has_web_search: whether the organisation has enabled the provider's web search.
+        cache: the prompt cache; with it, turns without a usage report their cache use.
     """
 
     def __init__(
@@ -73,16 +71,12 @@ class StandInProvider:
         turns: Iterable[Reply] = (),
         *,
         api_key: str | None = None,
-        models: Collection[str] | None = None,
-        validates: bool = True,
         betas: Collection[str] = KNOWN_BETAS,
         has_web_search: bool = True,
         cache: PromptCache | None = None,
     ) -> None:
         self._turns: Iterator[Reply] = iter(turns)
         self._api_key = api_key
-        self._models = models
-        self._validates = validates
         self._betas = frozenset(betas)
         self._has_web_search = has_web_search
         self._cache = cache
@@ -91,18 +85,18 @@ class StandInProvider:
         self._connections: set[asyncio.Task[None]] = set()
         self._arrived = asyncio.Condition()
         self.requests: list[RecordedRequest] = []
-        """Every request to the Messages API, refused ones too, oldest first."""
+        """Every request to the Messages API, including rejected ones, oldest first."""
 
     @property
     def url(self) -> str:
-        """The base address for the SDK."""
+        """The base URL for the SDK."""
         if self._server is None:
             raise RuntimeError("the stand-in provider is not running; use it with `async with`")
         host, port = self._server.sockets[0].getsockname()[:2]
         return f"http://{host}:{port}"
 
     def play(self, turns: Iterable[Reply]) -> None:
-        """Answer from now on with these; they may look at `bodies`, whose last is the request to be answered."""
+        """Replace the remaining replies; an iterator can read `bodies`, whose last item is the current request."""
         self._turns = iter(turns)
 
     @property
@@ -111,13 +105,13 @@ class StandInProvider:
         return [request.body for request in self.requests]
 
     async def wait_request(self, count: int = 1) -> RecordedRequest:
-        """Wait until `count` requests have come; the last of them."""
+        """Wait until `count` requests have arrived; returns the last of them."""
         async with self._arrived:
             await self._arrived.wait_for(lambda: len(self.requests) >= count)
         return self.requests[count - 1]
 
     async def wait_disconnected(self, count: int = 1) -> RecordedRequest:
-        """Wait until the reader of request number `count` has gone away in the middle of the answer."""
+        """Wait until the client of request number `count` has disconnected during the response."""
         request = await self.wait_request(count)
         await request.disconnected.wait()
         return request
@@ -146,7 +140,7 @@ class StandInProvider:
             while await self._serve_request(reader, writer, gone):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            # The reader is gone or the server closes; the task ends here, and nobody waits for its result.
+            # The client has disconnected or the server is closing; nothing awaits the result of this task.
             writer.transport.abort()
         finally:
             self._connections.discard(task)
@@ -157,7 +151,7 @@ class StandInProvider:
     async def _serve_request(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gone: asyncio.Event
     ) -> bool:
-        """Answer one request; whether another may follow on the connection."""
+        """Answer one request; returns whether the connection stays open."""
         head = await _read_head(reader)
         if head is None:
             return False
@@ -186,16 +180,15 @@ class StandInProvider:
             request.finished.set()
 
     def _check(self, request: RecordedRequest) -> None:
-        if self._validates:
-            request.complaint = complaint(
-                request.body,
-                betas=request.headers.get("anthropic-beta", ""),
-                known_betas=self._betas,
-                has_web_search=self._has_web_search,
-            )
+        request.complaint = complaint(
+            request.body,
+            betas=request.headers.get("anthropic-beta", ""),
+            known_betas=self._betas,
+            has_web_search=self._has_web_search,
+        )
 
     def _use_cache(self, request: RecordedRequest) -> None:
-        """The answer begins: what the request reads and writes is settled."""
+        """Look up and update the cache, at the start of the response."""
         if self._cache is not None:
             found = self._cache.look_up(request.body, workspace=_key_of(request))
             request.cached = found.use
@@ -204,9 +197,6 @@ class StandInProvider:
     def _reply(self, request: RecordedRequest) -> Reply:
         if self._api_key is not None and _key_of(request) != self._api_key:
             return HttpError("authentication_error", "invalid x-api-key")
-        model = request.body.get("model")
-        if self._models is not None and model not in self._models:
-            return HttpError("not_found_error", f"model: {model}")
         if request.complaint is not None:
             return HttpError("invalid_request_error", request.complaint)
         reply = next(self._turns, None)
@@ -264,7 +254,7 @@ class StandInProvider:
 
 
 class _Connection(asyncio.StreamReaderProtocol):
-    """A connection that tells when the other side goes away, without reading ahead."""
+    """A connection that detects when the client disconnects, without reading ahead."""
 
     def __init__(
         self,
@@ -275,12 +265,12 @@ class _Connection(asyncio.StreamReaderProtocol):
         self._gone = gone
 
     def eof_received(self) -> bool:
-        """The other side says that it sends no more: it has closed."""
+        """The client has closed the connection."""
         self._gone.set()
         return bool(super().eof_received())
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
+        """The connection was lost."""
         self._gone.set()
         super().connection_lost(exc)
 
@@ -317,8 +307,8 @@ async def _chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def _send(writer: asyncio.StreamWriter, error: HttpError, request_id: str = "req_standin") -> None:
-    told = {"type": "error", "error": {"type": error.error_type, "message": error.message}, "request_id": request_id}
-    body = (json.dumps(told) if error.body is None else error.body).encode()
+    report = {"type": "error", "error": {"type": error.error_type, "message": error.message}, "request_id": request_id}
+    body = (json.dumps(report) if error.body is None else error.body).encode()
     status = error.http_status
     headers = {
         "content-type": "application/json" if error.body is None else "text/html",

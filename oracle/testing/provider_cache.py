@@ -1,14 +1,14 @@
-"""The provider's prompt cache, as its table of what invalidates what says (platform.claude.com, "Prompt caching").
+"""The provider's prompt cache, with its documented invalidation rules (platform.claude.com, "Prompt caching").
 
-- A prefix is cached at a mark: tools, then system prompt, then messages. It is the exact text that counts.
-- A change of a level voids that level and those after it. Tool definitions and the model void everything; the web
-  search and citation switches and the speed void system prompt and messages; `tool_choice`, images, and the
-  parameters of thinking (effort among them) void the messages.
-- From each mark the provider looks back over at most 20 blocks, the marked one included, for what was cached before.
-- A prefix below the model's minimum is not cached, without a word.
-- An entry lives 5 minutes or an hour from its last use. It can be read once the answer to its request has begun.
-- On older models the thinking of earlier turns leaves the context when the user speaks again, and with it what was
-  cached behind.
+- A prefix is cached at a mark: tools, then system prompt, then messages. The text must match exactly.
+- A change of a level invalidates that level and those after it. Tool definitions and the model invalidate everything;
+  the switches for web search and citations and the speed invalidate system prompt and messages; `tool_choice`, images,
+  and the parameters of thinking (including effort) invalidate the messages.
+- From each mark the provider looks back over at most 20 blocks, the marked one included, for a cached prefix.
+- A prefix below the model's minimum is silently not cached.
+- An entry lives 5 minutes or an hour from its last use. It can be read once the response to its request has begun.
+- On older models the thinking of earlier turns leaves the context with the next user message, which invalidates the
+  cache after it.
 - Entries belong to a workspace: here, to an API key.
 
 Tokens are `ceil(characters / 4)` of a block's JSON; the provider's own count differs.
@@ -35,7 +35,7 @@ _SERVER_TOOLS = ("web_search_", "web_fetch_", "code_execution_")
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """What a request's input was, in tokens, as `usage` reports it."""
+    """The input of a request by cache use, in tokens, as in the provider's `usage`."""
 
     input_tokens: int
     creation_tokens: int
@@ -44,7 +44,7 @@ class CacheUse:
 
     @property
     def whole(self) -> int:
-        """All of the input."""
+        """The whole input."""
         return self.input_tokens + self.creation_tokens + self.read_tokens
 
 
@@ -56,7 +56,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """A block of a request: the prefix that ends with it, that prefix's tokens, and its mark."""
+    """A block of a request: the digest and the tokens of the prefix that ends with it, and its mark."""
 
     prefix: str
     tokens: int
@@ -65,13 +65,13 @@ class _Position:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What a request finds in the cache; `commit` puts in what it brings, once its answer begins."""
+    """The cache use of a request; `commit` adds its marked prefixes to the cache."""
 
     use: CacheUse
     _commit: Callable[[], None]
 
     def commit(self) -> None:
-        """The answer begins: what the request's marks cover can be read from now on."""
+        """Add the marked prefixes to the cache, at the start of the response."""
         self._commit()
 
 
@@ -87,7 +87,7 @@ class PromptCache:
     _entries: dict[str, _Entry] = field(default_factory=dict)
 
     def look_up(self, body: Body, *, workspace: str) -> Lookup:
-        """What of the request is cached; used entries live on."""
+        """Look up a request; extends the lifetime of the entries that it uses."""
         positions = list(_positions(body, workspace))
         marks = [index for index, position in enumerate(positions) if position.ttl is not None]
         hit = max((self._find(positions, mark) for mark in marks), default=-1)
@@ -101,7 +101,7 @@ class PromptCache:
         return Lookup(use, lambda: self._write([positions[index] for index in written]))
 
     def _find(self, positions: Sequence[_Position], mark: int) -> int:
-        """The longest cached prefix within reach of a mark; -1 if there is none."""
+        """The index of the longest cached prefix that a mark can reach; -1 if there is none."""
         for index in range(mark, max(-1, mark - LOOK_BACK_BLOCKS), -1):
             entry = self._entries.get(positions[index].prefix)
             if entry is not None and entry.expires_s > self.now():
@@ -116,7 +116,7 @@ class PromptCache:
 
 
 def estimated_tokens(value: object) -> int:
-    """Tokens of a block or a text: a quarter of its characters."""
+    """The tokens of a block or a text: a quarter of its characters."""
     text = value if isinstance(value, str) else json.dumps(unmarked(value), ensure_ascii=False)
     return estimate_tokens(len(text))
 
@@ -136,7 +136,7 @@ def _positions(body: Body, workspace: str) -> Iterator[_Position]:
 
 
 def _leveled(body: Body) -> Iterator[tuple[Level, str, Body]]:
-    """The blocks that the model reads, by level: the provider's own tools are a switch of the system prompt."""
+    """The blocks in the model's context, by level; the provider's own tools belong to the system level."""
     forgotten = _forgotten_thinking(body)
     blocks = list(request_blocks(body))
     for level in _LEVELS:
@@ -153,21 +153,21 @@ def _level(place: str, block: Body) -> Level:
 
 
 def _forgotten_thinking(body: Body) -> set[str]:
-    """The places of thinking that older models no longer see once the user has spoken again."""
+    """The places of thinking that leaves the context of older models with the next user message."""
     messages = body.get("messages") or ()
     if model_facts(str(body.get("model"))).keeps_thinking:
         return set()
-    spoken = max((index for index, message in enumerate(messages) if _is_users_word(message)), default=0)
-    return {place for place, block in message_blocks(messages[:spoken]) if block.get("type") in THINKING}
+    last = max((index for index, message in enumerate(messages) if _is_user_message(message)), default=0)
+    return {place for place, block in message_blocks(messages[:last]) if block.get("type") in THINKING}
 
 
-def _is_users_word(message: Body) -> bool:
-    """Whether the user says something besides the results of tools."""
+def _is_user_message(message: Body) -> bool:
+    """Whether the message contains more than tool results."""
     return message.get("role") == "user" and any(block.get("type") != "tool_result" for block in blocks_of(message))
 
 
 def _switches(body: Body, level: Level) -> object:
-    """What besides its own blocks voids a level."""
+    """The parameters that invalidate a level in addition to its own blocks."""
     if level == "tools":
         return None
     blocks = [block for _, block in message_blocks(body.get("messages") or ())]

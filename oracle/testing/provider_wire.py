@@ -1,4 +1,4 @@
-"""What the stand-in provider answers, as data, and that as the server-sent events of the Anthropic Messages API."""
+"""The replies of the stand-in provider, as data and as server-sent events of the Anthropic Messages API."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from oracle.testing.script import ScriptedSearch, ScriptedTurn
 Event = Mapping[str, Any]
 
 _JSON_PIECE_CHARS = 7
-"""Tool arguments come in pieces that end anywhere, also in the middle of a word."""
+"""The length of the pieces of tool arguments, which may end inside a word."""
 
 _STATUS_OF_TYPE: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -35,14 +35,14 @@ _TYPE_OF_FAULT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class HttpError:
-    """The request is refused before anything is streamed.
+    """An error response in place of a stream.
 
     Args:
-        error_type: the provider's word, such as `rate_limit_error`.
-        message: its explanation.
-        status: `None` means the one that belongs to the type.
-        headers: further ones, such as `retry-after`.
-        body: the whole body, in place of the JSON object (a proxy's page of HTML).
+        error_type: the provider's type, such as `rate_limit_error`.
+        message: the provider's message.
+        status: `None` means the status of the type.
+        headers: additional headers, such as `retry-after`.
+        body: the whole body, in place of the JSON object (such as a proxy's HTML page).
     """
 
     error_type: str = "api_error"
@@ -53,24 +53,24 @@ class HttpError:
 
     @property
     def http_status(self) -> int:
-        """The status that is sent."""
+        """The HTTP status."""
         return self.status if self.status is not None else _STATUS_OF_TYPE.get(self.error_type, 500)
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """A turn that goes wrong, or waits, on its way.
+    """A turn whose stream fails or waits.
 
     Args:
-        turn: what would have been said.
+        turn: the undisturbed turn.
         how: what happens after the first `after` events. `reset`: the connection is lost. `early_end`: the response
-            ends as if nothing were missing. `error_event`: the provider says `error_type` in the stream. `hang`:
-            nothing comes any more. `wait`: nothing comes until `gate` is set, then the rest.
-        after: events that are sent before; `None` means all that have content (none that say how the message ended).
+            ends regularly, but too early. `error_event`: the stream reports `error_type`. `hang`: no data follows.
+            `wait`: the rest follows once `gate` is set.
+        after: the number of events sent before; `None` means all events of the content.
         gate: for `wait`.
         error_type: for `error_event`.
         message: for `error_event`.
-        garbage: for `early_end`: bytes that are sent last.
+        garbage: for `early_end`: the last bytes sent.
     """
 
     turn: ScriptedTurn
@@ -83,15 +83,15 @@ class Disturbed:
 
     def __post_init__(self) -> None:
         if self.how == "wait" and self.gate is None:
-            raise ValueError("how is 'wait', but gate is None; it must be the event that lets the rest go")
+            raise ValueError("how is 'wait', but gate is None; it must be the event that releases the rest")
 
 
 Reply = ScriptedTurn | HttpError | Disturbed
-"""What a request is answered with. A `ScriptedTurn` is played as it says, its `fault` and `hang` included."""
+"""The reply to a request. A `ScriptedTurn` is played with its `fault` and `hang`."""
 
 
 def as_disturbed(turn: ScriptedTurn) -> ScriptedTurn | HttpError | Disturbed:
-    """The turn, or what its own `fault`, `hang` and `broken` mean on the wire."""
+    """The turn, or the equivalent of its `fault`, `hang` or `broken` on the wire."""
     if turn.fault is not None:
         return _faulty(turn, turn.fault)
     if turn.hang:
@@ -102,14 +102,14 @@ def as_disturbed(turn: ScriptedTurn) -> ScriptedTurn | HttpError | Disturbed:
 def message_events(
     turn: ScriptedTurn, *, number: int, model: str, sign: Callable[[str], str], cached: CacheUse | None = None
 ) -> tuple[list[Event], list[Event]]:
-    """The events of a message: those up to the end of its content, and those that end it.
+    """The events of a message: those up to the end of its content, and those after it.
 
     Args:
-        turn: what is said.
+        turn: the turn to send.
         number: the turn's position in the script, from 1; for the ids.
-        model: the model that was asked for.
-        sign: makes the signature of a text of thinking.
-        cached: what the input was, for a turn that does not say it itself.
+        model: the requested model.
+        sign: returns the signature of a text of thinking.
+        cached: the cache use, for a turn without a usage.
     """
     started, output_tokens = _usage(turn, cached)
     message: dict[str, Any] = {
@@ -156,14 +156,13 @@ def _faulty(turn: ScriptedTurn, fault: ModelFault) -> HttpError | Disturbed:
     message = fault.message
     if fault.error_type == "context_too_large":
         message = f"prompt is too long: 210000 tokens > 200000 maximum ({message})"
-    said = turn.text_pieces or turn.thinking or turn.tool_calls or turn.searches or turn.late_thinking
-    if said:
+    if turn.text_pieces or turn.thinking or turn.tool_calls or turn.searches or turn.late_thinking:
         return Disturbed(turn, "error_event", error_type=error_type, message=message)
     return HttpError(error_type, message)
 
 
 def _usage(turn: ScriptedTurn, cached: CacheUse | None) -> tuple[dict[str, Any], int]:
-    """The `usage` that a message starts with, and its output tokens at the end."""
+    """The `usage` at the start of a message, and the output tokens at its end."""
     usage = turn.usage
     if usage is None and cached is not None:
         creation = {
@@ -203,7 +202,7 @@ def _thinking_block(pieces: tuple[str, ...], sign: Callable[[str], str]) -> tupl
 
 
 def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iterator[tuple[Event, list[Event]]]:
-    """Each content block as it starts, and its deltas."""
+    """The start and the deltas of each content block."""
     if turn.thinking:
         yield _thinking_block(turn.thinking_pieces, sign)
     for position, search in enumerate(turn.searches, start=1):

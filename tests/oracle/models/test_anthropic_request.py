@@ -99,8 +99,8 @@ def test_tool_choice_is_left_out_where_there_are_no_tools(ask):
 
 def test_web_search_is_the_providers_own_and_bounded(ask):
     marker = ToolDefinition("web_search", "The web.", {"type": "object"})
-    body = body_of(ask(tools=(SEARCH, marker), web_search=True), max_web_searches=3)
-    assert body["tools"][-1] == {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}
+    body = body_of(ask(tools=(SEARCH, marker), web_search=True))
+    assert body["tools"][-1] == {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
     assert len(body["tools"]) == 2
 
 

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from oracle.models.protocol import ModelError
 from oracle.testing import HttpError, ScriptedTurn, StandInProvider
 from oracle.testing.provider_wire import Disturbed
 
@@ -55,20 +54,6 @@ async def test_a_refused_request_uses_up_no_reply_and_is_recorded(connect, ask, 
     assert said(await read(line.model, ask())) == "Hi"
     assert "alternate" in line.provider.requests[0].complaint
     assert line.provider.requests[1].complaint is None
-
-
-async def test_checks_can_be_left_out(connect):
-    body = json.dumps({**GOOD, "messages": [USER, USER]}).encode()
-    line = await connect([ScriptedTurn(text="Hi")], validates=False)
-    raw = b"POST /v1/messages HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
-    assert b"200" in await exchange(line.provider, raw)
-
-
-async def test_it_knows_which_models_exist(connect, ask, read):
-    line = await connect([ScriptedTurn(text="Hi")], models={"claude-sonnet-5-5"})
-    await read(line.model, ask())
-    with pytest.raises(ModelError, match="claude-none"):
-        await read(line.model, ask(model="claude-none"))
 
 
 async def test_a_delayed_turn_says_nothing_before_its_time(connect, ask, read, said):
