@@ -1,11 +1,11 @@
-"""Long queries over the real SDK, against a provider that plays its cache: what is read there, and the worst overshoot.
+"""Long queries over the real SDK, against a provider with a prompt cache: cache reads, and the worst budget overshoot.
 
-Each scripted model calls tools turn after turn, differing in how much it thinks, calls at once and gets back; it
-answers when it is told that the turn is the last one, or (`stubborn`) goes on calling. The provider is the stand-in,
-which refuses what the real one refuses and counts tokens as a quarter of the characters. Printed per script and budget:
+Each scripted model calls tools turn after turn; the scripts differ in thinking, calls per turn and size of results. It
+answers when a note announces the last turn, or (`stubborn`) continues to call tools. The provider is the stand-in,
+which enforces the real one's rules and counts tokens as a quarter of the characters. Printed per script and budget:
 
 - `read`: the share of all input after the first request that came from the cache (aim: at least 80 %);
-- `over`: tokens used beyond the query's budget, as the budget counts them (aim: no more than one turn's input).
+- `over`: tokens used beyond the query's budget, as the budget counts them (aim: at most one turn's input).
 
 Takes about half a minute: `python -m benchmarks.bench_long`.
 """
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
 from oracle.answering import Ask
 from oracle.chunks import Chunk, Done, SystemNotice
@@ -28,23 +29,22 @@ BUDGETS = (10_000, 50_000, 200_000)
 QUESTIONS = ("How does the auth middleware work in the code?", "And where is the token checked in the code?")
 LIMITS = {"max_iterations": 40, "max_tool_calls_per_turn": 20}
 WORD = "The middleware reads the token from the request and asks the store for its user. "
-SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
 LAST_TURN = ("last turn", "Answer now")
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """How a model goes about a question.
+    """The behavior of a model.
 
     Args:
         name: for the table.
-        calls: tool calls a turn.
-        result_chars: what each brings.
-        thinking_chars: thought before each turn.
-        text_chars: said in each turn.
-        turns: after so many it answers of itself.
-        stubborn: it calls tools in its last turn too.
+        calls: tool calls per turn.
+        result_chars: characters of each result.
+        thinking_chars: characters of thinking per turn.
+        text_chars: characters of text per turn.
+        turns: the number of turns after which it answers.
+        stubborn: whether it calls tools in its last turn as well.
     """
 
     name: str
@@ -68,7 +68,7 @@ SCRIPTS = (
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a query took."""
+    """The result of a query."""
 
     reason: str
     turns: int
@@ -78,18 +78,18 @@ class Measured:
 
     @property
     def used_after_first(self) -> list[CacheUse]:
-        """The input of all requests but the first, which finds nothing."""
+        """The input of all requests except the first, which cannot read the cache."""
         return [request.cached for request in self.requests if request.cached is not None][1:]
 
 
 def read_share(used: Sequence[CacheUse]) -> float:
-    """How much of the input was read from the cache; 1 if there was none."""
+    """The share of the input that was read from the cache; 1 if there was no input."""
     whole = sum(use.whole for use in used)
     return sum(use.read_tokens for use in used) / whole if whole else 1.0
 
 
 def played(script: Script, provider: StandInProvider) -> Iterator[ScriptedTurn]:
-    """Endless turns; the answer comes when the request asks for it, or when the model has seen enough."""
+    """Endless turns; the model answers when the request asks for it, or after `script.turns` turns."""
     turn = 0
     while True:
         turn += 1

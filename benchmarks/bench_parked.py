@@ -19,7 +19,7 @@ AIM_KB = 30
 
 
 class PatientModel:
-    """Says a word, then waits to be let go."""
+    """Sends one word, then waits for an event."""
 
     name = "patient"
     has_web_search = False

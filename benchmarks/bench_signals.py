@@ -1,7 +1,7 @@
-"""What reading signals costs per delta and per response, against doing nothing and the naive way (020 SC-007, SC-008).
+"""The cost of parsing signals per delta and per response, relative to two alternatives (020 SC-007, SC-008).
 
-Baseline: append every delta to a list and join at the end. Naive: keep the whole response and search it again with a
-regular expression at every delta. Takes a few seconds: `python benchmarks/bench_signals.py`.
+Baseline: append every delta to a list and join at the end. Naive: search the whole response again with a regular
+expression at every delta. Takes a few seconds: `python benchmarks/bench_signals.py`.
 """
 
 import re
@@ -60,7 +60,7 @@ def best_us(read: Callable[[list[str]], str], deltas: list[str]) -> float:
 
 
 def plain_delta_us() -> float:
-    """One plain delta on the fast path, the loop's own cost included."""
+    """One plain delta on the fast path, including the cost of the loop."""
     deltas = [" middleware"] * 10_000
     reader = signals.SignalStream()
     reader.feed("The")

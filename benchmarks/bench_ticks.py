@@ -1,7 +1,7 @@
-"""What a tick, a live tree and a wake-up cost, as ratios to a hand-written floor, to stock py_trees, and to polling.
+"""The cost of a tick, a live tree and a wake-up, relative to a hand-written floor, to stock py_trees, and to polling.
 
-The floor is plain Python classes that do the same sequence and selector walk and nothing else: no record of what was
-visited, no life cycle, no errors caught. About ten seconds: `python benchmarks/bench_ticks.py`.
+The floor is plain Python classes that only walk the same sequences and selectors: no record of visited nodes, no life
+cycle, no handling of errors. About ten seconds: `python benchmarks/bench_ticks.py`.
 """
 
 import asyncio
@@ -129,14 +129,14 @@ def best_us(work: Callable[[], Any], *, budget_s: float = 0.5) -> float:
 def tick_costs() -> None:
     floor, stock, ours, recorded = floor_tree(), stock_tree(), our_tree(), our_tree()
     nodes = len(ours.nodes)
-    told = TickInput("start", (), 0.0)
+    start = TickInput("start", (), 0.0)
 
     def step() -> None:
         ours.root.step()
         ours.context.end_tick(told)
 
     def record() -> TickRecord:
-        return tick_tree(recorded, told)
+        return tick_tree(recorded, start)
 
     costs = {
         "floor": best_us(floor.tick),

@@ -10,7 +10,9 @@ import gc
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from benchmarks.paced import SIGNAL
 from benchmarks.parts import oracle_over, quiet
+from oracle import chunks as wire
 from oracle.answering import Ask
 from oracle.chunks import Chunk, Content, ToolCalled, ToolReturned
 from oracle.models.protocol import (
@@ -30,7 +32,6 @@ QUERIES = 10
 ROUNDS = 12
 DELTA = "some words of text, "
 AIM_US = 200
-SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
 
 
 class InstantModel:
@@ -69,7 +70,7 @@ TOOLS = ToolRegistry([Tool("read_file", "Reads.", "To read.", SCHEMA, read_file,
 
 
 async def bare_query() -> None:
-    """The floor: what any agent loop must do."""
+    """The baseline: the minimal work of any agent loop."""
     model, chunks, messages = InstantModel(), [], [{"role": "user", "content": "How does the auth middleware work?"}]
     emit: Callable[[Chunk], None] = chunks.append
     while True:
@@ -80,7 +81,7 @@ async def bare_query() -> None:
                 emit(Content(event.text))
             elif type(event) is ToolCallRequested:
                 call = event.call
-                emit(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
+                emit(ToolCalled(wire.ToolCall(call.id, call.name, call.arguments)))
             else:
                 ended = event
         messages.append({"role": "assistant", "content": ended.content})
@@ -92,7 +93,7 @@ async def bare_query() -> None:
 
 
 def oracle_queries(control: str) -> Callable[[], Awaitable[None]]:
-    """The whole path under a control."""
+    """A query through the whole path, with the given control."""
     oracle = oracle_over(InstantModel(), TOOLS, control=control)
     ask = Ask("How does the auth middleware work?", limits={"max_iterations": 20})
 
@@ -116,7 +117,7 @@ def langgraph_queries() -> Callable[[], Awaitable[None]] | None:
 
 
 async def cpu_per_turn_us(query: Callable[[], Awaitable[None]], queries: int = QUERIES) -> float:
-    """Least CPU per turn over the rounds, in µs: what the machine's other work leaves undisturbed."""
+    """The least CPU time per turn over the rounds, in µs, which other work on the machine disturbs least."""
     await query()
     rounds = []
     for _ in range(ROUNDS if queries == QUERIES else 3):

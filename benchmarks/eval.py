@@ -1,15 +1,14 @@
-"""What only a real model can show, measured over a few questions about this repository; `make eval`.
+"""Measurements that require a real model, with a few questions about this repository; `make eval`.
 
-- 020 US2-1 to US2-3, SC-002: does it emit the fitting signal, in 95 % of its responses?
+- 020 US2-1 to US2-3, SC-002: does it emit the right signal, in 95 % of its responses?
 - 020 SC-003: half the tool calls of a baseline that offers every reading tool for every question?
-- 020 SC-005: answers at least as good as under the plain loop? By known facts, and by the model itself as a judge that
-  does not know which is which, asked in both orders.
-- 012 SC-006: 30 % fewer turns than under the old limit of 30?
-- Does it keep to the prompt, by type of query: one well-formed signal at the very end, `partial_answer` after a
-  question to the user, no closing sentence of the control's, tools where they are needed and none where they are not?
-  And how large is the prompt?
+- 020 SC-005: answers at least as good as with the plain loop? By known facts, and by the model itself as a blind judge
+  that sees both orders.
+- 012 SC-006: 30 % fewer turns than with the old limit of 30?
+- Does it follow the prompt, by type of query: one well-formed signal at the very end, `partial_answer` after a question
+  to the user, no closing sentence of the control, tools if and only if they are needed? And how large is the prompt?
 
-The questions are few, so the figures are an indication. The bound on what it costs is told before anything is asked.
+There are few questions, so the figures are only an indication. The largest possible cost is printed first.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ REPOSITORY = Path(__file__).parents[1]
 TOKENS_PER_QUERY = 40_000
 TOKENS_PER_VERDICT = 8_000
 DOLLARS_PER_MILLION = (3, 15)
-"""What providers ask for input and output of a model of the middle class, about."""
+"""Approximate prices for input and output of a mid-range model."""
 WAITS = frozenset({"need_turn"})
 VERDICTS = {"tree": "tree", "loop": "loop", "same": "same", "unclear": "?"}
 
@@ -69,14 +68,14 @@ class Result:
     """One question under one control.
 
     Args:
-        question: what was asked.
-        control: what drove it.
+        question: the question.
+        control: the control that answered it.
         answer: the visible text.
         done: the last chunk.
-        calls: groups of the tools that were called, by call.
-        signals: of each response without tool calls, its type; `None` if it had none that could be read.
-        query_type: as it was classified.
-        turns: what the model was sent and said, turn by turn.
+        calls: the group of the tool of each call.
+        signals: the signal type of each response without tool calls; `None` if it had no valid signal.
+        query_type: the classification.
+        turns: requests and responses of the model, turn by turn.
     """
 
     question: Question
@@ -94,13 +93,13 @@ class Result:
 
     @property
     def has_fitting_signal(self) -> bool:
-        """The last response has a right one; where another turn was the point, an earlier one has it."""
-        told = self.signals if self.question.signals & WAITS else self.signals[-1:]
-        return any(signal in self.question.signals for signal in told)
+        """Whether the last response has a right signal; if another turn is expected, any response."""
+        relevant = self.signals if self.question.signals & WAITS else self.signals[-1:]
+        return any(signal in self.question.signals for signal in relevant)
 
 
 class WatchedModel:
-    """A model, and what it was sent and said, turn by turn."""
+    """Records the turns of a model."""
 
     def __init__(self, model: Model) -> None:
         self.turns: list[Turn] = []
@@ -115,7 +114,7 @@ class WatchedModel:
         return self._model.has_web_search
 
     async def aclose(self) -> None:
-        """It stays the caller's to close."""
+        """Do nothing; the caller closes the model."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         text, calls = "", 0
@@ -125,19 +124,19 @@ class WatchedModel:
                     text += event.text if isinstance(event, TextDelta) else ""
                     calls += isinstance(event, ToolCallRequested)
                     yield event
-        finally:  # also where a limit has closed the stream
+        finally:  # also if a limit has closed the stream
             self.turns.append(Turn(text, calls=calls, prompt_tokens=estimate_tokens(len(request.system))))
 
 
 def bound(questions: Sequence[Question]) -> int:
-    """The most tokens that the evaluation can use, about."""
+    """The approximate upper bound of the tokens that the evaluation uses."""
     compared = sum(question.compared for question in questions)
     queries = compared * len(CONTROLS) + len(questions) - compared
     return queries * TOKENS_PER_QUERY + 2 * compared * TOKENS_PER_VERDICT
 
 
-async def evaluate(model: Model, questions: Sequence[Question], *, tell: Callable[[str], None]) -> None:
-    """Ask everything and tell the figures."""
+async def evaluate(model: Model, questions: Sequence[Question], *, write: Callable[[str], None]) -> None:
+    """Ask all questions and write the figures, line by line."""
     with TemporaryDirectory(prefix="oracle-eval-") as folder:
         watched = WatchedModel(model)
         oracles = _oracles(watched, Path(folder))
@@ -146,21 +145,21 @@ async def evaluate(model: Model, questions: Sequence[Question], *, tell: Callabl
             for control in CONTROLS if question.compared else CONTROLS[:1]:
                 watched.turns.clear()
                 results.append(await ask(oracles[control, question.empty], question, control, watched.turns))
-                tell(_line(results[-1]))
+                write(_line(results[-1]))
     compared = [question for question in questions if question.compared]
     verdicts = [await judge(model, question, results) for question in compared]
     for line in report(results, verdicts):
-        tell(line)
+        write(line)
 
 
 async def ask(oracle: Oracle, question: Question, control: ControlName, turns: Sequence[Turn]) -> Result:
-    """Ask one question under one control; the plain loop has the old limit of turns.
+    """Ask one question with one control; the plain loop has the old limit of turns.
 
     Args:
-        oracle: with the control.
-        question: what is asked.
-        control: its name.
-        turns: where the watched model puts its turns.
+        oracle: an oracle with the control.
+        question: the question.
+        control: the name of the control.
+        turns: the list in which the watched model records its turns.
     """
     chunks: list[Chunk] = []
     limits = {"token_budget": TOKENS_PER_QUERY}
@@ -178,22 +177,24 @@ async def ask(oracle: Oracle, question: Question, control: ControlName, turns: S
     answer = "".join(chunk.content for chunk in chunks if isinstance(chunk, Content))
     done = chunks[-1]
     assert isinstance(done, Done)
-    # Beside tool calls no signal is asked for.
-    told = [record for record in query.agent.signals.audit if record.action != "tools" and record.outcome != "ignored"]
-    signals = tuple(record.type if record.outcome == "accepted" else None for record in told)
+    # A response with tool calls needs no signal.
+    relevant = [
+        record for record in query.agent.signals.audit if record.action != "tools" and record.outcome != "ignored"
+    ]
+    signals = tuple(record.type if record.outcome == "accepted" else None for record in relevant)
     found = query.agent.classification
     query_type = found.query_type if found is not None else "?"
     return Result(question, control, answer, done, tuple(called), signals, query_type, tuple(turns))
 
 
 async def judge(model: Model, question: Question, results: Iterable[Result]) -> tuple[str, str]:
-    """Who wins, tree or loop, in both orders; `?` where the judge did not say."""
+    """The better answer, of tree or loop, in both orders; `?` if the judge gave no verdict."""
     answers = {result.control: result.answer for result in results if result.question is question}
     verdicts = []
     for first, second in (("tree", "loop"), ("loop", "tree")):
         text = JUDGE.format(question=question.text, first=answers[first][:8_000], second=answers[second][:8_000])
-        said = await _say(model, text)
-        found = re.findall(r"VERDICT:\s*(FIRST|SECOND|SAME)", said, re.IGNORECASE)
+        verdict = await _answer(model, text)
+        found = re.findall(r"VERDICT:\s*(FIRST|SECOND|SAME)", verdict, re.IGNORECASE)
         winner = {"FIRST": first, "SECOND": second, "SAME": "same"}
         verdicts.append(winner[found[-1].upper()] if found else "?")
     return verdicts[0], verdicts[1]
@@ -205,7 +206,7 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
         control: [each for each in results if each.control == control and each.question.compared]
         for control in CONTROLS
     }
-    told = [signal for each in results for signal in each.signals]
+    emitted = [signal for each in results for signal in each.signals]
     fitting = [each.has_fitting_signal for each in results]
     calls = {control: _mean(len(each.calls) for each in of[control]) for control in CONTROLS}
     extra = {control: sum(each.unnecessary for each in of[control]) for control in CONTROLS}
@@ -214,7 +215,7 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
     possible = sum(len(each.question.facts) for each in of["tree"])
     flat = [verdict for pair in verdicts for verdict in pair]
     rows = [
-        ("020 SC-002 responses with a signal", _percent(sum(map(bool, told)), len(told)), "95 %"),
+        ("020 SC-002 responses with a signal", _percent(sum(map(bool, emitted)), len(emitted)), "95 %"),
         ("020 SC-002 queries with the fitting one", _percent(sum(fitting), len(fitting)), "95 %"),
         *(
             (f"020 {each.question.name}", " ".join(map(str, each.signals)), "/".join(sorted(each.question.signals)))
@@ -256,7 +257,7 @@ def _oracles(model: Model, folder: Path) -> Mapping[tuple[ControlName, bool], Or
     return {(control, is_empty): oracle for is_empty, oracle in made.items() for control in CONTROLS}
 
 
-async def _say(model: Model, text: str) -> str:
+async def _answer(model: Model, text: str) -> str:
     request = ModelRequest(system="", messages=({"role": "user", "content": text},), max_tokens=500)
     return "".join([event.text async for event in model.stream(request) if isinstance(event, TextDelta)])
 
@@ -284,7 +285,7 @@ def _three(values: Mapping[ControlName, float]) -> str:
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
-    """Measure, or say what stays unmeasured; the exit code."""
+    """Measure, or print what remains unmeasured; returns the exit code."""
     settings = Settings()
     if not uses_provider(settings, environ):
         print("There is no ANTHROPIC_API_KEY, so no real model can be asked. These stay unmeasured:")
@@ -304,7 +305,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
 async def _measure(settings: Settings, environ: Mapping[str, str]) -> None:
     model = build_model(settings, environ)
     try:
-        await evaluate(model, QUESTIONS, tell=print)
+        await evaluate(model, QUESTIONS, write=print)
     finally:
         await model.aclose()
 

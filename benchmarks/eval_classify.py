@@ -1,4 +1,4 @@
-"""How often the classifiers are right: per labelled set and cross-validated, with a reliability table.
+"""The accuracy of the classifiers: per labelled set and cross-validated, with a reliability table.
 
 Run `.venv/bin/python benchmarks/eval_classify.py`; `--errors` also lists what was wrong.
 """

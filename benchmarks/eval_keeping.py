@@ -1,4 +1,4 @@
-"""Whether a model keeps to what the prompt asks of it, by type of query; counted from its raw text, turn by turn."""
+"""Whether a model follows the prompt, by type of query; measured on its raw text, turn by turn."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +11,7 @@ _ASKS = re.compile(r"\?[\s*_)\"'”]*\Z")
 
 Row = tuple[str, str, str]
 Kept = tuple[str, frozenset[str] | None, frozenset[str], Sequence["Turn"]]
-"""A query: its type, the groups of tools that it takes (`None`: not to be judged), those called, and its turns."""
+"""A query: its type, the groups of tools that it needs (`None`: not evaluated), those called, and its turns."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Turn:
     """One turn of the model.
 
     Args:
-        text: all that it said, signal included.
-        calls: how many tools it called.
-        prompt_tokens: size of the system prompt that it got, estimated.
+        text: the whole response, signal included.
+        calls: the number of tool calls.
+        prompt_tokens: the estimated size of the system prompt.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Turn:
 
     @property
     def ends_with_its_signal(self) -> bool:
-        """One well-formed signal, in no fence, and nothing after it."""
+        """Whether the text ends with one well-formed signal, outside of a fence."""
         parsed = self.parsed
         ends = self.text.rstrip().lower().endswith(("</signal>", "/>"))
         return ends and parsed.signal is not None and len(parsed.readings) == 1
@@ -50,12 +50,12 @@ class Turn:
 
     @property
     def says_stopped(self) -> bool:
-        """It wrote a sentence that only the control writes."""
+        """Whether it contains a sentence that only the control writes."""
         return _STOPPED.search(self.parsed.text) is not None
 
 
 def keeping(queries: Iterable[Kept]) -> list[Row]:
-    """The figures, each beside its aim: all queries first, then by type."""
+    """The figures with their aims: all queries first, then by type."""
     known = list(queries)
     types = sorted({query_type for query_type, _, _, _ in known})
     rows: list[Row] = []
@@ -67,7 +67,7 @@ def keeping(queries: Iterable[Kept]) -> list[Row]:
 
 
 def _answers(queries: Sequence[Kept]) -> list[Turn]:
-    """The responses without tool calls: a signal belongs to these."""
+    """The responses without tool calls, which need a signal."""
     return [turn for _, _, _, turns in queries for turn in turns if not turn.calls]
 
 

@@ -1,14 +1,14 @@
-"""`make mutants`: how many small defects in a room its own tests find.
+"""`make mutants`: mutation tests; how many small defects in a package its own tests detect.
 
-A mutant is one file with one change of its syntax tree: another comparison, a constant off by one, a condition turned
-around, a statement left out. It is killed when the room's tests fail, and survives when they pass. Each mutant runs in
-a copy of the checkout, so nothing here is touched.
+A mutant is one file with one change of its syntax tree: another comparison, a constant off by one, an inverted
+condition, a removed statement. It is killed if the package's tests fail, and survives if they pass. Each mutant runs in
+a copy of the checkout, so the checkout is not modified.
 
-The sample is the mutants with the smallest hashes of what they are (file, function, text before and after). An edit
-elsewhere therefore leaves the sample as it is, and a room cannot choose what it is judged by.
+The sample consists of the mutants with the smallest hashes of their name (file, function, text before and after). An
+edit elsewhere does not change the sample, and the sample cannot be chosen.
 
-A survivor that no test could find, because the program does the same, is listed with its reason in
-`benchmarks/equivalent_mutants.yaml` and left out of the share.
+A survivor that no test can detect, because the program is equivalent, is listed with its reason in
+`benchmarks/equivalent_mutants.yaml` and excluded from the share.
 """
 
 import argparse
@@ -31,17 +31,17 @@ import yaml
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.yaml"
 PATIENCE = 5
-"""A mutant whose tests take this many times as long as without it loops, and counts as killed."""
+"""A mutant counts as killed if its tests take this many times as long as without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What is mutated and what must notice.
+    """A package and its tests.
 
     Args:
-        sources: folders, relative to the checkout.
-        tests: paths for pytest, the quickest first.
-        aim: percent of the mutants that are not equivalent.
+        sources: its folders, relative to the checkout.
+        tests: paths for pytest, the fastest first.
+        aim: the percentage of non-equivalent mutants to be killed.
     """
 
     sources: tuple[str, ...]
@@ -68,11 +68,11 @@ class Mutant:
 
     Args:
         path: of the file, relative to the checkout.
-        line: where it is, from 1.
-        where: the function or class around it.
-        before: the text that is replaced.
-        after: the text in its place.
-        span: first and last character of the text, as offsets into the file.
+        line: the line, from 1.
+        where: the enclosing function or class.
+        before: the replaced text.
+        after: the replacement.
+        span: start and end of the replaced text, as offsets into the file.
     """
 
     path: str
@@ -84,12 +84,12 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What it is called in the list of equivalents: it does not change with line numbers."""
+        """Its name in the list of equivalents, which does not depend on line numbers."""
         return f"{self.path} {self.where}: {' '.join(self.before.split())} -> {' '.join(self.after.split())}"
 
     @property
     def rank(self) -> bytes:
-        """Its place in the sample."""
+        """Its sort key in the sample."""
         return hashlib.sha256(self.name.encode()).digest()
 
 
@@ -110,7 +110,7 @@ _EXPRESSIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp, ast.
 
 
 def mutated(node: ast.AST) -> ast.AST | None:
-    """The node with one defect; `None` where there is none to make."""
+    """The node with one defect; `None` if there is none for it."""
     if isinstance(node, ast.stmt):
         return _statement(node)
     return _expression(copy.deepcopy(node)) if isinstance(node, _EXPRESSIONS) else None
@@ -153,7 +153,7 @@ def _expression(node: ast.AST) -> ast.AST | None:
 
 
 def _is_left_out(node: ast.AST) -> bool:
-    """Whether a change in this node says nothing about the tests: docstrings, log calls, annotations."""
+    """Whether tests need not detect a change in this node: docstrings, log calls, annotations."""
     match node:
         case ast.Expr(value=ast.Constant()):
             return True  # a docstring
@@ -188,7 +188,7 @@ def mutants_of(path: str) -> Iterator[Mutant]:
                 continue
             is_scope = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
             inside = f"{where}.{child.name}".lstrip(".") if is_scope else where  # type: ignore[attr-defined]
-            other = mutated(child) if where else None  # what a module holds at its top is data
+            other = mutated(child) if where else None  # module-level code is data
             if other is not None:
                 yield _mutant(child, other, where)
             yield from below(child, inside)
@@ -205,7 +205,7 @@ def mutants_of(path: str) -> Iterator[Mutant]:
 
 
 def sample(room: Room, size: int) -> list[Mutant]:
-    """The mutants of a room that are tried."""
+    """The sample of a package's mutants."""
     files = sorted(
         str(path.relative_to(ROOT))
         for source in room.sources
@@ -217,7 +217,7 @@ def sample(room: Room, size: int) -> list[Mutant]:
 
 
 class Copy:
-    """A copy of the checkout in which one mutant at a time is alive."""
+    """A copy of the checkout, with one mutant at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -233,7 +233,7 @@ class Copy:
                 shutil.copy2(ROOT / name, folder / name)
 
     def kills(self, room: Room, mutant: Mutant, *, most_s: float) -> bool:
-        """Whether the room's tests fail with this mutant."""
+        """Whether the package's tests fail with this mutant."""
         path = self.folder / mutant.path
         whole = path.read_bytes()
         first, last = mutant.span
@@ -244,7 +244,7 @@ class Copy:
             path.write_bytes(whole)
 
     def passes(self, room: Room, *, most_s: float) -> bool:
-        """Whether the room's tests pass within a time."""
+        """Whether the package's tests pass within a time limit."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long and not soak", "-p", "no:cacheprovider"]
         ran = subprocess.Popen(
             [*command, *room.tests],
@@ -263,7 +263,7 @@ class Copy:
 
 
 def judge(name: str, room: Room, *, size: int, workers: int) -> bool:
-    """Try a room's sample and print what came of it; whether the aim is met."""
+    """Run a package's sample and print the result; returns whether the aim is met."""
     listed = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
     chosen = sample(room, size)
     tried = [mutant for mutant in chosen if mutant.name not in listed]

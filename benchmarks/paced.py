@@ -1,8 +1,8 @@
-"""A model with a realistic pace, and what it says: each piece tells its query, its place, and when it was sent.
+"""A model with a realistic pace; each piece of text contains its query, its position, and its time.
 
 A query is five turns of fifty pieces over two seconds, with a tool call after each turn but the last. The question
-carries a tag, and every piece repeats it, so that a client can tell whether what it reads is its own. The time in a
-piece is that of the plan, not of the timer that was late: what the process's own delays do to a client counts.
+has a tag, and every piece repeats it, so that a client can check that it receives its own answer. The time in a piece
+is the scheduled time and not the time of the timer, so delays of the process itself are measured as well.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ _PIECE = re.compile(r" (\w+):(\d+):(\d+)@(\d+\.\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a query goes.
+    """The schedule of a query.
 
     Args:
         turns: LLM turns.
-        pieces: of text in a turn.
-        turn_s: how long a turn speaks.
+        pieces: pieces of text per turn.
+        turn_s: the duration of a turn.
     """
 
     turns: int = 5
@@ -35,13 +35,13 @@ class Pace:
     turn_s: float = 2.0
 
     def expected(self, tag: str) -> list[tuple[str, int, int]]:
-        """The pieces of a whole answer: tag, turn, number."""
+        """The pieces of a complete answer: tag, turn, number."""
         return [(tag, turn, n) for turn in range(1, self.turns + 1) for n in range(self.pieces)]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece as a client reads it."""
+    """A piece as received by a client."""
 
     tag: str
     turn: int
@@ -59,7 +59,7 @@ def question(tag: str) -> str:
 
 
 def piece_text(tag: str, turn: int, n: int, sent_at: float) -> str:
-    """Begins with a space and ends without one: a trailing one would be held back until the next piece."""
+    """The text of a piece; it does not end with a space, which would be held back until the next piece."""
     return f" {tag}:{turn}:{n}@{sent_at:.6f}"
 
 
@@ -78,7 +78,7 @@ def place_of(messages: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
 
 
 class PacedModel:
-    """Speaks at a pace; in this process, without a wire."""
+    """Answers at a given pace, in this process."""
 
     name = "paced"
     has_web_search = False

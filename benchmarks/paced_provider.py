@@ -1,7 +1,7 @@
-"""The paced model behind the wire of the Anthropic Messages API: for `oracle serve` as it is, SDK and all.
+"""The paced model as a server for the Anthropic Messages API, for an unmodified `oracle serve` with the real SDK.
 
-It answers by what the request says (tag and turn), so any number of queries may run at once, in any order, and a query
-that is begun anew is answered anew. In this process, or as one of its own: `python -m benchmarks.paced_provider`.
+The answer depends only on the request (tag and turn), so any number of queries may run concurrently, in any order, and
+a repeated query gets the same answer. It runs in this process, or on its own: `python -m benchmarks.paced_provider`.
 """
 
 import argparse
@@ -22,9 +22,9 @@ class PacedProvider:
     """The server; use it as an async context manager.
 
     Args:
-        pace: of what is said.
-        tool: called after each turn but the last, with `{"path": "file_<turn>.py"}`.
-        hangs: tags of questions whose answers stop for ever after their first piece.
+        pace: the schedule of the answers.
+        tool: the tool called after each turn except the last, with `{"path": "file_<turn>.py"}`.
+        hangs: the tags of questions whose answers hang after their first piece.
     """
 
     def __init__(self, pace: Pace, *, tool: str = "read_file", hangs: frozenset[str] = frozenset()) -> None:
@@ -34,9 +34,9 @@ class PacedProvider:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.asked: Counter[tuple[str, int]] = Counter()
-        """How often each turn of each query was asked for."""
+        """The number of requests for each turn of each query."""
         self.speaking: Counter[str] = Counter()
-        """How many answers are under way, by tag."""
+        """The number of responses in progress, by tag."""
         self.changed = asyncio.Condition()
 
     @property
@@ -45,7 +45,7 @@ class PacedProvider:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def wait_for(self, check) -> None:
-        """Wait until `check(self)` holds; looked at whenever an answer begins or ends."""
+        """Wait until `check(self)` holds; checked whenever a response begins or ends."""
         async with self.changed:
             await self.changed.wait_for(lambda: check(self))
 
@@ -80,19 +80,19 @@ class PacedProvider:
         request = json.loads(await reader.readexactly(int(lengths[0])))
         tag, turn = place_of(request["messages"])
         self.asked[tag, turn] += 1
-        await self._told(tag, +1)
+        await self._count(tag, +1)
         speaking = asyncio.create_task(self._speak(writer, request, tag, turn))
         gone = asyncio.create_task(reader.read(1))
         try:
             await asyncio.wait((speaking, gone), return_when=asyncio.FIRST_COMPLETED)
-            return False  # one answer a connection: that the reader went away is then told by its end
+            return False  # one response per connection: the end of the connection means that the client disconnected
         finally:
             speaking.cancel()
             gone.cancel()
             await asyncio.gather(speaking, gone, return_exceptions=True)
-            await self._told(tag, -1)
+            await self._count(tag, -1)
 
-    async def _told(self, tag: str, step: int) -> None:
+    async def _count(self, tag: str, step: int) -> None:
         async with self.changed:
             self.speaking[tag] += step
             self.changed.notify_all()

@@ -1,4 +1,4 @@
-"""An `Oracle` over a model of the benchmark's own, with nothing else in it that costs or waits."""
+"""An `Oracle` over a benchmark's own model, without other parts that cost time or wait."""
 
 import logging
 from itertools import count
@@ -19,7 +19,7 @@ from trees import FOLDER
 
 
 def quiet() -> None:
-    """Keep the log to warnings, as an operator would."""
+    """Log warnings only, as in production."""
     wrapper = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=wrapper, cache_logger_on_first_use=True)
 

@@ -1,4 +1,4 @@
-"""Processes of a load or fault test: started, listened to until they tell their address, measured, ended."""
+"""Server processes of load and fault tests: start, wait for the address, measure, end."""
 
 import asyncio
 import os
@@ -16,11 +16,11 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessEndedError(RuntimeError):
-    """It ended before it told its address.
+    """The process ended before it printed its address.
 
     Args:
         code: its exit code.
-        said: what it said.
+        said: its output.
     """
 
     def __init__(self, code: int, said: str) -> None:
@@ -30,13 +30,13 @@ class ProcessEndedError(RuntimeError):
 
 
 class ServerProcess:
-    """A server in a process of its own. As a context manager: ended at the end, by force where it must be.
+    """A server in its own process. As a context manager it is ended at the end, by force if necessary.
 
     Args:
-        command: what to run; the first line on its standard output with an address in it is the address.
-        env: variables beside those of this process; `None` as a value takes one away.
-        log: where its standard error goes.
-        cwd: where it runs.
+        command: the command; the first address on its standard output is the server's address.
+        env: additional environment variables; a value of `None` removes one.
+        log: the file for its standard error.
+        cwd: its working directory.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class ServerProcess:
         cwd: Path | None = None,
     ) -> None:
         self._command = command
-        # Without its bytecode a server takes seconds longer to start; it is started often here.
+        # Without cached bytecode a server takes seconds longer to start, and it is started often here.
         given = os.environ | {"PYTHONDONTWRITEBYTECODE": None} | dict(env or {})
         self._env = {name: value for name, value in given.items() if value is not None}
         self._log = log
@@ -57,13 +57,13 @@ class ServerProcess:
         self._listening: asyncio.Task[None] | None = None
         self.address = ""
         self.said: list[str] = []
-        """Lines of its standard output, in all its lives."""
+        """The lines of its standard output, over all starts."""
 
     async def start(self) -> Self:
-        """Start it, and wait until it tells its address.
+        """Start the process, and wait until it prints its address.
 
         Raises:
-            ProcessEndedError: it did not.
+            ProcessEndedError: it ended before.
         """
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
@@ -86,13 +86,13 @@ class ServerProcess:
         raise ProcessEndedError(code, f"{' / '.join(self.said)} {self.errors}")
 
     async def _listen(self, output: asyncio.StreamReader) -> None:
-        """Read on: a process whose output nobody reads comes to a halt."""
+        """Keep reading, because a process blocks if its output is not read."""
         async for line in output:
             self.said.append(line.decode(errors="replace").rstrip())
 
     @property
     def errors(self) -> str:
-        """What it wrote to standard error, in all its lives."""
+        """Its standard error, over all starts."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     @property
@@ -108,7 +108,7 @@ class ServerProcess:
         os.kill(self.pid, number)
 
     async def exited(self, *, within_s: float = _PATIENCE_S) -> int:
-        """Its exit code, once it has ended."""
+        """Wait for the end of the process; returns its exit code."""
         process = self._process
         assert process is not None, "not started"
         async with asyncio.timeout(within_s):
@@ -134,7 +134,7 @@ class ServerProcess:
 
     @property
     def rss_bytes(self) -> int:
-        """Memory that it holds."""
+        """Its resident memory."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""A client of the service that costs little, so that it measures the service and not itself: sockets and httptools."""
+"""A client with little overhead for measurements of the service: sockets and httptools."""
 
 import asyncio
 import json
@@ -13,11 +13,11 @@ OnEvent = Callable[[int, bytes], None]
 
 
 class ServiceClient(asyncio.Protocol):
-    """One connection, and one answer at a time on it.
+    """A connection with one response at a time.
 
     Args:
         on_event: called with the number and the data of each event of a stream, as it arrives.
-        on_body: called with the body's bytes, in place of `on_event`, where events do not matter.
+        on_body: called with the body's bytes instead of `on_event`.
     """
 
     def __init__(self, *, on_event: OnEvent | None = None, on_body: Callable[[bytes], None] | None = None) -> None:
@@ -33,7 +33,7 @@ class ServiceClient(asyncio.Protocol):
         self.status = 0
         self.headers: dict[str, str] = {}
         self.is_whole = False
-        """Whether the answer ended as answers end, and not because the connection went."""
+        """Whether the response is complete, and did not end because the connection was lost."""
 
     @classmethod
     async def connect(cls, address: str, **callbacks: Any) -> Self:
@@ -53,14 +53,14 @@ class ServiceClient(asyncio.Protocol):
         self.transport.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + raw)
 
     async def headers_came(self) -> int:
-        """The status; raises ConnectionError if none came."""
+        """Wait for the headers; returns the status, or raises ConnectionError."""
         await self._begun.wait()
         if not self.status:
             raise ConnectionError("the connection was closed before an answer came")
         return self.status
 
     async def ended(self) -> None:
-        """The answer is over, whole or not."""
+        """Wait for the end of the response, complete or not."""
         await self._ended.wait()
 
     @property
@@ -74,7 +74,7 @@ class ServiceClient(asyncio.Protocol):
 
     @property
     def body(self) -> bytes:
-        """What came, where it was no stream of events."""
+        """The body of a response that is not a stream of events."""
         return b"".join(self._body)
 
     def json(self) -> Any:
@@ -139,11 +139,11 @@ class ServiceClient(asyncio.Protocol):
 
 
 class Stream:
-    """A stream of chunks as tests read it: chunk by chunk, with what was read kept.
+    """A stream of chunks for tests; it keeps all chunks received.
 
     Args:
-        address: of the service.
-        token: a bearer token, where the service wants one.
+        address: the service's base URL.
+        token: a bearer token, if the service requires one.
     """
 
     def __init__(self, address: str, *, token: str | None = None) -> None:
@@ -154,14 +154,14 @@ class Stream:
         self.client: ServiceClient | None = None
         self.ids: list[int] = []
         self.chunks: list[dict[str, Any]] = []
-        """What was read, in the order in which it came."""
+        """All chunks received, in order."""
 
     async def ask(self, question: str, **fields: Any) -> Self:
-        """Begin a query."""
+        """Start a query."""
         return await self._open("POST", "/api/oracle/stream", body={"question": question, **fields})
 
     async def resume(self, run_id: str, *, after: int = 0) -> Self:
-        """Read a run from after a number on."""
+        """Read a run's chunks after a number."""
         return await self._open("GET", f"/api/oracle/runs/{run_id}/stream", headers={"last-event-id": str(after)})
 
     @property
@@ -182,7 +182,7 @@ class Stream:
         return self.chunks[-1] if self.chunks and self.chunks[-1]["type"] == "done" else None
 
     async def next(self) -> dict[str, Any] | None:
-        """The next chunk that nobody has taken; `None` when the stream is over."""
+        """The next chunk; `None` at the end of the stream."""
         while not self._waiting:
             if self._opened.is_over:
                 return None
@@ -195,7 +195,7 @@ class Stream:
         return self._waiting.popleft()
 
     async def until(self, kind: str, *, count: int = 1) -> dict[str, Any]:
-        """The `count`th chunk of a type from here on; raises if the stream ends before."""
+        """The `count`th further chunk of a type; raises if the stream ends before."""
         while (chunk := await self.next()) is not None:
             count -= chunk["type"] == kind
             if count == 0:
@@ -203,7 +203,7 @@ class Stream:
         raise AssertionError(f"the stream ended without {kind!r}; it had {self.chunks[-3:]!r}")
 
     async def read_all(self) -> Self:
-        """Read until it is over."""
+        """Read to the end."""
         while await self.next() is not None:
             pass
         return self
@@ -237,7 +237,7 @@ class Stream:
 async def call(
     address: str, method: str, path: str, *, body: Any = None, token: str | None = None
 ) -> tuple[int, dict[str, str], Any]:
-    """One call that is no stream: status, headers, and the JSON or text that came."""
+    """A call without a stream: status, headers, and the JSON or text of the response."""
     client = await ServiceClient.connect(address)
     headers = {"connection": "close"} | ({"authorization": f"Bearer {token}"} if token else {})
     client.send(method, path, body=body, headers=headers)

@@ -1,8 +1,8 @@
-"""The server of the load test, as a process of its own: the service over the paced model, or a bare ASGI app.
+"""The server process of the load test: the service over the paced model, or a bare ASGI app.
 
-`oracle`: the whole service (HTTP, runs, log, tree) as `oracle serve` joins it, with the paced model in the place of the
-provider, because the provider's wire would measure the SDK. `bare`: the floor, with the same server, event loop and
-parser: it sends each piece as it comes, keeps nothing, and sends recorded bytes from memory.
+`oracle`: the whole service (HTTP, runs, log, tree) as in `oracle serve`, with the paced model instead of the provider,
+so that the SDK is not measured. `bare`: the baseline, with the same server, event loop and parser; it sends each piece
+as it arrives, stores nothing, and sends recorded bytes from memory.
 """
 
 import argparse
@@ -23,12 +23,12 @@ _TAG = re.compile(rb"\[(\w+)\]")
 
 
 class BareApp:
-    """Streams what the model says, with nothing in between.
+    """Streams the model's output directly.
 
     Args:
-        model: speaks.
-        turns: how many turns a query has.
-        recorded: the answer of every resumed stream.
+        model: the model.
+        turns: the number of turns of a query.
+        recorded: the response to every resumed stream.
     """
 
     def __init__(self, model: PacedModel, *, turns: int, recorded: bytes) -> None:
@@ -50,7 +50,7 @@ class BareApp:
         await self._stream(found[1].decode(), send)
 
     async def _send_recorded(self, send, *, each: bool) -> None:
-        """In one write, or event by event, as a streaming response of the usual kind does."""
+        """Send in one write, or event by event as an ordinary streaming response."""
         if each:
             for event in self._events:
                 await send({"type": "http.response.body", "body": event, "more_body": True})

@@ -21,41 +21,41 @@ async def run(questions) -> list[str]:
     look = says("", calls("search_code", query="mistakes"))
     answer = answers("In `bt_runtime/mistakes.py`: line, column and a hint.\nVERDICT: SAME", tokens=(100, 20))
     turns = itertools.chain([look], itertools.repeat(answer))
-    told: list[str] = []
+    lines: list[str] = []
     async with StandInProvider(turns) as provider:
         model = AnthropicModel(api_key="test", base_url=provider.url)
-        await evaluation.evaluate(model, questions, tell=told.append)
+        await evaluation.evaluate(model, questions, write=lines.append)
         await model.aclose()
     assert not any(request.complaint for request in provider.requests)
-    return told
+    return lines
 
 
 async def test_every_question_is_asked_under_every_control_and_every_figure_is_told() -> None:
-    told = "\n".join(await run(QUESTIONS))
+    lines = "\n".join(await run(QUESTIONS))
     compared = [question for question in QUESTIONS if question.compared]
     for control in evaluation.CONTROLS:
-        assert len(re.findall(rf"^.{{16}} {control} ", told, re.MULTILINE)) >= len(compared)
+        assert len(re.findall(rf"^.{{16}} {control} ", lines, re.MULTILINE)) >= len(compared)
     for figure in ("SC-002", "SC-003", "SC-005", "012 SC-006", "US2-1", "US2-3"):
-        assert figure in told
-    assert f"same {2 * len(compared)}, unclear 0" in told
+        assert figure in lines
+    assert f"same {2 * len(compared)}, unclear 0" in lines
 
 
 async def test_the_figures_are_right_for_a_run_that_is_known() -> None:
     (question,) = [each for each in QUESTIONS if each.name == "mistakes"]
-    told = await run([question])
-    assert told[0].startswith("mistakes         tree        2 turns,  1 calls")
-    assert "4/4 facts, completed: context_sufficient" in told[0]
-    (calls_told,) = [line for line in told if "tool calls a query" in line]
+    lines = await run([question])
+    assert lines[0].startswith("mistakes         tree        2 turns,  1 calls")
+    assert "4/4 facts, completed: context_sufficient" in lines[0]
+    (calls_told,) = [line for line in lines if "tool calls a query" in line]
     assert "tree 1, loop 0, everything 0" in calls_told
-    (signals_told,) = [line for line in told if "responses with a signal" in line]
+    (signals_told,) = [line for line in lines if "responses with a signal" in line]
     assert "100 % (3/3)" in signals_told
 
 
 async def test_what_keeps_to_the_prompt_is_told_by_type_of_query() -> None:
-    told = await run([each for each in QUESTIONS if each.name in {"mistakes", "thanks"}])
-    (ends,) = [line for line in told if "answers that end with one signal" in line]
+    lines = await run([each for each in QUESTIONS if each.name in {"mistakes", "thanks"}])
+    (ends,) = [line for line in lines if "answers that end with one signal" in line]
     assert re.search(r" 2/2; code: 1/1; conversational: 1/1 +\(aim: 95 %\)$", ends)
-    (tokens,) = [line for line in told if "tokens of the prompt" in line]
+    (tokens,) = [line for line in lines if "tokens of the prompt" in line]
     sizes = re.search(r"code: ([\d,]+); conversational: ([\d,]+) ", tokens)
     assert sizes is not None
     of_code, of_talk = (int(size.replace(",", "")) for size in sizes.groups())
@@ -113,9 +113,9 @@ def test_without_a_key_it_says_what_stays_unmeasured_and_is_no_failure(
 ) -> None:
     monkeypatch.delenv("ORACLE_LLM", raising=False)
     assert evaluation.main({}) == 0
-    told = capsys.readouterr().out
-    assert "stay unmeasured" in told
-    assert "SC-002" in told
+    lines = capsys.readouterr().out
+    assert "stay unmeasured" in lines
+    assert "SC-002" in lines
 
 
 def test_the_cost_is_bounded_before_anything_is_asked() -> None:
