@@ -1,8 +1,8 @@
-"""Queries as runs: each has a row, a log and a worker, and is ended whatever happens to the process that answers it.
+"""Queries as runs: each has a row, a log and a worker, and is ended even if the process that answers it dies.
 
-`manager` begins, cancels and drains them; `live` sees one to its end; `recorder` writes it to the log as it goes;
-`story` and `recovery` end from the log what nobody answers any more; `readers` knows who is listening; `upkeep` keeps
-the time.
+`manager` starts, cancels and drains them; `opening` writes the row and opens the query; `live` runs one to its end;
+`recorder` writes its log, with pieces of text joined by `joining`; `story` and `recovery` end interrupted runs from
+their logs; `readers` knows who is connected; `upkeep` has the timers.
 """
 
 from oracle.runs.errors import DrainingError

@@ -1,4 +1,4 @@
-"""One run of this process, from its first chunk to the last word of its row."""
+"""One run of this process, from its first chunk to the end of its row."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,24 +10,24 @@ from bt_runtime import Clock
 from oracle.answering import ActiveQuery
 from oracle.chunks import Done, write_chunk
 from oracle.models.protocol import ModelFault
+from oracle.runs.ends import run_end
 from oracle.runs.errors import UnendedError
-from oracle.runs.failures import error_record
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.waiting import until_written
-from oracle.storage import RunEnd, RunLostError, RunRecord, Store
+from oracle.storage import RunLostError, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 
-_REST_S = 0.05  # for the last tick after `Done`; a tree that goes on for longer goes on without being recorded
+_REST_S = 0.05  # for the last tick after `Done`; what a tree does later is not recorded
 
 
 class LiveRun:
-    """A run under way. Made by `RunManager.start`.
+    """A running query. `RunManager.start` creates it.
 
     Args:
-        record: its row when it began.
-        store: where it is kept.
-        clock: the time.
+        record: its row as it was at the start.
+        store: has the row.
+        clock: monotonic time.
     """
 
     def __init__(self, record: RunRecord, *, store: Store, clock: Clock) -> None:
@@ -37,33 +37,33 @@ class LiveRun:
         self._clock = clock
         self._ended = asyncio.Event()
         self._at_rest = asyncio.Event()
-        self._wish: Callable[[ActiveQuery], None] | None = None
+        self._request: Callable[[ActiveQuery], None] | None = None
         self._query: ActiveQuery | None = None
         self._drive: asyncio.Task[None] | None = None
 
     async def wait(self) -> RunRecord:
         """Wait for the end; returns the row as it is then.
 
-        A run that another worker has taken over has ended here, whatever its row says.
+        A run that another worker has taken over has ended here, although its row may be running.
         """
         await self._ended.wait()
         return await self._store.runs.find(self.record.id) or self.record
 
     def cancel(self) -> None:
-        """The user wants it to stop; what was said is kept."""
+        """Stop it for the user; the text so far is kept."""
         self._ask(ActiveQuery.cancel)
 
     def abort(self, fault: ModelFault) -> None:
-        """It cannot go on, through no wish of the user's; what was said is kept."""
+        """Stop it because of a fault; the text so far is kept."""
         self._ask(lambda query: query.abort(fault))
 
     def interrupt(self) -> None:
-        """Cancel its task, where `cancel` and `abort` were not heeded."""
+        """Cancel its task, if `cancel` and `abort` had no effect."""
         if self._drive is not None:
             self._drive.cancel()
 
     def lose(self) -> None:
-        """It is no longer ours: stop without a word, and leave its end to whoever reads its log."""
+        """Another worker has it: stop without further output."""
         self.is_lost = True
         self._at_rest.set()
         if self._query is not None:
@@ -71,29 +71,29 @@ class LiveRun:
         self.interrupt()
 
     def note_done(self) -> None:
-        """`Done` was said; the control gets a moment to come to rest."""
+        """`Done` was sent; the control has a moment to finish."""
         asyncio.get_running_loop().call_later(_REST_S, self._at_rest.set)
 
     def note_end(self) -> None:
-        """Its row is finished, or it is no longer ours."""
+        """Its row is finished, or another worker has it."""
         self._ended.set()
 
     async def see_through(self, query: ActiveQuery, recorder: RunRecorder) -> Done | None:
-        """Run the query to its end, and write that down. To be run once.
+        """Run the query to its end, and write the end. Call it once.
 
         Returns:
             Its last chunk; `None` if the run was lost.
 
         Raises:
-            UnendedError: it came to rest without `Done`, or cannot be written as it was.
-            StorageError: its end cannot be written, and trying again would not help.
+            UnendedError: it ended without `Done`, or a part of it can never be written.
+            StorageError: its end can never be written.
         """
         self._query = query
         recorder.log.on_lost = self.lose
         self._drive = asyncio.create_task(query.run(), name=f"query:{self.record.id}")
         self._drive.add_done_callback(lambda _: self._at_rest.set())
-        if self._wish is not None:
-            self._wish(query)
+        if self._request is not None:
+            self._request(query)
         try:
             await self._at_rest.wait()
             if not self.is_lost:
@@ -104,22 +104,22 @@ class LiveRun:
         return None if self.is_lost else recorder.answer.done
 
     async def settle(self) -> None:
-        """Await the control, which goes on after `Done` if the author of its tree wants it to; then let go of it.
+        """Await the control, which may go on after `Done`; then release it.
 
-        The query reports to this run, so each would keep the other alive until the cyclic collector looked.
+        The query refers to this run: a reference cycle, which would stay until a garbage collection.
         """
         if self._drive is not None:
             await asyncio.wait({self._drive})
             if not self._drive.cancelled() and (error := self._drive.exception()):
                 log.error("query.broke", problem=f"{type(error).__name__}: {error}")
-        self._query = self._drive = self._wish = None
+        self._query = self._drive = self._request = None
 
-    def _ask(self, wish: Callable[[ActiveQuery], None]) -> None:
-        """Have the query do something; if it has not been opened yet, then first of all."""
+    def _ask(self, request: Callable[[ActiveQuery], None]) -> None:
+        """Ask the query for something, now or as soon as it is opened."""
         if self._query is None:
-            self._wish = self._wish or wish
+            self._request = self._request or request
         else:
-            wish(self._query)
+            request(self._query)
 
     async def _write_end(self, query: ActiveQuery, recorder: RunRecorder) -> None:
         recorder.is_closed = True
@@ -127,15 +127,7 @@ class LiveRun:
         if done is None or recorder.is_broken:
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
             raise UnendedError(f"the run {self.record.id!r} {what}; it is ended from its log")
-        end = RunEnd(
-            termination_reason=done.termination_reason,
-            answer=answer.text,
-            turns=done.turns,
-            tokens_used=done.tokens_used,
-            tokens_estimated=done.tokens_estimated,
-            model_used=done.model_used,
-            error=error_record(answer.failed, query.agent.fault),
-        )
+        end = run_end(done, answer=answer.text, failed=answer.failed, fault=query.agent.fault)
         try:
             await until_written(partial(recorder.log.finish, write_chunk(done), end), clock=self._clock)
         except RunLostError:

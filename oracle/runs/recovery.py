@@ -25,11 +25,11 @@ from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReas
 from oracle.classify import classify_query
 from oracle.conversations import Conversation, Exchange, Step
 from oracle.models.protocol import ModelFault
-from oracle.runs.failures import error_record
+from oracle.runs.ends import run_end
 from oracle.runs.recorder import record_chunk
 from oracle.runs.story import Story
 from oracle.runs.waiting import until_written
-from oracle.storage import RunEnd, RunLog, RunRecord, Store
+from oracle.storage import RunLog, RunRecord, Store
 
 log = structlog.get_logger(__name__)
 
@@ -147,7 +147,8 @@ class Recovery:
             record_chunk(writer, chunk)
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
-        finish = partial(writer.finish, write_chunk(done), _end_of(done, ending))
+        end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault)
+        finish = partial(writer.finish, write_chunk(done), end)
         await until_written(finish, clock=self._clock)
 
     async def _read(self, run_id: str) -> Story:
@@ -196,15 +197,3 @@ def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> T
     if not reasons:  # an empty answer has no message
         return story.reason or "user_cancelled"
     return cast("TerminationReason", reasons[-1])
-
-
-def _end_of(done: Done, ending: Ending) -> RunEnd:
-    return RunEnd(
-        termination_reason=done.termination_reason,
-        answer=ending.answer,
-        turns=done.turns,
-        tokens_used=done.tokens_used,
-        tokens_estimated=done.tokens_estimated,
-        model_used=done.model_used,
-        error=error_record(ending.failed, ending.fault),
-    )

@@ -19,6 +19,7 @@ from bt_runtime import Clock
 from oracle.chunks import Done
 from oracle.metrics import Metrics
 from oracle.retry import Retry
+from oracle.runs.ends import log_end
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence
@@ -138,7 +139,8 @@ class Upkeep:
             partial(self._try_to_end, record), clock=self._clock, when=Exception, on_failure=_log_failure
         )
         if done is not None:
-            self._log_end(record, done)
+            self._metrics.run_recovered()
+            log_end(done, tree=record.tree, recovered=True)
 
     async def _try_to_end(self, record: RunRecord) -> Done | None:
         try:
@@ -148,18 +150,6 @@ class Upkeep:
             return None
         finally:
             self._recovering.discard(record.id)  # one that cannot be ended must not keep the service from readiness
-
-    def _log_end(self, record: RunRecord, done: Done) -> None:
-        self._metrics.run_recovered()
-        log.info(
-            "run.finished",
-            tree=record.tree,
-            reason=done.termination_reason,
-            turns=done.turns,
-            tokens=done.tokens_used,
-            model=done.model_used,
-            recovered=True,
-        )
 
     async def _prune(self) -> None:
         pruned = await self._store.retention.prune(

@@ -1,0 +1,132 @@
+"""Opens a run: its row, which takes the conversation; its recorder; its query."""
+
+from collections.abc import Callable
+
+from bt_runtime import Clock
+from oracle.answering import ActiveQuery, Checked, Oracle
+from oracle.metrics import Metrics
+from oracle.models.protocol import ModelFault
+from oracle.runs.joining import JoiningRecorder
+from oracle.runs.live import LiveRun
+from oracle.runs.options import RunOptions
+from oracle.runs.recorder import Backlog, RunRecorder
+from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
+
+UNWRITABLE = ModelFault(
+    "internal",
+    "The answer could not be stored. Please ask again in a moment.",
+    "the answer could not be stored, because the database cannot be written for now",
+)
+
+
+class Opener:
+    """Opens the runs of one process.
+
+    Args:
+        oracle: answers.
+        store: has the runs.
+        options: bounds.
+        metrics: of the process.
+        new_id: makes ids of runs and conversations.
+        clock: monotonic time.
+        on_doubt: called with the id of a run whose row may have been written, or may not have been removed.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        store: Store,
+        *,
+        options: RunOptions,
+        metrics: Metrics,
+        new_id: Callable[[], str],
+        clock: Clock,
+        on_doubt: Callable[[str], None],
+    ) -> None:
+        self._oracle = oracle
+        self._store = store
+        self._options = options
+        self._metrics = metrics
+        self._new_id = new_id
+        self._clock = clock
+        self._on_doubt = on_doubt
+
+    def new_run(self, checked: Checked, key: RequestKey | None) -> NewRun:
+        """The run of a question."""
+        ask, tree = checked.ask, checked.tree
+        return NewRun(
+            id=ask.run_id or self._new_id(),
+            user_id=ask.user_id,
+            context_id=ask.context_id or self._new_id(),
+            tree=ask.tree,
+            input={
+                "question": checked.question,
+                "project_id": ask.project_id,
+                "model": ask.model,
+                "tree": ask.tree,
+                "limits": dict(ask.limits),
+            },
+            limits=checked.config.model_dump(),
+            timeout_s=checked.config.timeout_seconds,
+            begins_conversation=ask.context_id is None,
+            project_id=ask.project_id,
+            tree_sha=tree.sha if tree else None,
+            key=key,
+        )
+
+    async def begin(self, new: NewRun) -> LiveRun:
+        """Write the row of a run.
+
+        Raises:
+            StorageError: as `RunTable.begin`.
+        """
+        try:
+            record = await self._store.runs.begin(new, most_per_user=self._options.most_per_user)
+        except StoreUnavailableError:
+            self._on_doubt(new.id)  # it may still be written
+            raise
+        return LiveRun(record, store=self._store, clock=self._clock)
+
+    def recorder(self, live: LiveRun, *, started_s: float) -> RunRecorder:
+        """What writes the run down; `started_s` is when its question was accepted."""
+        log, options = self._store.log.writer(live.record), self._options
+        backlog = Backlog(
+            log,
+            patience_s=options.patience_s,
+            most_bytes=options.most_unsaved_bytes,
+            is_well=lambda: self._store.health.problem is None,
+        )
+        return RunRecorder(
+            log=log,
+            backlog=backlog,
+            clock=self._clock,
+            started_s=started_s,
+            metrics=self._metrics,
+            on_done=live.note_done,
+            on_unwritable=lambda: live.abort(UNWRITABLE),
+        )
+
+    async def open(self, checked: Checked, live: LiveRun, recorder: RunRecorder) -> ActiveQuery:
+        """The query of a run, which reads its conversation now; keeps the version of its tree.
+
+        Raises:
+            OracleError: as `Oracle.open`, or the version of the tree cannot be kept.
+        """
+        joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
+        query = await self._oracle.open(
+            checked.for_run(live.record.id, context_id=live.record.context_id),
+            emit=joining.emit,
+            observers=[joining],
+            journal=joining,
+        )
+        if (tree := query.tree) is not None:
+            await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
+        return query
+
+    async def abandon(self, live: LiveRun, recorder: RunRecorder) -> None:
+        """Remove a run that could not be opened."""
+        recorder.log.close()
+        try:
+            await self._store.runs.abandon(live.record.id)
+        except StorageError:
+            self._on_doubt(live.record.id)
