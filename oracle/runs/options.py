@@ -1,4 +1,4 @@
-"""How runs are held: bounds and intervals, all in one place."""
+"""The bounds and intervals of runs."""
 
 from dataclasses import dataclass
 
@@ -8,20 +8,20 @@ class RunOptions:
     """Bounds and intervals of a process's runs.
 
     Args:
-        most_per_user: runs that a user may have under way at a time; `None`: any number.
-        reader_grace_s: how long a run that was read goes on without a reader before it is cancelled.
-        drain_s: how long runs may go on once the service is stopping.
-        abort_s: how long a run that was told to end may take, before its task is cancelled; and again after that.
-        heartbeat_s: between two signs of life.
-        silent_s: a worker that gave no sign for longer has lost its runs.
-        reap_s: between two looks for such runs.
+        most_per_user: concurrent runs of a user; `None`: no limit.
+        reader_grace_s: how long a run goes on after its last reader has left, before it is cancelled.
+        drain_s: how long runs may go on when the service is stopping.
+        abort_s: how long a run may take to end when it is asked to, before its task is cancelled; and again after that.
+        heartbeat_s: between two heartbeats.
+        silent_s: a worker whose heartbeat has not changed for so long loses its runs.
+        reap_s: between two searches for such runs.
         patience_s: how long a run goes on while nothing of it can be written.
         most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
             much while it can.
-        retain_s: how long the texts of finished runs are kept; `None`: for ever.
-        retain_bytes: how large the store may get before the oldest texts go; `None`: any size.
-        prune_s: between two looks for texts that must go.
-        recover_at_once: interrupted runs that are ended side by side.
+        retain_s: how long the texts of finished runs are kept; `None`: without limit.
+        retain_bytes: the size of the store above which the oldest texts are deleted; `None`: no limit.
+        prune_s: between two searches for texts to be deleted.
+        recover_at_once: interrupted runs that are ended concurrently.
     """
 
     most_per_user: int | None = None

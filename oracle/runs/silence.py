@@ -1,7 +1,7 @@
-"""Which workers are silent: those whose heartbeat has not changed for a while, measured by this observer's own clock.
+"""Finds silent workers: those whose heartbeat has not changed for a while, by the monotonic clock of the observer.
 
-Heartbeats are times of the database's clock, and no clock is compared with another here. A clock that is set, by hand
-or by a time server after a suspend, would make live workers look silent, and their runs would be ended.
+Heartbeats are times of the database's clock, and are not compared with another clock. Otherwise a clock that is set, by
+hand or by a time server after a suspend, would make live workers look silent, and their runs would be ended.
 """
 
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from bt_runtime import Clock
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A heartbeat, and since when it has been the latest."""
+    """A heartbeat, and when it was seen first."""
 
     beat: float
     since_s: float
 
 
 class Silence:
-    """What one observer has seen of the other workers.
+    """The heartbeats that one observer has seen.
 
     Args:
         silent_s: how long a heartbeat may stay the same.
@@ -32,7 +32,7 @@ class Silence:
         self._seen: dict[str, _Seen] = {}
 
     def note(self, beats: Mapping[str, float]) -> dict[str, float]:
-        """Look at the latest heartbeat of each worker; returns those of the silent ones."""
+        """Note the latest heartbeat of each worker; returns those of the silent workers."""
         now_s = self._clock.now()
         fresh = {worker: _Seen(beat, now_s) for worker, beat in beats.items()}
         self._seen = {
@@ -42,5 +42,5 @@ class Silence:
         return {worker: seen.beat for worker, seen in self._seen.items() if now_s - seen.since_s >= self._silent_s}
 
     def forget(self) -> None:
-        """Begin anew: the observer itself was away, and cannot tell what it has missed."""
+        """Start again: the observer was stopped itself, and does not know what it has missed."""
         self._seen = {}

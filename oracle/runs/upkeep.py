@@ -1,11 +1,11 @@
-"""What a process does for its runs, and for those of processes that are gone, while it lives.
+"""The timers of a process, for its runs and for those of processes that have died.
 
-- A heartbeat says that this worker still has its runs.
-- The reaper takes over runs whose worker is silent, and ends them from their logs.
-- At the start of the only worker that is every run that was under way. They are ended in the background, a few at a
-  time: until then each of them is running, its readers wait, and its conversation is busy.
-- What could not be ended, or may have been begun without anybody knowing, is looked at again.
-- Texts of old runs go after their time.
+- The heartbeat shows that this worker still has its runs.
+- The reaper takes over the runs of silent workers, and ends them from their logs.
+- The only worker takes over all running queries at its start. They are ended in the background, a few at a time: until
+  then they are running, their readers wait, and their conversations are busy.
+- A run that could not be ended is tried again, and one that may have been started without an answer is removed.
+- Texts of old runs are deleted.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ _ENDING = Retry(first_s=1.0, longest_s=60.0)
 
 
 class Upkeep:
-    """The timers of a process. Entering it begins to end what was interrupted before; leaving it stops them.
+    """The timers of a process. Entering it starts them, and ends interrupted runs; leaving it stops them.
 
     Args:
-        store: of the runs.
+        store: has the runs.
         recovery: ends them from their logs.
         options: intervals.
-        clock: the time.
+        clock: monotonic time.
         metrics: of the process.
     """
 
@@ -66,7 +66,7 @@ class Upkeep:
             self._recovering.update(self._endings)
         self._start("heartbeat", self._beat, every_s=self._options.heartbeat_s)
         self._start("reaper", self.look, every_s=self._options.reap_s)
-        # Also where everything is kept for ever: what was being forgotten when a process died is still to go.
+        # Also without limits of retention: a process may have died while it was deleting.
         self._start("retention", self._prune, every_s=self._options.prune_s)
         return self
 
@@ -79,15 +79,15 @@ class Upkeep:
 
     @property
     def recovering(self) -> int:
-        """Runs that were interrupted before the start, and that nobody has tried to end yet."""
+        """The number of runs that were interrupted before the start and have not been ended yet."""
         return len(self._recovering)
 
     def doubt(self, run_id: str) -> None:
-        """A run may have been begun, or may not have been removed: it is looked at again, and removed then."""
+        """Remove a run later: it may have been started without an answer, or may not have been removed."""
         self._doubtful.add(run_id)
 
     def is_doubtful(self, run_id: str) -> bool:
-        """Whether the run may have been begun without being answered."""
+        """Whether the run may have been started without an answer."""
         return run_id in self._doubtful
 
     async def end(self, record: RunRecord) -> None:
@@ -95,7 +95,7 @@ class Upkeep:
         await asyncio.wait({self._ending(record)})
 
     async def look(self) -> None:
-        """One round of the reaper."""
+        """Run the reaper once."""
         for run_id in tuple(self._doubtful):
             await self._store.runs.abandon(run_id)
             self._doubtful.discard(run_id)
@@ -106,10 +106,10 @@ class Upkeep:
                 await self._reap(silent)
 
     async def _beat(self) -> None:
-        """Show that this worker is alive.
+        """Write the heartbeat.
 
-        One that was silent itself, because the database was gone or the machine stood still, begins anew to watch the
-        others: they are only just back as well.
+        If this worker was silent itself, because the database or the machine was stopped, it starts to watch the
+        others again: they may have been stopped as well.
         """
         await self._store.runs.beat()
         now_s = self._clock.now()
@@ -149,7 +149,7 @@ class Upkeep:
         except RunLostError:
             return None
         finally:
-            self._recovering.discard(record.id)  # one that cannot be ended must not keep the service from readiness
+            self._recovering.discard(record.id)  # a run that cannot be ended does not delay readiness
 
     async def _prune(self) -> None:
         pruned = await self._store.retention.prune(

@@ -1,6 +1,6 @@
-"""What is kept: one append-only event log, runs, conversations, settings; on SQLite or PostgreSQL.
+"""The store: one append-only event log, runs, conversations, settings; on SQLite or PostgreSQL.
 
-`open_store` opens it. One thread writes, in order and in groups; nobody hears of anything before its commit.
+`open_store` opens it. One thread writes, in order and in groups; nothing is announced before its commit.
 """
 
 from oracle.storage.commands import Commands

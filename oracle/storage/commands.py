@@ -1,4 +1,4 @@
-"""What the worker of a run is asked to do, maybe by another worker: a row, a wake-up, and the row is gone."""
+"""Commands to the worker that has a run, possibly sent by another worker: a row, deleted when it is read."""
 
 import asyncio
 import time
@@ -29,9 +29,9 @@ class Commands:
     """The commands of all workers.
 
     Args:
-        database: where they are.
+        database: has them.
         writer: of the store.
-        worker: the name of this one.
+        worker: the name of this worker.
         clock: monotonic time.
         now: seconds since the epoch.
     """
@@ -55,7 +55,7 @@ class Commands:
         self._look_again = False
 
     async def send(self, command: Command) -> None:
-        """Have the run's worker do something; nobody does if the run has ended.
+        """Send a command to the worker of a run; does nothing if the run has ended.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -76,12 +76,12 @@ class Commands:
             self.look()
 
     def subscribe(self, on_command: Callable[[Command], None]) -> None:
-        """Have the commands for runs of this worker, in the event loop; those that wait come soon."""
+        """Have a function called with each command for a run of this worker, in the event loop."""
         self._on_command = on_command
         self.look()
 
     def look(self) -> None:
-        """There may be commands for this worker."""
+        """Look for commands to this worker, in the background."""
         if self._on_command is None:
             return
         if self._looking is not None and not self._looking.done():
@@ -90,7 +90,7 @@ class Commands:
         self._looking = asyncio.get_running_loop().create_task(self._look(), name="store-commands")
 
     async def aclose(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._on_command = None
         if self._looking is not None:
             self._looking.cancel()
@@ -99,7 +99,7 @@ class Commands:
     async def _look(self) -> None:
         while True:
             self._look_again = False
-            # They wait, and no further notification may ever come.
+            # Retried, as the notification of these commands does not come again.
             take = partial(self._writer.write, self._take)
             commands = await _RETRY.call(take, clock=self._clock, when=StorageError, on_failure=_log_failure)
             for command in commands:

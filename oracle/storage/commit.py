@@ -2,11 +2,11 @@
 
 Rules:
 
-- A group is written whole or not at all, in the order of its entries.
+- A group is written completely or not at all, in the order of its entries.
 - Events of a run that another worker has taken over (a newer epoch) are refused. A worker that commits holds its fence
-  shared, one that takes its runs over holds it exclusively, so that no event slips in behind a take-over.
-- Where the connection is lost during the commit itself, the server is asked what became of it, before anything is
-  written again: nothing is written twice, and no work is run twice.
+  shared, one that takes over its runs holds it exclusively, so that no event is written after a take-over.
+- If the connection is lost during a commit, the server is asked for the outcome before anything is written again:
+  nothing is written twice, and no work is run twice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,9 +43,9 @@ class Group:
     Args:
         events: how many it wrote.
         written: by run.
-        refused: runs of which nothing more is written, and why.
-        works: that were run, in order.
-        wakes: the latest chunks, for the other workers.
+        refused: runs of which nothing more is written, with the reason.
+        works: those that were run, in order.
+        wakes: the latest chunk of each run, for the other workers.
     """
 
     events: int = 0
@@ -59,8 +59,8 @@ class Committer:
     """Writes groups, one after the other.
 
     Args:
-        database: where to.
-        worker: the name of this one.
+        database: is written.
+        worker: the name of this worker.
     """
 
     def __init__(self, database: Database, *, worker: str) -> None:
@@ -68,23 +68,23 @@ class Committer:
         self._dialect = database.dialect
         self._worker = worker
         self._doubt: tuple[int, Group, Sequence[Entry]] | None = None
-        self._refused: dict[Source, StorageError] = {}  # that nobody has been told of
+        self._refused: dict[Source, StorageError] = {}  # not announced yet
 
     def commit(self, entries: Sequence[Entry], *, one_by_one: bool = False) -> Group:
-        """Write the entries; the same ones again, if it has failed.
+        """Write the entries; after a failure, call it again with the same ones.
 
         Args:
             entries: in order.
-            one_by_one: something in them can never be written: each run gets a savepoint of its own.
+            one_by_one: some of them can never be written: each run gets a savepoint of its own.
 
         Raises:
-            Exception: nothing was written, or nobody knows (the next call finds out).
+            Exception: nothing was written, or the outcome is not known (the next call asks for it).
         """
         self._dialect.check()
         with self._database.write_engine.connect() as connection:
             try:
                 if self._doubt is not None and self._doubt[2] is not entries:
-                    self._doubt = None  # the store is being closed, and whoever waited for those was told
+                    self._doubt = None  # the store is being closed, and their callers have got an error
                 if self._doubt is not None and (group := self._resolve(connection, *self._doubt[:2])) is not None:
                     return group
                 return self._commit(connection, entries, one_by_one=one_by_one)
@@ -110,11 +110,11 @@ class Committer:
         return group
 
     def _resolve(self, connection: Connection, number: int, group: Group) -> Group | None:
-        """What became of a commit whose answer never came: its group, if it was done."""
+        """The group of a commit whose outcome was not known, if it was done."""
         is_done = self._dialect.has_committed(connection, number)
         connection.rollback()
         if is_done is None:
-            raise StoreTroubleError("the database has not decided yet about a commit that it was asked for")
+            raise StoreTroubleError("the database has not decided yet about an earlier commit")
         self._doubt = None
         return self._done(group) if is_done else None
 
@@ -134,7 +134,7 @@ class Committer:
                 group.wakes[source.run_id] = max(written.chunks[-1].n, group.wakes.get(source.run_id, 0))
 
     def _check_epochs(self, connection: Connection, entries: Sequence[Entry]) -> None:
-        """Refuse runs that are not this worker's any more, or are gone."""
+        """Refuse runs that another worker has taken over, or that were removed."""
         sources = {entry[0] for entry in entries if isinstance(entry, tuple)}
         if not sources:
             return
@@ -165,7 +165,7 @@ class Committer:
             group.events += len(some)
 
     def _can_insert(self, connection: Connection, source: Source, events: Sequence[EventEntry]) -> bool:
-        """Write the events of one run; if they can never be written the run is refused."""
+        """Write the events of one run; refuse the run if they can never be written."""
         savepoint = connection.begin_nested()
         try:
             self._dialect.insert_events(connection, [row for _, row, _ in events])
@@ -180,7 +180,7 @@ class Committer:
         return True
 
     def _run(self, connection: Connection, entry: WorkEntry, group: Group) -> None:
-        """Run a work in a savepoint: what it raises is its own affair, unless the database is in trouble."""
+        """Run a work in a savepoint: its caller gets what it raises, unless that is a transient failure."""
         entry.result = entry.error = None
         group.works.append(entry)
         if entry.work is None:
@@ -199,17 +199,17 @@ class Committer:
                 group.wakes[entry.wakes[0]] = entry.wakes[1]
 
     def _notify(self, connection: Connection, group: Group) -> None:
-        """Tell the other workers which runs have new chunks."""
+        """Announce the runs with new chunks to the other workers."""
         if group.wakes:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
 
 
 def _as_answer(error: Exception) -> Exception:
-    """What whoever waits for a work gets.
+    """The error for the caller of a work.
 
-    A refusal of ours (the conversation is busy) is an answer and happens often. It goes without frames, which would
-    hold the whole group, this error in it, until the cyclic collector looks.
+    Our own refusals (a busy conversation) are frequent. They lose their frames, which refer to the group and so to the
+    error itself: a reference cycle.
     """
     if isinstance(error, StorageError):
         error.__context__ = None
@@ -218,7 +218,7 @@ def _as_answer(error: Exception) -> Exception:
 
 
 def _notes(parts: Iterable[str]) -> Iterable[str]:
-    """The parts joined by commas, as many in each as a notification takes."""
+    """The parts joined by commas, as many in each note as a notification takes."""
     note = ""
     for part in parts:
         if note and len(note) + len(part) >= _LONGEST_NOTICE:

@@ -1,10 +1,10 @@
-"""Reading conversations a page at a time: a user's list of them, and the messages of one.
+"""Reads conversations a page at a time: a user's list, and the messages of one conversation.
 
 Rules:
 
-- A page of messages holds the newest ones before a number, at most so many and at most so much text, but at least one:
-  however long a conversation is, reading it takes the memory of a page.
-- What is searched for is found anywhere in titles and questions, in capitals or not; it is text, not a pattern.
+- A page has the newest messages before a number, bounded in number and in text, but at least one: reading a
+  conversation of any length takes the memory of a page.
+- A search finds its text anywhere in titles and questions, ignoring case; the text is not a pattern.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from oracle.encoding import to_json
 from oracle.storage.schema import conversation, message, run
 
 PAGE_CHARS = 2_000_000
-"""Text and metadata in a page of messages, but for the first of them."""
-_SIZES = 500  # of messages that are looked at in one go
+"""Characters of text and metadata in a page of messages, except for its first one."""
+_SIZES = 500  # of messages that are read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class ConversationSummary:
     """A conversation in a list. Times are seconds since the epoch, UTC.
 
     Args:
-        context_id: its name.
-        title: from its first question, or as the user has it; empty if nothing was asked yet.
+        context_id: its id.
+        title: from its first question, or set by the user; empty before the first question.
         project_id: its label.
-        created_at: when it began.
-        updated_at: when something was asked or answered last.
-        run_id: the query that it is answering; `None` if it is answering none.
+        created_at: when it was created.
+        updated_at: the time of the last question or answer.
+        run_id: the query that it is answering; `None` if there is none.
     """
 
     context_id: str
@@ -57,7 +57,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class LiveQuestion:
-    """What a conversation is answering: it is among the messages only when it has been answered."""
+    """The query that a conversation is answering; it joins the messages when it has been answered."""
 
     run_id: str
     question: str
@@ -70,9 +70,9 @@ class ConversationPage:
 
     Args:
         summary: as in a list.
-        live: what it is answering; `None` if nothing.
+        live: the query that it is answering; `None` if there is none.
         messages: of the page.
-        has_earlier: there are messages before those.
+        has_earlier: there are earlier messages.
     """
 
     summary: ConversationSummary
@@ -84,7 +84,7 @@ class ConversationPage:
 def list_page(
     connection: Connection, user_id: str, *, project_id: str | None, search: str | None, limit: int, before: str | None
 ) -> list[ConversationSummary] | None:
-    """The user's conversations, the one that was used last first; `None` if there is no conversation `before`."""
+    """The user's conversations, most recently used first; `None` if there is no conversation `before`."""
     mine = conversation.c.user_id == user_id
     query = _summaries().where(mine).order_by(conversation.c.n.desc(), conversation.c.id.desc()).limit(limit)
     if before is not None:
@@ -101,7 +101,7 @@ def list_page(
 
 
 def read_summary(connection: Connection, user_id: str, context_id: str) -> ConversationSummary | None:
-    """The conversation as in a list; `None` if the user has no such one."""
+    """The conversation as in a list; `None` if the user has no such conversation."""
     query = _summaries().where(conversation.c.id == context_id, conversation.c.user_id == user_id)
     row = connection.execute(query).one_or_none()
     return None if row is None else _summary(row)
@@ -124,7 +124,7 @@ def read_page(
 
 
 def first_that_fits(connection: Connection, context_id: str, *, limit: int, before: int | None, most_chars: int) -> int:
-    """The number of the first message of a page; only sizes are read, and no more of them than the page has."""
+    """The number of the first message of a page; reads only sizes, and about as many as the page has messages."""
     size = func.length(message.c.content) + func.length(message.c.metadata)
     first, chars, left = before, 0, limit
     while left > 0:

@@ -30,20 +30,20 @@ from oracle.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
 
-_MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and text: more than any history has room for
+_MOST_LOADED, _LOADED_CHARS = 2_000, 2_000_000  # messages and characters: more than any history has room for
 _RETRY = Retry(first_s=1.0, longest_s=1.0)
 _CLASSIFICATION = TypeAdapter(QueryClassification)
 
 
 class StoredConversations:
-    """Keeps conversations in the database. A user never learns whether another user's conversation exists.
+    """The conversations of all users. Another user's conversation is treated as if it did not exist.
 
     Args:
-        database: where they are read.
-        writer: what writes them.
+        database: is read.
+        writer: of the store.
         clock: monotonic time.
-        worker: the name of this one: answers of runs that another has taken over are refused; `None` refuses none.
-        new_id: makes a name for a new conversation.
+        worker: the name of this worker: answers of runs that another one has taken over are refused; `None`: of none.
+        new_id: makes the id of a new conversation.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StoredConversations:
         self._new_id = new_id
 
     async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
-        """Begin a conversation."""
+        """Create a conversation."""
         made, at = Conversation(self._new_id(), user_id, project_id), self._database.now()
         row: dict[str, Any] = {
             "id": made.context_id,
@@ -80,18 +80,18 @@ class StoredConversations:
         return made
 
     async def load(self, user_id: str, context_id: str) -> Conversation | None:
-        """The user's conversation of that name, or `None`."""
+        """The user's conversation with that id, or `None`."""
         return await self._database.read(lambda connection: _load(connection, user_id, context_id))
 
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
-        """Add a query and its answer; nothing if the query's are there already.
+        """Add a query and its answer; does nothing if they were added before.
 
-        While the database cannot be written this waits, however long it takes: the run waits for the same database
-        to write its end, and an answer that the run has must not be missing in the conversation.
+        While the database cannot be written this waits without a limit: the end of the run has to wait for the same
+        database, and the conversation must have the answer of each ended run.
 
         Raises:
             KeyError: the user has no such conversation.
-            RunLostError: another worker has taken the run over, and keeps what it makes of it.
+            RunLostError: another worker has taken the run over, and adds its answer.
             StoreUnavailableError: the store is being closed.
         """
         at = self._database.now()
@@ -113,14 +113,14 @@ class StoredConversations:
         )
 
     async def forget(self, user_id: str, context_id: str) -> bool:
-        """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep figures.
+        """Delete a conversation, its messages, and all texts of its runs; the rows of the runs keep the figures.
 
         Returns:
-            Whether the user had a conversation of that name.
+            Whether the user had that conversation.
 
         Raises:
             ConversationBusyError: it is answering a query, which must be ended first.
-            StoreUnavailableError: the database cannot be written for now.
+            StoreUnavailableError: the database cannot be written at present.
         """
         at = self._database.now()
         run_ids = await self._writer.write(
@@ -133,10 +133,10 @@ class StoredConversations:
         return True
 
     async def rename(self, user_id: str, context_id: str, title: str) -> ConversationSummary | None:
-        """Give the conversation this title; `None` if the user has no such one.
+        """Set the title of a conversation; returns `None` if the user has no such conversation.
 
         Raises:
-            StoreUnavailableError: the database cannot be written for now.
+            StoreUnavailableError: the database cannot be written at present.
         """
 
         def work(connection: Connection) -> ConversationSummary | None:
@@ -149,13 +149,13 @@ class StoredConversations:
     async def page(
         self, user_id: str, context_id: str, *, limit: int, before: int | None = None
     ) -> ConversationPage | None:
-        """The conversation with its newest messages, at most so many and of bounded size; `None` if there is none.
+        """The conversation with its newest messages, of bounded size; `None` if the user has no such conversation.
 
         Args:
-            user_id: whose.
-            context_id: its name.
-            limit: at most so many messages.
-            before: those with smaller numbers only; `None` means up to the latest.
+            user_id: its owner.
+            context_id: its id.
+            limit: the greatest number of messages.
+            before: only messages with smaller numbers; `None`: up to the latest.
         """
         return await self._database.read(
             lambda connection: read_page(connection, user_id, context_id, limit=limit, before=before)
@@ -170,17 +170,17 @@ class StoredConversations:
         limit: int = 50,
         before: str | None = None,
     ) -> "list[ConversationSummary] | None":
-        """The user's conversations, the one that was used last first.
+        """The user's conversations, most recently used first.
 
         Args:
-            user_id: whose.
-            project_id: only those with this label; `None` means all.
-            search: only those whose title or questions hold this text, in capitals or not; `None` means all.
-            limit: at most so many.
-            before: the name of a conversation: only those that follow it.
+            user_id: of the user.
+            project_id: only those with this label; `None`: all.
+            search: only those whose title or questions contain this text, ignoring case; `None`: all.
+            limit: the greatest number of conversations.
+            before: the id of a conversation: only those that follow it.
 
         Returns:
-            `None` if the user has no conversation of the name `before`.
+            `None` if the user has no conversation `before`.
         """
         return await self._database.read(
             lambda connection: list_page(
@@ -215,7 +215,7 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
 
 
 def _first_to_load(connection: Connection, context_id: str) -> int:
-    """The first message of as many as a history may need, and all of the latest query."""
+    """The number of the first message that a history may need: as many as fit, and all of the latest query."""
     of_conversation = message.c.conversation_id == context_id
     first = first_that_fits(connection, context_id, limit=_MOST_LOADED, before=None, most_chars=_LOADED_CHARS)
     latest = select(message.c.run_id).where(of_conversation).order_by(message.c.n.desc()).limit(1).scalar_subquery()
@@ -224,7 +224,7 @@ def _first_to_load(connection: Connection, context_id: str) -> int:
 
 
 def _refuse_lost(connection: Connection, run_id: str, *, worker: str | None) -> None:
-    """See to it that a run's text is kept by whoever ends the run: the conversation says what the run says."""
+    """Refuse the answer of a run that another worker has: that one ends the run, and adds its answer."""
     owner = connection.scalar(select(run.c.worker).where(run.c.id == run_id).with_for_update(read=True))
     if worker is not None and owner not in (None, worker):
         raise RunLostError(f"another worker has taken the run {run_id!r} over")
@@ -258,7 +258,7 @@ def _append(
         state["classification"] = _CLASSIFICATION.dump_python(exchange.classification, mode="json")
     state["had_tool_errors"] = exchange.had_tool_errors
     used: dict[str, Any] = {"state": state, "updated_at": at, "n": dialect.next_number(connection)}
-    if last == 0:  # the question of a conversation that no run began
+    if last == 0:  # the first question of a conversation that was created without a run
         used["title"] = func.coalesce(conversation.c.title, literal(title_of(exchange.question), Json))
     connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
 
@@ -277,14 +277,14 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
 
 
 def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:
-    """The state of the user's conversation, which no other worker changes until the end of this transaction."""
+    """The state of the user's conversation, locked against other workers until the end of this transaction."""
     theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
     state: dict[str, Any] | None = connection.scalar(select(conversation.c.state).where(theirs).with_for_update())
     return state
 
 
 def _classification(kept: Mapping[str, Any] | None) -> QueryClassification | None:
-    """What was kept, unless this version does not know it: a guess is no reason to lose a conversation."""
+    """The stored classification; `None` if this version cannot read it, as the conversation is usable without it."""
     if kept is None:
         return None
     try:

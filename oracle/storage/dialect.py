@@ -44,7 +44,7 @@ class Dialect(Protocol):
     name: str
     """The database in messages, without its password."""
     is_shared: bool
-    """Several workers may use it at a time, and hear of each other by notifications."""
+    """Several workers may use it at a time, and notify each other."""
     file: Path | None
     """The file of the database, if it is one."""
     advice: Mapping[str, Advice]
@@ -118,7 +118,7 @@ class Dialect(Protocol):
         ...
 
     def enter_fence(self, connection: Connection, worker: str, /) -> int | None:
-        """Let nobody take over the runs of this worker before its commit.
+        """Keep other workers from taking over the runs of this one until its commit.
 
         Returns:
             The number of the transaction, for `has_committed`; `None` if the outcome of a commit is always known.
@@ -126,7 +126,7 @@ class Dialect(Protocol):
         ...
 
     def close_fence(self, connection: Connection, worker: str, /) -> bool:
-        """Let that worker commit nothing before we have; `False` if it is committing now."""
+        """Keep that worker from committing until this transaction has ended; `False` if it is committing now."""
         ...
 
     def has_committed(self, connection: Connection, number: int, /) -> bool | None:

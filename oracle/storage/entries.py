@@ -13,15 +13,15 @@ from oracle.storage.records import StoredChunk
 
 
 class Source(Protocol):
-    """Whoever appends the events of one run."""
+    """What appends the events of one run."""
 
     run_id: str
     epoch: int
     is_refused: bool
-    """Set in the writer's thread: nothing more of this run is written. What is there has no gaps then."""
+    """Set in the writer's thread: nothing more of this run is written, so that its log has no gaps."""
 
     def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
-        """So many more events are durable, these chunks among them; what still waits came after `taken_s`."""
+        """So many more events are durable, these chunks among them; the others are younger than `taken_s`."""
         ...
 
     def refused(self, error: StorageError) -> None:
@@ -30,22 +30,22 @@ class Source(Protocol):
 
 
 EventEntry = tuple[Source, EventRow, StoredChunk | None]
-"""An event to be written. A tuple, as thousands of them are made every second."""
+"""An event to be written. A tuple, as there are thousands a second."""
 
 
 @dataclass(slots=True, eq=False)
 class WorkEntry:
-    """A small transaction to be run in its turn.
+    """A small transaction, in order with the events.
 
     Args:
-        work: runs in the writer's thread, again after a failure that passes; `None` waits for what came before.
+        work: runs in the writer's thread, again after a transient failure; `None` waits for the entries before.
         future: gets the result, after the commit.
         on_commit: called with the result in the event loop, before the future is set.
-        wakes: run and chunk number that followers of other workers are to be told of.
+        wakes: run and chunk number to announce to the other workers.
         is_alone: gets a transaction of its own, as it may hold locks that other workers wait for.
-        is_given_up: nobody waits any more; it is not run if it has not been.
-        result: of the latest run of it.
-        error: the same.
+        is_given_up: its caller has gone; it is not run any more.
+        result: of its last run.
+        error: of its last run.
     """
 
     work: Callable[[Connection], Any] | None
@@ -58,7 +58,7 @@ class WorkEntry:
     error: Exception | None = None
 
     def settle(self) -> None:
-        """Tell whoever waits; in the event loop's thread, after the commit."""
+        """Give the caller its result; in the event loop's thread, after the commit."""
         if self.error is None and self.on_commit is not None:
             self.on_commit(self.result)
         if self.future.done() or self.is_given_up:
@@ -69,7 +69,7 @@ class WorkEntry:
             self.future.set_exception(self.error)
 
     def fail(self, error: StorageError) -> None:
-        """It was not run, and will not be."""
+        """Give the caller an error: it will not be run."""
         if not self.future.done() and not self.is_given_up:
             self.future.set_exception(error)
 

@@ -1,10 +1,10 @@
-"""Erasing the texts of runs: their rows keep figures, everything that was said is gone.
+"""Deletes the texts of runs; their rows keep the figures.
 
 Rules:
 
-- A run is first marked as forgotten, in one small write; from then on nobody is shown anything of it.
-- Its events go after that, a portion at a time, so that live commits are not held up behind a long deletion.
-- If the process dies between the two, `forgotten_with_events` finds what is left; retention ends the work.
+- A run is first marked as forgotten, in one small write; from then on its texts are not shown.
+- Then its events are deleted, a portion at a time, so that a long deletion does not delay live commits.
+- If the process dies between the two, `forgotten_with_events` finds the rest; retention deletes it.
 """
 
 from collections.abc import Collection, Sequence
@@ -20,7 +20,7 @@ PORTION = 1000
 
 
 def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
-    """Delete the texts that stand in the rows of these runs; what is forgotten already keeps its time."""
+    """Delete the texts in the rows of these runs; a run that was marked before keeps the time of that."""
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     connection.execute(
         update(run)
@@ -39,7 +39,7 @@ async def delete_events(writer: Writer, run_ids: Sequence[str]) -> None:
     """Delete all events of these runs.
 
     Raises:
-        StoreUnavailableError: the database cannot be written for now.
+        StoreUnavailableError: the database cannot be written at present.
     """
     left = run_ids
     while left:
@@ -47,7 +47,7 @@ async def delete_events(writer: Writer, run_ids: Sequence[str]) -> None:
 
 
 def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[str]:
-    """Delete a portion; gives the runs that may have more."""
+    """Delete a portion; returns the runs that may have more."""
     room = PORTION
     for at, run_id in enumerate(run_ids):
         first = connection.scalar(select(func.min(event.c.seq)).where(event.c.run_id == run_id))
@@ -61,10 +61,10 @@ def _delete_portion(connection: Connection, run_ids: Sequence[str]) -> Sequence[
 
 
 async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
-    """Forget these runs, and delete their events.
+    """Mark these runs as forgotten, and delete their events.
 
     Raises:
-        StoreUnavailableError: the database cannot be written for now.
+        StoreUnavailableError: the database cannot be written at present.
     """
     await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at), is_alone=True)
     await delete_events(writer, run_ids)

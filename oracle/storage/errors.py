@@ -4,7 +4,7 @@ from oracle.errors import InternalError, OperatorError, OracleError, UserError
 
 
 class StorageError(OracleError):
-    """The store could not do what it was asked to; the message says why."""
+    """Something that was asked of the store failed; the message says why."""
 
 
 class StoreSetupError(StorageError, OperatorError):
@@ -12,7 +12,7 @@ class StoreSetupError(StorageError, OperatorError):
 
 
 class StoreUnavailableError(StorageError, OperatorError):
-    """The database cannot be used for now."""
+    """The database cannot be used at present."""
 
 
 class RunLostError(StorageError, InternalError):
@@ -20,7 +20,7 @@ class RunLostError(StorageError, InternalError):
 
 
 class RunBrokenError(StorageError, InternalError):
-    """Something of the run can never be written; what was written before stays, without gaps."""
+    """A part of the run can never be written; its log so far stays, without gaps."""
 
 
 class ConversationBusyError(StorageError, UserError):
@@ -28,7 +28,7 @@ class ConversationBusyError(StorageError, UserError):
 
 
 class TooManyRunsError(StorageError, UserError):
-    """The user has as many runs under way as one user may have."""
+    """The user has reached the number of concurrent runs."""
 
 
 class KeyReusedError(StorageError, UserError):
@@ -36,10 +36,10 @@ class KeyReusedError(StorageError, UserError):
 
 
 class AlreadyBegunError(StorageError, InternalError):
-    """The request was sent before, and has its run.
+    """The request was sent before, and has a run.
 
     Args:
-        run_id: its name.
+        run_id: of that run.
     """
 
     def __init__(self, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Hears from the other workers on PostgreSQL: which runs have new chunks, and that there are commands."""
+"""Notifications of the other workers on PostgreSQL: runs that have new chunks, and commands."""
 
 import asyncio
 from typing import Any
@@ -23,15 +23,15 @@ _CANCEL_AGAIN_S = 0.1
 
 
 class Listener:
-    """One connection that listens; made again when it breaks.
+    """One connection that listens; it is made again when it breaks.
 
-    What was said while there was none is not lost: after each connect everybody looks again.
+    Notifications that came while there was none are made up for: after each connect everything is looked up once.
 
     Args:
         url: of the database.
         tails: whose followers are woken.
-        commands: looked at when there are some.
-        worker: the name of this one.
+        commands: are asked to look.
+        worker: the name of this worker.
         clock: monotonic time.
     """
 
@@ -65,7 +65,7 @@ class Listener:
                     failures = 0
                     self._look_everywhere()
                     async for notice in connection.notifies():
-                        self._hear(notice.channel, notice.payload)
+                        self._take(notice.channel, notice.payload)
             except (psycopg.Error, OSError) as error:
                 if not failures:
                     log.warning("store.listener_lost", problem=in_words(error))
@@ -82,7 +82,7 @@ class Listener:
             tail.wake()
         self._commands.look()
 
-    def _hear(self, channel: str, payload: str) -> None:
+    def _take(self, channel: str, payload: str) -> None:
         if channel == COMMANDS_CHANNEL:
             if payload == self._worker:
                 self._commands.look()

@@ -1,4 +1,4 @@
-"""The event log: everything that runs said and did, in order; written by `RunLog`, read and followed here."""
+"""The event log: everything that runs have sent and done, in order. `RunLog` writes it, `EventLog` reads it."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ from oracle.storage.tails import Tail, Tails
 from oracle.storage.writer import PATIENCE_S, Writer
 
 _RETRY = Retry(first_s=0.1, longest_s=2.0)
-_LARGEST = 2**31 - 1  # of a number in the log
+_LARGEST = 2**31 - 1  # the greatest number in the log
 
 _event = schema.event
 
@@ -28,12 +28,12 @@ class EventLog:
     """The log of all runs.
 
     Args:
-        database: where it is read.
-        writer: what writes it.
-        tails: of the runs under way.
+        database: is read.
+        writer: of the store.
+        tails: of the running queries.
         clock: monotonic time.
         now: seconds since the epoch.
-        patience_s: how long a follower waits for a database that cannot be read.
+        patience_s: how long a follower retries while the database cannot be read.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class EventLog:
         self._patience_s = patience_s
 
     def writer(self, run: RunRecord, *, seq: int = 0, chunk_n: int = 0) -> RunLog:
-        """The writing end of a run of this worker, behind the given numbers."""
+        """The log of a run of this worker, to append to after the given numbers."""
         return RunLog(
             run,
             writer=self._writer,
@@ -72,7 +72,7 @@ class EventLog:
             `None` if the user (`None`: any user) has no such run, or its texts were deleted.
 
         Raises:
-            StoreUnavailableError: the database cannot be read for now.
+            StoreUnavailableError: the database cannot be read at present.
         """
         if not may_be_id(run_id):
             return None
@@ -105,7 +105,7 @@ class EventLog:
                 return
         with self._tails.using(run_id) as tail:
             while True:
-                news = tail.news()  # asked for before we look, so that nothing is missed
+                news = tail.news()  # before the chunks are read, so that no change is missed
                 try:
                     batch, is_last = await self._next(tail, after)
                     if batch:
@@ -128,7 +128,7 @@ class EventLog:
         """The number of the last committed chunk; 0 if there is none.
 
         Raises:
-            StoreUnavailableError: the database cannot be read for now.
+            StoreUnavailableError: the database cannot be read at present.
         """
         if not may_be_id(run_id):
             return 0
@@ -143,16 +143,16 @@ class EventLog:
     async def events(
         self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int = 1000
     ) -> list[Event]:
-        """The committed events behind number `after_seq`, in order.
+        """The committed events after number `after_seq`, in order.
 
         Args:
             run_id: of which run.
-            kinds: of these kinds only; `None` means all.
-            after_seq: the number before the first one.
-            limit: at most so many.
+            kinds: only of these kinds; `None`: all.
+            after_seq: the number before the first event.
+            limit: the greatest number of events.
 
         Raises:
-            StoreUnavailableError: the database cannot be read for now.
+            StoreUnavailableError: the database cannot be read at present.
         """
         if not may_be_id(run_id):
             return []
@@ -176,7 +176,7 @@ class EventLog:
         return ChunkPage(here, tail.is_ended and last_n >= tail.last_n)
 
     async def _read(self, run_id: str, after: int) -> ChunkPage:
-        """From the database; a failure is waited out for a time, as followers are many and reads cost little."""
+        """The next page from the database; retries for a time."""
         page = await _RETRY.call(
             partial(self.page, run_id, after=after),
             clock=self._clock,

@@ -1,4 +1,4 @@
-"""What the store takes and gives: plain data."""
+"""The data that the store takes and gives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ class Event:
     Args:
         run_id: of which run.
         seq: 1, 2, 3, … of everything in the run.
-        kind: what it is.
+        kind: of the event.
         data: JSON.
         at: seconds since the epoch.
-        chunk_n: the chunk's number; `None` for what is no chunk.
+        chunk_n: the chunk's number; `None` for other events.
         step_key: the request whose outcome this is.
     """
 
@@ -52,7 +52,7 @@ class ChunkPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """What a client calls a request, so that it can be sent again; digests in hexadecimal, of at most 64 characters.
+    """The idempotency key of a request; digests in hexadecimal, of at most 64 characters.
 
     Args:
         id: of the user and of the key that the client chose.
@@ -65,20 +65,20 @@ class RequestKey:
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """A run to be begun.
+    """A run to be started.
 
     Args:
-        id: its name.
-        user_id: whose it is.
+        id: of the run.
+        user_id: its owner.
         context_id: its conversation.
-        tree: the control's name.
+        tree: the name of the control.
         input: the request as it was accepted.
         limits: the `AgentConfig` in force.
-        timeout_s: its deadline, from now.
-        begins_conversation: the conversation is new and is made with the run.
+        timeout_s: its deadline, in seconds from now.
+        begins_conversation: the conversation is created with the run.
         project_id: label of a new conversation.
         tree_sha: the version of the tree, if it is one.
-        key: of the request that asks for it; `None` if the client gave none.
+        key: of its request; `None` if the client sent none.
     """
 
     id: str
@@ -105,7 +105,7 @@ class RunEnd:
         tokens_used: as the budget counts them.
         tokens_estimated: some of them are estimates.
         model_used: the model that answered.
-        error: the last error chunk's `{error, error_type}`, with `{cause, detail}` for operators where more is known;
+        error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;
             `None` if there was none.
     """
 
@@ -136,7 +136,7 @@ class RunRecord:
     created_at: float
     deadline_at: float
     n: int = 0
-    """Greater than that of every run that began before."""
+    """Greater than that of every earlier run."""
     finished_at: float | None = None
     forgotten_at: float | None = None
     termination_reason: str | None = None
@@ -150,7 +150,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something that a run's worker is asked to do, maybe by another worker."""
+    """A command to the worker of a run."""
 
     run_id: str
     kind: str

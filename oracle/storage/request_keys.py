@@ -1,11 +1,11 @@
-"""The keys by which clients name their requests, so that one that is sent again finds the run of the first.
+"""Idempotency keys: a request that is sent again finds the run of the first one.
 
 Rules:
 
-- A key belongs to its user and is kept for `KEPT_S`. Neither the key nor the request is kept, only digests of them.
-- The key is claimed in the transaction that begins the run, under a unique name: of requests that come at the same
-  time, to whichever worker, one begins a run and the others find it.
-- When the texts of a run are forgotten, so is the digest of its request; the key goes on to name the run.
+- A key belongs to its user and is kept for `KEPT_S`. Only digests of the key and of the request are stored.
+- The key is claimed in the transaction that starts the run, by a unique id: of concurrent requests, to any workers, one
+  starts a run and the others find it.
+- When the texts of a run are deleted, so is the digest of its request; the key still names the run.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from oracle.storage.records import RequestKey
 from oracle.storage.schema import request_key
 
 KEPT_S = 24 * 3600.0
-"""How long a key names its run."""
+"""Seconds for which a key names its run."""
 
 
 class _Kept(NamedTuple):
@@ -34,28 +34,28 @@ class RequestKeys:
     """The keys of all users.
 
     Args:
-        database: where they are read.
+        database: is read.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def run_of(self, key: RequestKey) -> str | None:
-        """The name of the run that the key names; `None` if it names none, or none any more.
+        """The id of the run that the key names; `None` if it names none, or has expired.
 
         Raises:
             KeyReusedError: it was used for another request.
-            StoreUnavailableError: the database cannot be read for now.
+            StoreUnavailableError: the database cannot be read at present.
         """
         since = self._database.now() - KEPT_S
         return await self._database.read(lambda connection: _run_of(_find(connection, key), key, since=since))
 
 
 def claim(connection: Connection, key: RequestKey, *, dialect: Dialect, run_id: str, at: float) -> str | None:
-    """Have the key name this run, in the transaction that begins it.
+    """Let the key name this run, in the transaction that starts it.
 
     Returns:
-        The name of the run that the key names already; `None` if it names this one now.
+        The id of the run that the key names already; `None` if it names this one now.
 
     Raises:
         KeyReusedError: it was used for another request.
@@ -64,7 +64,7 @@ def claim(connection: Connection, key: RequestKey, *, dialect: Dialect, run_id: 
     insert = dialect.insert(request_key)  # waits for another worker that is inserting the same key
     while not connection.execute(insert, own).rowcount:
         kept = _find(connection, key)
-        if kept is None:  # its run was abandoned in this very moment
+        if kept is None:  # its run was abandoned at the same moment
             continue
         found = _run_of(kept, key, since=at - KEPT_S)
         if found is not None:
@@ -76,7 +76,7 @@ def claim(connection: Connection, key: RequestKey, *, dialect: Dialect, run_id: 
 
 
 def delete_expired(connection: Connection, *, at: float) -> None:
-    """Delete the keys that name nothing any more."""
+    """Delete expired keys."""
     connection.execute(delete(request_key).where(request_key.c.at <= at - KEPT_S))
 
 

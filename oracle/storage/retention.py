@@ -1,11 +1,10 @@
-"""How long runs are kept: by age, and by the room they take.
+"""Retention of runs, by age and by size.
 
-What goes are events and texts of finished runs, oldest first; their rows keep figures, and conversations stay until
-they are forgotten by name. With them go what is of no use any more: versions of trees, commands to ended runs, and
-keys of requests.
+Deleted are events and texts of finished runs, oldest first; their rows keep the figures, and conversations stay until
+they are deleted by name. With them go unused versions of trees, commands to finished runs, and expired request keys.
 
-Size means what is in use. SQLite and PostgreSQL both use freed space again before they take more, and neither gives it
-back to the system at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`); the file may stay larger than the limit.
+Size is the space in use. Both databases use freed space again before they take more, and do not return it to the system
+at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`), so the file may stay larger than the limit.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from oracle.storage.tree_versions import delete_unused
 from oracle.storage.writer import Writer
 
 BATCH = 100
-"""Runs that are marked in one write; their events go in portions of their own."""
+"""Runs that are marked in one write; their events are deleted in portions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +29,8 @@ class Pruned:
     """What was deleted.
 
     Args:
-        runs: how many lost their texts.
-        bytes: about how much their events took.
+        runs: the number of runs whose texts were deleted.
+        bytes: about how much space their events took.
     """
 
     runs: int = 0
@@ -40,18 +39,18 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """A finished run that may go, and what its events take."""
+    """A finished run, and about how much space its events take."""
 
     run_id: str
     bytes: int
 
 
 class Retention:
-    """Deletes what is too old or too much.
+    """Deletes texts that are too old or too many.
 
     Args:
-        database: where it looks.
-        writer: what deletes.
+        database: is read.
+        writer: of the store.
     """
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
@@ -59,16 +58,16 @@ class Retention:
         self._writer = writer
 
     async def prune(self, *, older_than_s: float | None, most_bytes: int | None) -> Pruned:
-        """Delete events and texts of finished runs; those that are running are never touched.
+        """Delete events and texts of finished runs, never of running ones.
 
         Args:
-            older_than_s: of runs that ended longer ago than this; `None` means no age is too old.
-            most_bytes: of the oldest runs until no more than this is in use; `None` means any size will do.
+            older_than_s: of runs that ended more than so many seconds ago; `None`: no limit.
+            most_bytes: of the oldest runs, until no more than this is in use; `None`: no limit.
 
         Raises:
-            StoreUnavailableError: the database cannot be used for now; what was deleted stays deleted.
+            StoreUnavailableError: the database cannot be used at present; a part may have been deleted.
         """
-        # Left by a process that died while it was erasing.
+        # Left by a process that died while it was deleting.
         await delete_events(self._writer, await self._database.read(forgotten_with_events))
         pruned = Pruned()
         if older_than_s is not None:

@@ -15,19 +15,19 @@ from oracle.storage.tails import Tail
 from oracle.storage.writer import Writer
 
 _run = schema.run
-_LONGEST_MODEL = 255  # a provider names it as it likes, and a run must end all the same
+_LONGEST_MODEL = 255  # characters; a provider may send any name, and a run must end with it
 
 
 class RunLog:
-    """Where a run under way is written. Used in the event loop's thread only.
+    """The log of a running query, to append to. Used in the event loop's thread only.
 
     Args:
         run: the run.
         writer: of the store.
         tail: of the run; released when the log is ended.
-        on_released: told when the log needs its tail no more.
-        seq: the last number that is taken.
-        chunk_n: the last chunk's number that is taken.
+        on_released: called with the tail when the log does not need it any more.
+        seq: the last number in use.
+        chunk_n: the last chunk number in use.
         now: seconds since the epoch.
     """
 
@@ -62,14 +62,14 @@ class RunLog:
 
     @property
     def pending_since_s(self) -> float | None:
-        """Since when the oldest entry waits for its commit, or earlier, by `time.monotonic`; `None` if none waits."""
+        """When the oldest uncommitted entry was appended, or earlier, by `time.monotonic`; `None`: there is none."""
         return self._pending_since_s if self._pending else None
 
     def chunk(self, data: bytes) -> int:
         """Append a chunk; returns its number.
 
         Raises:
-            ValueError: it is no UTF-8.
+            ValueError: it is not UTF-8.
         """
         number = self.chunks + 1
         self._append("chunk", data, StoredChunk(number, data), None)
@@ -77,10 +77,10 @@ class RunLog:
         return number
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
-        """Append anything else.
+        """Append an event of another kind.
 
         Raises:
-            ValueError: it is no UTF-8.
+            ValueError: it is not UTF-8.
         """
         self._append(kind, data, None, step_key)
 
@@ -89,8 +89,8 @@ class RunLog:
 
         Raises:
             RunLostError: another worker has the run.
-            RunBrokenError: something of this run can never be written.
-            StoreUnavailableError: nothing could be written for longer than the patience; all of it still waits.
+            RunBrokenError: a part of this run can never be written.
+            StoreUnavailableError: nothing could be written for longer than the patience; everything still waits.
         """
         self._check()
         if self._pending:
@@ -98,14 +98,14 @@ class RunLog:
             self._check()
 
     async def finish(self, done: bytes, end: RunEnd) -> None:
-        """Write the last chunk and the end of the run's row in one commit; nothing the second time.
+        """Write the last chunk and the end of the run's row in one commit. A second call does nothing.
 
-        What is appended from now on is ignored.
+        Later events are ignored.
 
         Raises:
             RunLostError: another worker has the run.
-            RunBrokenError: something of this run can never be written.
-            StoreUnavailableError: nothing could be written for longer than the patience; to be tried again.
+            RunBrokenError: a part of this run can never be written.
+            StoreUnavailableError: nothing could be written for longer than the patience; try again.
         """
         if self._is_finished:
             return
@@ -121,18 +121,18 @@ class RunLog:
             raise
 
     def close(self) -> None:
-        """Nothing more will be appended here; somebody else ends the run, or it was none. Nothing the second time."""
+        """Append nothing more; the run is ended elsewhere, or was abandoned. A second call does nothing."""
         self._release()
 
     def committed(self, events: int, chunks: list[StoredChunk], *, taken_s: float) -> None:
-        """So many more events are durable, these chunks among them (called by the writer)."""
+        """Note that so many more events are durable, these chunks among them (called by the writer)."""
         self._pending -= events
         self._pending_since_s = taken_s
         if chunks:
             self._tail.publish(chunks)
 
     def refused(self, error: StorageError) -> None:
-        """Nothing more will be written (called by the writer)."""
+        """Note that nothing more will be written (called by the writer)."""
         if self._error is not None:
             return
         self._error, self._pending = error, 0
@@ -158,7 +158,7 @@ class RunLog:
             raise self._error
 
     def _write_end(self, connection: Connection) -> None:
-        """In the writer's thread."""
+        """Runs in the writer's thread."""
         final = self._final
         assert final is not None, "made before it is written"  # noqa: S101
         query = select(_run.c.status, _run.c.epoch).where(_run.c.id == self.run_id)
@@ -166,9 +166,9 @@ class RunLog:
         if found is None or found.epoch != self.epoch:
             raise RunLostError(f"another worker has taken the run {self.run_id!r} over")
         if found.status == "finished":
-            return  # by an earlier try of this very log: nobody else has this epoch
+            return  # by an earlier attempt of this log: no other has this epoch
         if self.is_refused:
-            raise RunBrokenError(f"something of the run {self.run_id!r} could not be written, so it has no end yet")
+            raise RunBrokenError(f"a part of the run {self.run_id!r} could not be written, so it has no end yet")
         connection.execute(update(_run).where(_run.c.id == self.run_id), final.to_row())
         connection.execute(insert(schema.event), final.events(self.run_id))
 

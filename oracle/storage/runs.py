@@ -1,4 +1,4 @@
-"""The rows of runs: begun, found, kept alive, taken over."""
+"""The rows of runs: inserted, found, kept alive, taken over."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -35,17 +35,17 @@ _BY_ID = select(_run).where(_run.c.id == bindparam("run_id"))  # made once: it i
 
 
 class _BeingCountedError(Exception):
-    """Another worker is beginning a run of the same user just now."""
+    """Another worker is starting a run of the same user."""
 
 
 class RunTable:
     """The runs of all workers.
 
     Args:
-        database: where they are read.
+        database: is read.
         writer: of the store.
-        worker: the name of this one.
-        tails: whose followers are told of runs that are gone.
+        worker: the name of this worker.
+        tails: whose followers are woken when a run is removed.
         on_taken: called after runs were taken over.
         now: seconds since the epoch.
     """
@@ -68,12 +68,12 @@ class RunTable:
         self._now = now
 
     async def begin(self, new: NewRun, *, most_per_user: int | None = None) -> RunRecord:
-        """Take the conversation (or begin it) and write the run's row, in one transaction.
+        """Take the conversation (or create it) and insert the run's row, in one transaction.
 
         Raises:
             ConversationBusyError: it is answering another query.
             UnknownConversationError: the user has no such conversation.
-            TooManyRunsError: the user has as many runs as one may have.
+            TooManyRunsError: the user has reached the number of concurrent runs.
             AlreadyBegunError: its key names a run.
             KeyReusedError: its key was used for another request.
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -81,7 +81,7 @@ class RunTable:
         work = partial(self._begin, new=new, most_per_user=most_per_user, at=self._now())
         try:  # alone with a key, as another worker may be claiming the same one
             return await self._writer.write(work, is_alone=new.key is not None)
-        except _BeingCountedError:  # seldom; to be waited for, but not with the chunks of all other runs behind it
+        except _BeingCountedError:  # rare; waits for the lock, but not with the chunks of other runs in the transaction
             return await self._writer.write(partial(work, waits=True), is_alone=True)
 
     def _begin(
@@ -96,7 +96,7 @@ class RunTable:
             self._check_share(connection, new.user_id, most_per_user, waits=waits)
         number = dialect.next_number(connection)
         _find_conversation(connection, new)
-        # Asked first: SQLAlchemy's error for the constraint keeps its frames, and so the commit, in a reference cycle.
+        # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(new.context_id)
         row = _row_of(new, worker=self._worker, at=at, heartbeat_at=dialect.clock(connection)) | {"n": number}
@@ -122,7 +122,7 @@ class RunTable:
             raise TooManyRunsError(f"{running} queries are under way; at most {most} may be, so wait for one to end")
 
     async def abandon(self, run_id: str) -> None:
-        """Leave no trace of a run that was begun and never answered, nor of the conversation that it began.
+        """Remove a run that was never answered, and the conversation that it has created.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -143,7 +143,7 @@ class RunTable:
         await self._writer.write(work, on_commit=lambda _: self._tails.wake(run_id))
 
     async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
-        """The run, if it is that user's; `None` as the user means anybody's."""
+        """The run, if it belongs to that user; `None` as the user means any user."""
         if not may_be_id(run_id):
             return None
         return await self._database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
@@ -154,10 +154,10 @@ class RunTable:
         """Runs, newest first.
 
         Args:
-            user_id: of this user; `None` means everybody's.
-            limit: at most so many.
-            before: those that began before the run of this name; none if there is no such run.
-            context_id: of this conversation; `None` means of all.
+            user_id: of this user; `None`: of all users.
+            limit: the greatest number of runs.
+            before: only those that started before the run with this id; none if there is no such run.
+            context_id: of this conversation; `None`: of all.
         """
         query = select(_run).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)
         if user_id is not None:
@@ -174,14 +174,14 @@ class RunTable:
         return await self._database.read(lambda connection: [_record(row) for row in connection.execute(query)])
 
     async def running_of(self, context_id: str) -> RunRecord | None:
-        """The run that has the conversation now."""
+        """The running query of a conversation."""
         if not may_be_id(context_id):
             return None
         query = _running_of(context_id)
         return await self._database.read(lambda connection: _maybe(connection.execute(query).first()))
 
     async def beat(self) -> None:
-        """Show that the runs of this worker are alive.
+        """Write a heartbeat to the running queries of this worker.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -194,21 +194,21 @@ class RunTable:
         await self._writer.write(work)
 
     async def heartbeats(self) -> dict[str, float]:
-        """The other workers that have running runs, and the latest heartbeat of each.
+        """The other workers that have running queries, with the latest heartbeat of each.
 
-        The figures are of the database's clock, which may be set: they tell whether a heartbeat is another one than
-        before, and not how old it is.
+        The figures are of the database's clock, which may be set. They tell whether a heartbeat has changed, not how
+        old it is.
         """
         query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(_running_elsewhere(self._worker))
         query = query.group_by(_run.c.worker)
         return await self._database.read(lambda connection: {row[0]: row[1] for row in connection.execute(query)})
 
     async def take_over(self, silent: Mapping[str, float] | None) -> list[RunRecord]:
-        """Take the running runs of workers that are silent; each is got by one worker only.
+        """Take over the running queries of silent workers; each of them goes to one worker only.
 
         Args:
-            silent: the workers, with the heartbeat that has not changed for too long (`heartbeats`); one that has
-                another by now is alive. `None` takes every running run: at the start of the only server.
+            silent: the workers, with the heartbeat that has not changed for too long (`heartbeats`); a worker whose
+                heartbeat has changed since is alive. `None` takes all running queries: at the start of the only server.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -233,7 +233,7 @@ class RunTable:
         return taken
 
     def _still_silent(self, connection: Connection, silent: Mapping[str, float]) -> list[str]:
-        """Those that cannot commit any more, until we have, and have not since they were looked at."""
+        """The workers whose heartbeat has not changed; they cannot commit until this transaction has ended."""
         names = [name for name in silent if self._database.dialect.close_fence(connection, name)]
         query = select(_run.c.worker, func.max(_run.c.heartbeat_at)).where(
             _running_elsewhere(self._worker) & _run.c.worker.in_(names)
@@ -285,7 +285,7 @@ def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict
 
 
 def _find_conversation(connection: Connection, new: NewRun) -> None:
-    """See that a conversation that is to be continued is there, before anything is said about its being busy."""
+    """Check that the conversation exists and is the user's, before anything is said about whether it is busy."""
     if new.begins_conversation:
         return
     theirs = (_conversation.c.id == new.context_id) & (_conversation.c.user_id == new.user_id)
@@ -294,7 +294,7 @@ def _find_conversation(connection: Connection, new: NewRun) -> None:
 
 
 def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:
-    """Begin the conversation, or mark it as used: whoever is deleting it just now has done so before, or will wait."""
+    """Create the conversation, or mark it as used. A concurrent deletion has ended before that, or waits."""
     if new.begins_conversation:
         row: dict[str, Any] = {
             "id": new.context_id,

@@ -46,7 +46,7 @@ class Json(TypeDecorator[Any]):
 
 
 class EncodedJson(TypeDecorator[bytes]):
-    """JSON that is text already when it comes, and stays text when it is read: UTF-8."""
+    """JSON as bytes, encoded by the caller and returned as it is stored."""
 
     impl = Text
     cache_ok = True
@@ -69,7 +69,7 @@ run = Table(
     Column("id", String(64), primary_key=True),
     Column("user_id", String(255), nullable=False),
     Column("context_id", String(64), nullable=False),
-    Column("worker", String(64), nullable=False),  # who answers it, or was the last to
+    Column("worker", String(64), nullable=False),  # that answers it, or was the last to
     Column("heartbeat_at", Double, nullable=False),
     Column("epoch", Integer, nullable=False),  # +1 with each worker; writes of an older one are refused
     Column("tree", String(255), nullable=False),
@@ -87,8 +87,8 @@ run = Table(
     Column("created_at", Double, nullable=False),
     Column("deadline_at", Double, nullable=False),
     Column("finished_at", Double),
-    Column("forgotten_at", Double),  # its texts were deleted then, by the user or by age
-    Column("n", BigInteger, nullable=False),  # the order in which runs began, whatever clocks say
+    Column("forgotten_at", Double),  # when its texts were deleted, by the user or by retention
+    Column("n", BigInteger, nullable=False),  # the order in which runs started, independent of clocks
     Index("run_of_user", "user_id", "n"),
     Index("run_of_conversation", "context_id"),
     Index(
@@ -137,9 +137,9 @@ command = Table(
 request_key = Table(
     "request_key",
     metadata,
-    Column("id", String(64), primary_key=True),  # a digest of the user's name and of the key that the client chose
+    Column("id", String(64), primary_key=True),  # a digest of the user's id and of the client's key
     Column("run_id", String(64), nullable=False, index=True),
-    Column("body", String(64), nullable=False),  # a digest of the request; empty once its texts were forgotten
+    Column("body", String(64), nullable=False),  # a digest of the request; empty when its texts have been deleted
     Column("at", Double, nullable=False, index=True),
 )
 
@@ -159,11 +159,11 @@ conversation = Table(
     Column("id", String(64), primary_key=True),
     Column("user_id", String(255), nullable=False),
     Column("project_id", Json),  # a string
-    Column("title", Json),  # a string: from the first question, or as the user has it; none before that
+    Column("title", Json),  # a string: from the first question, or set by the user
     Column("state", Json, nullable=False),  # what the next query inherits (classification, had_tool_errors)
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
-    Column("n", BigInteger, nullable=False),  # the order in which conversations were used, by the same numbers
+    Column("n", BigInteger, nullable=False),  # the order in which conversations were used, from the same numbers
     Index("conversation_of_user", "user_id", "n"),
     Index("conversations_in_order", "n"),
 )

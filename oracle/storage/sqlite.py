@@ -158,7 +158,7 @@ class SQLite:
         return lock.release
 
     def begin_migration(self, connection: Connection) -> None:
-        """The lock file keeps everybody else out."""
+        """The lock file keeps other servers out."""
 
     def protect(self) -> None:
         """Make the existing files private; SQLite gives later ones the mode of the database."""
@@ -189,7 +189,7 @@ class SQLite:
         return self._now()
 
     def next_number(self, connection: Connection) -> int:
-        """One more than the greatest: nobody else counts at the same time."""
+        """One more than the greatest; there is no other writer."""
         return int(connection.exec_driver_sql(_NEXT_NUMBER).scalar_one())
 
     def lock(self, connection: Connection, name: str) -> None:

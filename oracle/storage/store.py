@@ -1,4 +1,4 @@
-"""The store as a whole, and how it is opened."""
+"""The store, and how it is opened."""
 
 import asyncio
 import time
@@ -29,20 +29,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Everything that is kept; made by `open_store`.
+    """The parts of an open store; `open_store` creates it.
 
     Args:
         worker: the name of this worker.
-        database: where it is.
-        writer: what writes it.
-        log: what runs said and did.
-        runs: their rows.
-        conversations: what was said in each.
-        settings: what users have set.
-        trees: the versions of trees that runs have had.
-        request_keys: by which clients name their requests.
+        database: its connections.
+        writer: writes it.
+        log: the events of runs.
+        runs: the rows of runs.
+        conversations: of all users.
+        settings: of users.
+        trees: the versions of trees that runs have used.
+        request_keys: the idempotency keys of requests.
         commands: to the workers of runs.
-        retention: takes away what is old.
+        retention: deletes old texts.
     """
 
     worker: str
@@ -59,7 +59,7 @@ class Store:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other workers may be there."""
+        """Whether other workers may use it as well."""
         return self.database.dialect.is_shared
 
     @property
@@ -68,19 +68,19 @@ class Store:
         return self.writer.health
 
     async def ping(self) -> None:
-        """Read something.
+        """Check that it can be read.
 
         Raises:
-            StoreUnavailableError: it cannot be read for now.
+            StoreUnavailableError: it cannot be read at present.
         """
         await self.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run a small transaction in the writer's thread, after all that was appended before.
+        """Run a small transaction in the writer's thread, after everything that was appended before.
 
         Raises:
             StoreUnavailableError: it could not be written for longer than the patience, and will not be.
-            Exception: what the work raises; nothing of it is kept then.
+            Exception: what the work raises; it is rolled back then.
         """
         return await self.writer.write(work)
 
@@ -95,15 +95,15 @@ async def open_store(
     now: Callable[[], float] = time.time,
     patience_s: float = PATIENCE_S,
 ) -> AsyncIterator[Store]:
-    """Open the store; on SQLite for this process alone, on PostgreSQL for as many as like.
+    """Open the store: on SQLite for this process only, on PostgreSQL for any number of them.
 
     Args:
         url: `sqlite:////path/oracle.db` or `postgresql://…`.
-        worker: names this process among the others.
-        observe: told of every commit.
+        worker: the name of this process among the others.
+        observe: called after every commit.
         clock: monotonic time.
         now: seconds since the epoch.
-        patience_s: how long somebody who waits for a write is kept waiting while nothing can be written.
+        patience_s: how long a caller waits for a write while nothing can be written.
 
     Raises:
         StoreSetupError: it cannot be opened as configured; the message says what to do.

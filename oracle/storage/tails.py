@@ -1,4 +1,4 @@
-"""The latest committed chunks of the runs that are being written or followed, and who waits for more of them."""
+"""The latest committed chunks of the runs that are being written or followed, and the followers that wait for more."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from oracle.storage.records import StoredChunk
 
 MOST_BYTES = 256 * 1024
-"""Of one run in memory; what is older is read from the database."""
+"""Of one run in memory; older chunks are read from the database."""
 
 
 class Tail:
     """The end of one run's stream of chunks.
 
     Args:
-        run_id: whose.
+        run_id: of the run.
     """
 
     def __init__(self, run_id: str) -> None:
@@ -24,14 +24,14 @@ class Tail:
         self.is_ended = False
         """`last_n` is the run's last chunk."""
         self.is_written_here = False
-        """This process has the run, so that every chunk of it passes by here."""
+        """This process writes the run, so that every chunk is published here."""
         self.users = 0
         self._chunks: list[StoredChunk] = []
         self._bytes = 0
         self._waiting: set[asyncio.Future[None]] = set()
 
     def publish(self, chunks: Sequence[StoredChunk]) -> None:
-        """These are committed, in order, right behind what was."""
+        """These chunks are committed; they follow the last ones."""
         self._chunks.extend(chunks)
         self._bytes += sum(len(chunk.data) for chunk in chunks)
         if self._bytes > MOST_BYTES:
@@ -40,7 +40,7 @@ class Tail:
         self.wake()
 
     def begin(self, last_n: int) -> None:
-        """This process writes the run from now on, behind chunk `last_n`."""
+        """This process writes the run from now on, after chunk `last_n`."""
         self.is_written_here, self.last_n = True, last_n
         self._chunks.clear()
         self._bytes = 0
@@ -59,14 +59,14 @@ class Tail:
         self.wake()
 
     def wake(self) -> None:
-        """Have everybody who waits look again."""
+        """Wake all followers that wait."""
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
         self._waiting.clear()
 
     def after(self, n: int, *, limit: int) -> list[StoredChunk] | None:
-        """The chunks behind number `n`; `None` if the database must be asked."""
+        """The chunks after number `n`; `None` if they must be read from the database."""
         knows_all = self.is_written_here or self.is_ended
         if knows_all and n >= self.last_n:
             return []
@@ -76,7 +76,7 @@ class Tail:
         return self._chunks[start : start + limit]
 
     def _shorten(self) -> None:
-        """Forget the oldest half, but never the latest chunk; seldom, as it costs."""
+        """Drop the oldest half, but never the latest chunk; at once, because each time costs a copy."""
         gone = 0
         while self._bytes > MOST_BYTES // 2 and gone < len(self._chunks) - 1:
             self._bytes -= len(self._chunks[gone].data)
@@ -84,13 +84,13 @@ class Tail:
         del self._chunks[:gone]
 
     def news(self) -> "asyncio.Future[None]":
-        """Done at the next change; give it back to `ignore`."""
+        """A future that is done at the next change; pass it to `ignore` in the end."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         return future
 
     def ignore(self, news: "asyncio.Future[None]") -> None:
-        """Nobody waits for it any more."""
+        """Nothing waits for this future any more."""
         self._waiting.discard(news)
 
 
@@ -106,23 +106,23 @@ class Tails:
         return iter(tuple(self._by_run.values()))
 
     def get(self, run_id: str) -> Tail | None:
-        """The tail, if anybody uses it."""
+        """The tail, if it is in use."""
         return self._by_run.get(run_id)
 
     def wake(self, run_id: str) -> None:
-        """Have the run's followers look again."""
+        """Wake the run's followers."""
         if (tail := self._by_run.get(run_id)) is not None:
             tail.wake()
 
     def close(self) -> None:
-        """Have all followers find out that nothing more will come."""
+        """Wake all followers: nothing more will come."""
         self.is_closed = True
         for tail in self:
             tail.wake()
 
     @contextmanager
     def using(self, run_id: str) -> Iterator[Tail]:
-        """The tail, kept for as long as this is entered."""
+        """The tail, in use as long as this is entered."""
         tail = self.take(run_id)
         try:
             yield tail
@@ -138,7 +138,7 @@ class Tails:
         return tail
 
     def release(self, tail: Tail) -> None:
-        """It is not used any more by one of its users."""
+        """End one use of the tail."""
         tail.users -= 1
         if tail.users == 0 and self._by_run.get(tail.run_id) is tail:
             del self._by_run[tail.run_id]

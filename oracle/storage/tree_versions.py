@@ -1,4 +1,4 @@
-"""The versions of trees that runs were driven by, so that a record can be read after its tree has changed."""
+"""The versions of trees that runs have used, so that a record can be read after its tree has changed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from oracle.storage.schema import run, tree_version
 from oracle.storage.writer import Writer
 
 UNUSED_S = 24 * 3600.0
-"""A version that no readable run names is deleted when nobody has asked to keep it for so long."""
+"""Seconds after which a version that no readable run names is deleted, unless it was kept again."""
 _RENEW_S = UNUSED_S / 24
 
 
@@ -21,8 +21,8 @@ class TreeVersion:
     """A version of a tree.
 
     Args:
-        sha: its name.
-        name: the tree's.
+        sha: its digest.
+        name: of the tree.
         nodes: paths of its nodes, by the index that tick records use.
         source: the texts of its files, by name.
     """
@@ -36,12 +36,12 @@ class TreeVersion:
 class TreeVersions:
     """Keeps versions of trees.
 
-    A version that is kept again is marked as in use, at most once an hour, so that no worker deletes what another one
-    has just begun to use.
+    A version that is kept again is marked as in use, at most once an hour, so that no worker deletes a version that
+    another one has just started to use.
 
     Args:
-        database: where they are read.
-        writer: what writes them.
+        database: is read.
+        writer: of the store.
     """
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
@@ -50,7 +50,7 @@ class TreeVersions:
         self._marked_at: dict[str, float] = {}
 
     async def keep(self, sha: str, name: str, nodes: Sequence[str], source: Mapping[str, str]) -> None:
-        """Keep a version; costs nothing if it was kept here within the last hour."""
+        """Keep a version; does nothing if it was kept here within the last hour."""
         at, marked_at = self._database.now(), self._marked_at.get(sha)
         if marked_at is not None and 0 <= at - marked_at < _RENEW_S:
             return
@@ -59,7 +59,7 @@ class TreeVersions:
         self._marked_at[sha] = at
 
     async def find(self, sha: str) -> TreeVersion | None:
-        """The version of that name, or `None`."""
+        """The version with that digest, or `None`."""
         query = select(tree_version).where(tree_version.c.sha == sha)
         row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
         if row is None:
@@ -75,6 +75,6 @@ def _keep(connection: Connection, version: TreeVersion, *, dialect: Dialect, at:
 
 
 def delete_unused(connection: Connection, *, at: float) -> int:
-    """Delete the versions that no run names whose texts are kept; gives their number."""
+    """Delete the versions that no run with texts names; returns their number."""
     is_named = select(run.c.id).where(run.c.tree_sha == tree_version.c.sha, run.c.forgotten_at.is_(None)).exists()
     return connection.execute(delete(tree_version).where(tree_version.c.at < at - UNUSED_S, ~is_named)).rowcount

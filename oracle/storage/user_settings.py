@@ -10,11 +10,11 @@ from oracle.storage.writer import Writer
 
 
 class UserSettings:
-    """The fields that each user has set, and no others: defaults are not kept, so that they can change.
+    """The fields that each user has set. Defaults are not stored, so that they can change.
 
     Args:
-        database: where they are read.
-        writer: what writes them.
+        database: is read.
+        writer: of the store.
     """
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
@@ -22,24 +22,24 @@ class UserSettings:
         self._writer = writer
 
     async def load(self, user_id: str) -> Mapping[str, int]:
-        """What the user has set; empty if nothing."""
+        """The fields that the user has set."""
         query = select(user_settings.c.data).where(user_settings.c.user_id == user_id)
         return await self._database.read(lambda connection: connection.scalar(query)) or {}
 
     async def reset(self, user_id: str) -> None:
-        """Set no field at all."""
+        """Delete all fields of the user."""
         await self.change(user_id, lambda _: {})
 
     async def change(self, user_id: str, change: Callable[[Mapping[str, int]], Mapping[str, int]]) -> Mapping[str, int]:
-        """Set what `change` makes of what is set; no other change comes between, not even another worker's.
+        """Replace the user's fields by what `change` returns, atomically among all workers.
 
         Args:
-            user_id: whose.
-            change: gets what is set, gives what is to be. Runs in another thread, maybe more than once; if it raises,
-                nothing is changed and the caller gets the error.
+            user_id: of the user.
+            change: gets the present fields, returns the new ones. Runs in another thread, possibly more than once; if
+                it raises, nothing is changed and the caller gets the error.
 
         Returns:
-            What is set now.
+            The new fields.
         """
         at = self._database.now()
 

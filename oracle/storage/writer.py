@@ -2,12 +2,12 @@
 
 Rules:
 
-- Appending never waits. An idle writer commits at once; a busy one commits what has gathered, every `GROUP_S` at most,
-  or every `HURRY_S` if somebody waits for it.
-- What was appended first is committed first; nobody hears of anything before its commit.
-- A failure that may pass (locked, full, gone) is tried again for as long as the process lives; nothing is dropped.
-- Of a run with an entry that can never be written nothing more is written, so that what is there has no gaps; the
-  other runs go on, and whoever wrote it is told.
+- Appending never waits. An idle writer commits at once; a busy one commits what has accumulated, at most every
+  `GROUP_S` seconds, or every `HURRY_S` if a caller waits for a commit.
+- Entries are committed in the order in which they were appended; nothing is announced before its commit.
+- A transient failure (locked, full, gone) is retried as long as the process lives; nothing is dropped.
+- If an entry of a run can never be written, nothing more of that run is written, so that its log has no gaps. Other
+  runs go on, and the run gets the error.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 GROUP_S = 0.01
-"""From the beginning of a commit to the beginning of the next, at least."""
+"""Least seconds from the start of a commit to the start of the next."""
 HURRY_S = 0.002
-"""The same where somebody waits: a limit or a cancel takes three commits in a row to its `done`."""
+"""The same if a caller waits: from a limit or a cancel to `done` there are three commits in a row."""
 PATIENCE_S = 30.0
-"""How long somebody who waits for a write is kept waiting while nothing can be written."""
+"""Seconds that a caller waits for a write while nothing can be written."""
 
 _RETRY = Retry(first_s=0.05, longest_s=2.0)
 _LAST_TRIES = 2  # once the store is being closed
 _LAST_WAIT_S = 10.0  # for the thread to end
-_LOOK_S = 1.0  # how often somebody who waits looks whether there is still hope
+_LOOK_S = 1.0  # how often a caller that waits checks the health of the store
 _MOST_ENTRIES = 10_000  # in one transaction
 
 
@@ -54,8 +54,8 @@ class CommitFigures:
 
     Args:
         events: entries of the log in it.
-        queue_s: age of the oldest entry when it began.
-        commit_s: how long it took.
+        queue_s: age of the oldest entry at its start, in seconds.
+        commit_s: its duration in seconds.
     """
 
     events: int
@@ -65,13 +65,13 @@ class CommitFigures:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """Entries to be written in one transaction.
+    """Entries to be written in one transaction. Times are of `time.monotonic`.
 
     Args:
         entries: in order.
-        since_s: since when the oldest waits, or earlier.
+        since_s: when the oldest was appended, or earlier.
         taken_s: when they were taken from the queue.
-        is_all: none was left in it.
+        is_all: the queue is empty now.
     """
 
     entries: Sequence[Entry]
@@ -81,13 +81,13 @@ class _Taken:
 
 
 class Writer:
-    """Owns the writing connection. Made and used in the event loop's thread.
+    """Owns the writing connection. Create and use it in the event loop's thread.
 
     Args:
-        database: where to.
-        worker: the name of this one.
-        observe: told of every commit, in the event loop.
-        patience_s: how long somebody who waits is kept waiting while nothing can be written.
+        database: is written.
+        worker: the name of this worker.
+        observe: called in the event loop after every commit.
+        patience_s: how long a caller waits while nothing can be written.
     """
 
     def __init__(
@@ -117,11 +117,11 @@ class Writer:
 
     @property
     def is_closing(self) -> bool:
-        """Whether what cannot be written now never will be by this process."""
+        """Whether the store is being closed, so that this process retries no more."""
         return self._closing.is_set()
 
     def append(self, source: Source, row: EventRow, chunk: StoredChunk | None) -> None:
-        """Have an event written; never waits."""
+        """Queue an event; never waits."""
         self._put((source, row, chunk))
 
     async def write(
@@ -135,15 +135,15 @@ class Writer:
         """Run a small transaction after all that was appended before; returns after its commit.
 
         Args:
-            work: in the writer's thread; run again if the database was in trouble. `None` only waits.
-            on_commit: called with the result, in the event loop, in order with what else is committed.
-            wakes: run and chunk number that followers of other workers are to be told of.
+            work: runs in the writer's thread, again after a transient failure; `None` waits for the entries before.
+            on_commit: called with the result, in the event loop, in the order of commits.
+            wakes: run and chunk number to announce to the other workers.
             is_alone: in a transaction of its own, as it may wait for locks of other workers.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience. It is not written later,
-                unless it was under way just then.
-            Exception: whatever the work raises; nothing of it is kept then.
+                unless its commit had already started.
+            Exception: what the work raises; it is rolled back then.
         """
         entry = WorkEntry(work, self._loop.create_future(), on_commit, wakes, is_alone)
         self._put(entry)
@@ -157,15 +157,15 @@ class Writer:
             return result
         finally:
             entry.is_given_up = not entry.future.done()
-            del entry  # what it raised would hold it by the frame of this call, and be held by it
+            del entry  # its exception refers to this frame: a reference cycle
 
     async def aclose(self) -> None:
-        """Write what is there, and end the thread; what cannot be written now is told in the log."""
+        """Write what is queued, and end the thread; what cannot be written is logged."""
         self._closing.set()
         self._hurry.set()
         self._wake.set()
         await self._loop.run_in_executor(None, self._thread.join, _LAST_WAIT_S)
-        await asyncio.sleep(0)  # what it has announced last
+        await asyncio.sleep(0)  # for its last announcements
         with self._lock:
             self._is_closed = True
             left, self._queue = self._queue, []
@@ -196,9 +196,9 @@ class Writer:
                 self._hurry.wait(began_s + GROUP_S - time.monotonic())
 
     def _write_next(self) -> tuple[int, bool]:
-        """Commit what is next: how many entries that were, and whether none is left.
+        """Commit the next entries; returns their number, and whether the queue is empty.
 
-        A call of its own, so that an idle writer holds nothing of the runs that it has written last.
+        A call of its own, so that an idle writer keeps no reference to the runs that it has written last.
         """
         taken = self._take()
         if taken.entries:
@@ -206,7 +206,7 @@ class Writer:
         return len(taken.entries), taken.is_all
 
     def _take(self) -> _Taken:
-        """The next entries; those that want to be alone are."""
+        """The next entries for one transaction."""
         with self._lock:
             end = _first_group(self._queue)
             entries, self._queue = self._queue[:end], self._queue[end:]
@@ -217,33 +217,34 @@ class Writer:
         return _Taken(entries, since_s, now_s, is_all)
 
     def _write_all(self, taken: _Taken) -> None:
-        """Commit the entries, whatever it takes."""
+        """Commit the entries, with as many attempts as it takes."""
         tries, one_by_one = 0, False
         while True:
             began_s = self.health.commit_since_s = time.monotonic()
             try:
                 group = self._committer.commit(taken.entries, one_by_one=one_by_one)
-            except Exception as error:  # noqa: BLE001  every one is either waited out or told
+            except Exception as error:  # noqa: BLE001  every failure is retried or reported
                 self.health.commit_since_s = None
                 if not self._database.is_transient(error) and not one_by_one:
                     one_by_one = True
                     continue
-                self._tell(partial(self.health.have, in_words(error), since_s=began_s))
+                self._post(partial(self.health.fail, in_words(error), since_s=began_s))
                 tries += 1
                 if self._closing.is_set() and tries >= _LAST_TRIES:
-                    self._tell(partial(self._give_up, taken.entries))
+                    self._post(partial(self._give_up, taken.entries))
                     return
                 self._closing.wait(_RETRY.wait_s(tries))
             else:
                 self.health.commit_since_s = None
                 figures = CommitFigures(group.events, began_s - taken.since_s, time.monotonic() - began_s)
-                self._tell(partial(self._announce, group, taken, figures))
+                self._post(partial(self._announce, group, taken, figures))
                 return
 
-    def _tell(self, what: Callable[[], None]) -> None:
+    def _post(self, call: Callable[[], None]) -> None:
+        """Run a call in the event loop."""
         try:
-            self._loop.call_soon_threadsafe(what)
-        except RuntimeError:  # the event loop is gone, and with it everybody who could be told
+            self._loop.call_soon_threadsafe(call)
+        except RuntimeError:  # the event loop is closed
             self._closing.set()
 
     # In the event loop's thread:
@@ -271,7 +272,7 @@ class Writer:
 
 
 def _first_group(queue: Sequence[Entry]) -> int:
-    """How many of the entries go into the next transaction."""
+    """How many entries go into the next transaction."""
     end = min(len(queue), _MOST_ENTRIES)
     for at in range(end):
         entry = queue[at]
