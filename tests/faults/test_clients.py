@@ -44,7 +44,7 @@ def never_reads(address: str, tag: str) -> socket.socket:
     return quiet
 
 
-async def test_clients_that_never_read_hold_nobody_up_and_cost_no_memory(
+async def test_clients_that_never_read_delay_no_other_and_cost_no_memory(
     server: ServerProcess, provider: PacedProvider
 ) -> None:
     async with timeout(GUARD_S):

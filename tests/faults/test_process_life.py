@@ -74,7 +74,7 @@ async def test_a_second_signal_ends_it_at_once_and_the_next_start_ends_its_runs(
         assert [chunk["error_type"] for chunk in told.chunks if chunk["type"] == "error"] == ["interrupted"]
 
 
-async def test_a_second_server_on_the_same_file_is_refused_and_told_what_to_do(
+async def test_a_second_server_on_the_same_file_is_refused_with_advice(
     folder: Path, provider: PacedProvider, server: ServerProcess
 ) -> None:
     async with timeout(GUARD_S):
@@ -99,7 +99,7 @@ async def test_a_server_whose_port_is_taken_says_so(
         assert "--port" in refused.value.said
 
 
-async def test_a_log_that_nobody_reads_holds_nobody_up(folder: Path, provider: PacedProvider) -> None:
+async def test_an_unread_log_pipe_delays_nothing(folder: Path, provider: PacedProvider) -> None:
     folder = folder / "unread"
     folder.mkdir()
     os.mkfifo(folder / "data.log")

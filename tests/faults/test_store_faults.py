@@ -94,7 +94,7 @@ async def test_a_lock_of_another_process_delays_and_loses_nothing(
         await ended_whole(server, streams)
 
 
-async def test_a_full_disk_is_told_waited_out_and_loses_nothing(folder: Path, server: ServerProcess) -> None:
+async def test_a_full_disk_is_reported_and_loses_nothing(folder: Path, server: ServerProcess) -> None:
     async with timeout(GUARD_S):
         streams = await begun(server, "d1", "d2", "d3")
         mend = break_store(folder, server, "full")
@@ -104,7 +104,7 @@ async def test_a_full_disk_is_told_waited_out_and_loses_nothing(folder: Path, se
         assert broken_pages(folder / "data" / "oracle.db") == []
 
 
-async def test_a_database_that_vanished_is_told_and_taken_up_again_when_it_is_back(
+async def test_a_missing_database_file_is_reported_and_used_again_when_it_is_back(
     folder: Path, server: ServerProcess
 ) -> None:
     async with timeout(GUARD_S):
@@ -135,7 +135,7 @@ async def test_terminated_backends_of_postgresql_lose_nothing(
         await ended_whole(server, streams)
 
 
-async def test_an_unreachable_postgresql_is_told_and_waited_out(
+async def test_an_unreachable_postgresql_is_reported_and_waited_for(
     tmp_path: Path, provider: PacedProvider, postgresql_url: str
 ) -> None:
     url = urlsplit(postgresql_url)
@@ -151,7 +151,7 @@ async def test_an_unreachable_postgresql_is_told_and_waited_out(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("fault", ["full", "locked", "vanished"])
-async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_that_was_told_is_lost(
+async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_is_lost(
     folder: Path, server: ServerProcess, fault: str
 ) -> None:
     """Longer than the patience of the runs (30 s): they end as errors, once they can be written at all."""

@@ -44,7 +44,7 @@ async def events(store: Store, record: RunRecord, *kinds: EventKind) -> list[Any
     return await store.log.events(record.id, kinds=kinds or None)
 
 
-async def test_a_query_is_told_alike_by_its_chunks_its_row_and_its_conversation(store: Store) -> None:
+async def test_chunks_row_and_conversation_of_a_query_agree(store: Store) -> None:
     async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(Open())]) as it:
         told = await it.ask(project_id="p")
     assert told.text == "Looking.\n\nThis is the answer."
@@ -171,7 +171,7 @@ async def test_a_user_has_no_more_runs_than_allowed(store: Store) -> None:
             assert (await live.wait()).termination_reason == "user_cancelled"
 
 
-async def test_a_cancel_keeps_what_was_said(store: Store) -> None:
+async def test_a_cancel_keeps_the_text_so_far(store: Store) -> None:
     async with managed(store, [hanging()]) as it:
         live = await it.start()
         await it.until_text(live.record, "Half of the")
@@ -215,7 +215,7 @@ async def test_a_stopping_service_begins_nothing_and_lets_runs_end(store: Store)
     assert it.clock.now() == 0
 
 
-async def test_a_run_that_goes_on_for_too_long_is_told_that_the_service_stops(store: Store) -> None:
+async def test_a_run_that_exceeds_the_drain_time_ends_with_an_error(store: Store) -> None:
     async with managed(store, [hanging()]) as it:
         live = await it.start()
         await it.until_text(live.record, "Half of the")
@@ -274,7 +274,7 @@ async def test_a_run_that_was_never_read_and_one_whose_reader_came_back_go_on(st
                 assert (await it.told(live.record)).record.termination_reason == "completed"
 
 
-async def test_one_line_of_the_log_tells_how_a_run_went(store: Store) -> None:
+async def test_one_log_line_summarizes_a_run(store: Store) -> None:
     with capture_logs() as logs:
         async with managed(store, [says("Looking.", calls("probe")), answers()], tools=[made_tool(Open())]) as it:
             await it.ask()

@@ -58,13 +58,13 @@ ENDS = {
 
 
 @pytest.mark.parametrize("turns", ENDS.values(), ids=list(ENDS))
-async def test_an_ended_run_is_gone_at_once(store: Store, turns: list[ScriptedTurn]) -> None:
+async def test_an_ended_run_is_freed_at_once(store: Store, turns: list[ScriptedTurn]) -> None:
     async with managed(store, turns) as it:
         await it.ask()
         assert await until_gone(*PARTS) == []
 
 
-async def test_a_cancelled_run_is_gone_at_once(store: Store) -> None:
+async def test_a_cancelled_run_is_freed_at_once(store: Store) -> None:
     async with managed(store, [says("Half of the", hang=True)]) as it:
         live = await it.start()
         with it.manager.attach(live.record):
@@ -75,7 +75,7 @@ async def test_a_cancelled_run_is_gone_at_once(store: Store) -> None:
         assert await until_gone(*PARTS) == []
 
 
-async def test_a_refused_query_is_gone_at_once(store: Store) -> None:
+async def test_a_refused_query_is_freed_at_once(store: Store) -> None:
     async with managed(store, [says("Half of the", hang=True)]) as it:
         live = await it.start()
         await it.until_text(live.record, "Half of the")
@@ -95,7 +95,7 @@ async def test_a_refused_query_is_gone_at_once(store: Store) -> None:
 
 
 @pytest.mark.parametrize("turns", ENDS.values(), ids=list(ENDS))
-async def test_an_ended_query_of_an_embedding_program_is_gone_at_once(turns: list[ScriptedTurn]) -> None:
+async def test_an_ended_query_of_an_embedding_program_is_freed_at_once(turns: list[ScriptedTurn]) -> None:
     async with harness(turns, wire=False) as it:
         query = await it.oracle.open(Ask(CODE_QUESTION), emit=lambda _: None)
         await query.run()

@@ -90,7 +90,7 @@ async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_s
 
 
 @pytest.mark.long
-async def test_an_answer_that_cannot_be_saved_for_longer_than_anybody_waits_is_saved_in_the_end(url: str) -> None:
+async def test_an_answer_that_cannot_be_saved_within_the_patience_is_saved_later(url: str) -> None:
     model = Endless()
     async with open_store(url, worker="w1", patience_s=0.1) as store, managed(store, model=model) as it:
         live = await it.start()

@@ -43,7 +43,7 @@ async def stores(postgresql_url: str) -> AsyncIterator[tuple[Store, Store]]:
         yield one, two
 
 
-async def test_a_worker_whose_heartbeat_stays_the_same_for_long_is_silent(stores: tuple[Store, Store]) -> None:
+async def test_a_worker_whose_heartbeat_does_not_change_is_silent(stores: tuple[Store, Store]) -> None:
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
     upkeep = upkeep_of(two, clock)
@@ -73,7 +73,7 @@ async def test_a_step_of_the_databases_clock_ends_no_run(stores: tuple[Store, St
     assert (found.status, found.worker, found.epoch) == ("running", "one", 1)
 
 
-async def test_who_was_silent_itself_judges_nobody_for_a_while(stores: tuple[Store, Store]) -> None:
+async def test_a_worker_that_was_silent_itself_takes_over_nothing_for_a_while(stores: tuple[Store, Store]) -> None:
     one, two = stores
     record, clock = await begin(one), FakeClock(jump=False)
     upkeep = upkeep_of(two, clock)

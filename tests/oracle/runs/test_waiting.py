@@ -18,7 +18,7 @@ async def test_tasks_that_end_are_not_waited_for_any_longer():
     assert clock.now() == 0.0
 
 
-async def test_tasks_that_do_not_end_are_waited_for_as_long_as_said():
+async def test_tasks_that_do_not_end_are_waited_for_until_the_limit():
     clock = FakeClock()
     task = asyncio.ensure_future(never())
     assert await ended_within([task], 10.0, clock=clock) is False

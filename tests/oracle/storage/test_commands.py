@@ -23,7 +23,7 @@ async def rows(store: Store) -> int:
     return await store.database.read(lambda connection: connection.execute(query).scalar_one())
 
 
-async def test_a_command_comes_once_and_is_gone(store: Store) -> None:
+async def test_a_command_is_delivered_once_and_deleted(store: Store) -> None:
     queue: asyncio.Queue[Command] = asyncio.Queue()
     store.commands.subscribe(queue.put_nowait)
     await begun(store)

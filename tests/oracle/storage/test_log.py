@@ -181,7 +181,7 @@ async def test_following_a_run_that_has_ended_ends(store: Store, after: int) -> 
 
 
 @pytest.mark.parametrize("run_id", ["nobody", "", "a\x00b", "\ud800", "ü", "x" * 1000], ids=ascii)
-async def test_following_a_run_that_never_was_ends(store: Store, run_id: str) -> None:
+async def test_following_an_unknown_run_ends_at_once(store: Store, run_id: str) -> None:
     assert await heard(store, run_id) == []
     assert await store.log.last_chunk(run_id) == 0
     assert await store.log.events(run_id) == []
@@ -269,7 +269,7 @@ async def test_text_that_is_no_utf8_is_refused_at_once(store: Store) -> None:
     assert await store.log.last_chunk("run-1") == 1
 
 
-async def test_it_is_told_since_when_something_waits(store: Store) -> None:
+async def test_the_age_of_the_oldest_pending_entry_is_known(store: Store) -> None:
     log = await begun(store)
     assert log.pending_since_s is None
     log.chunk(content("a"))
@@ -280,7 +280,7 @@ async def test_it_is_told_since_when_something_waits(store: Store) -> None:
     assert log.pending_since_s is None
 
 
-async def test_followers_are_told_when_the_store_is_closed(store_url: str) -> None:
+async def test_followers_get_an_error_when_the_store_is_closed(store_url: str) -> None:
     async with open_store(store_url, worker="worker-1") as store:
         await begun(store)
         follower = asyncio.create_task(heard(store))
@@ -289,7 +289,7 @@ async def test_followers_are_told_when_the_store_is_closed(store_url: str) -> No
         await follower
 
 
-async def test_of_a_run_that_is_being_forgotten_nobody_gets_a_part(store: Store) -> None:
+async def test_no_part_of_a_run_is_shown_while_it_is_being_deleted(store: Store) -> None:
     log = await begun(store)
     for text in range(30):
         log.chunk(content(text))

@@ -69,7 +69,7 @@ async def test_very_many_runs_in_one_commit_wake_all_their_followers(two: tuple[
         assert await asyncio.gather(*followers) == [[1]] * len(names)
 
 
-async def test_a_command_reaches_the_worker_of_the_run_and_nobody_else(two: tuple[Store, Store]) -> None:
+async def test_a_command_reaches_only_the_worker_of_the_run(two: tuple[Store, Store]) -> None:
     one, other = two
     of_one, of_other = asyncio.Queue[Command](), asyncio.Queue[Command]()
     one.commands.subscribe(of_one.put_nowait)

@@ -98,7 +98,7 @@ async def test_an_abandoned_run_leaves_its_key_free(store: Store) -> None:
     assert await store.request_keys.run_of(KEY) == "second"
 
 
-async def test_after_a_day_a_key_may_be_used_anew(store_url: str) -> None:
+async def test_after_a_day_a_key_can_be_used_again(store_url: str) -> None:
     times = [0.0]
     async with open_store(store_url, worker="one", now=lambda: times[0]) as store:
         await begun(store, "first", key=KEY)

@@ -162,7 +162,7 @@ async def test_the_mark_of_a_page_is_ones_own_run(store: Store) -> None:
     assert await store.runs.latest(user_id="ann", limit=5, before="bobs") == []
 
 
-async def test_a_heartbeat_is_of_running_runs(timed: Store, clock: Hands) -> None:
+async def test_only_running_queries_get_a_heartbeat(timed: Store, clock: Hands) -> None:
     ended = await begun(timed, "ended")
     await ended.finish(DONE, END)
     await timed.runs.begin(new_run())

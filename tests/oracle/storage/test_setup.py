@@ -97,14 +97,14 @@ async def test_a_refused_opening_gives_the_lock_back(sqlite_url: str, tmp_path: 
         await store.ping()
 
 
-async def test_a_folder_that_cannot_be_is_told(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     message = await refusal(f"sqlite:///{tmp_path}/file/oracle.db")
     assert "file' cannot be used as a folder" in message
     assert "--data-dir" in message
 
 
-async def test_a_database_that_is_a_folder_is_told(tmp_path: Path) -> None:
+async def test_a_database_that_is_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "oracle.db").mkdir()
     assert "oracle.db' cannot be opened" in await refusal(f"sqlite:///{tmp_path}/oracle.db")
 
@@ -133,12 +133,12 @@ async def test_the_database_of_another_program_is_left_alone(sqlite_url: str, tm
     "url",
     ["", "nonsense", "mysql://root:s3cret@host/name", "sqlite://", "sqlite:///:memory:", "postgresql://u:s3cret@h:x/n"],
 )
-async def test_an_address_that_is_none_is_told(url: str) -> None:
+async def test_an_invalid_address_is_reported(url: str) -> None:
     assert "ORACLE_DATABASE_URL must be postgresql://" in await refusal(url)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "postgres"])
-async def test_a_server_that_does_not_answer_is_told(scheme: str) -> None:
+async def test_a_server_that_does_not_answer_is_reported(scheme: str) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -147,14 +147,14 @@ async def test_a_server_that_does_not_answer_is_told(scheme: str) -> None:
     assert str(port) in message
 
 
-async def test_a_server_that_refuses_us_is_told(postgresql_server: str) -> None:
+async def test_a_server_that_refuses_the_connection_is_reported(postgresql_server: str) -> None:
     url = make_url(postgresql_server).set(username="nobody_of_that_name", password="s3cret")
     message = await refusal(url.render_as_string(hide_password=False))
     assert "was refused by its server" in message
     assert "check user and password" in message
 
 
-async def test_a_database_that_the_server_does_not_have_is_told(postgresql_server: str) -> None:
+async def test_a_database_that_the_server_does_not_have_is_reported(postgresql_server: str) -> None:
     url = make_url(postgresql_server).set(database="no_database_of_that_name", password="s3cret")
     message = await refusal(url.render_as_string(hide_password=False))
     assert "no_database_of_that_name" in message

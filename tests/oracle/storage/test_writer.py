@@ -64,7 +64,7 @@ async def test_a_write_sees_what_was_appended_before_it(store: Store) -> None:
         assert await store.write(count_events) == 2 * number
 
 
-async def test_what_a_write_raises_is_its_own_affair(store: Store) -> None:
+async def test_what_a_write_raises_affects_no_other_write(store: Store) -> None:
     def spoil(connection: Connection) -> None:
         add_settings("spoilt")(connection)
         raise KeyError("spoilt")
@@ -86,7 +86,7 @@ async def test_what_a_write_raises_is_its_own_affair(store: Store) -> None:
     assert store.health.problem is None
 
 
-async def test_a_write_whose_sql_is_wrong_holds_nobody_up(store: Store) -> None:
+async def test_a_write_with_invalid_sql_delays_no_other_write(store: Store) -> None:
     with pytest.raises(Exception, match="no_such_table"):
         await store.write(lambda connection: connection.execute(text("SELECT * FROM no_such_table")).close())
     await store.write(add_settings("ann"))
@@ -118,7 +118,7 @@ async def test_a_run_with_something_that_cannot_be_written_stops_alone_and_witho
     assert await heard(store, "bad") == [1, 2]
 
 
-async def test_a_run_cannot_end_in_the_same_breath_in_which_it_breaks(store: Store) -> None:
+async def test_a_run_cannot_end_in_the_commit_in_which_it_breaks(store: Store) -> None:
     log = await begun(store)
     log.chunk(content("kept"))
     await log.flush()
@@ -131,7 +131,7 @@ async def test_a_run_cannot_end_in_the_same_breath_in_which_it_breaks(store: Sto
     assert run.status == "running"
 
 
-async def test_figures_of_every_commit_are_told(store_url: str) -> None:
+async def test_figures_of_every_commit_are_observed(store_url: str) -> None:
     figures: list[CommitFigures] = []
     async with open_store(store_url, worker="worker-1", observe=figures.append) as store:
         log = await begun(store)
@@ -161,7 +161,7 @@ async def test_a_closed_store_refuses_instead_of_hanging(store_url: str) -> None
         await store.runs.find("run-1")
 
 
-async def test_while_the_file_is_locked_nobody_hears_anything_and_then_everybody_hears_all(file_store: Store) -> None:
+async def test_followers_get_nothing_while_the_file_is_locked_and_everything_after_that(file_store: Store) -> None:
     store = file_store
     log, numbers = await begun(store), list[int]()
     follower = asyncio.create_task(heard(store, each=numbers.append))
@@ -184,7 +184,7 @@ async def test_while_the_file_is_locked_nobody_hears_anything_and_then_everybody
 
 
 @pytest.mark.long
-async def test_beyond_the_patience_whoever_waits_is_told_and_nothing_is_dropped(sqlite_url: str) -> None:
+async def test_beyond_the_patience_callers_get_an_error_and_nothing_is_dropped(sqlite_url: str) -> None:
     async with open_store(sqlite_url, worker="worker-1", patience_s=0.5) as store:
         log = await begun(store)
         with locked(store):
@@ -227,7 +227,7 @@ async def test_a_full_disk_is_waited_out(file_store: Store) -> None:
         assert await follower == list(range(1, 102))
 
 
-async def test_a_file_that_is_gone_is_told_and_waited_for(file_store: Store) -> None:
+async def test_a_missing_file_is_reported_and_waited_for(file_store: Store) -> None:
     store = file_store
     log, file = await begun(store), store.database.file
     assert file is not None
@@ -287,7 +287,7 @@ def killed(store_url: str) -> dict[str, int]:
 
 
 @pytest.mark.long
-async def test_what_was_heard_before_a_kill_is_there_after_it(store_url: str) -> None:
+async def test_what_followers_got_before_a_kill_is_stored(store_url: str) -> None:
     last = await asyncio.to_thread(killed, store_url)
     async with open_store(store_url, worker="after") as store:
         for name, number in last.items():
