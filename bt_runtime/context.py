@@ -83,6 +83,7 @@ class RunContext:
         again: the path of a node that asked to be ticked again at once; `None` if none did.
         errors: exceptions in nodes during this tick.
         visit: called with the index of each node that is ticked.
+        record_change: called with the index of a node, its status before and its status now.
     """
 
     __slots__ = (
@@ -97,6 +98,7 @@ class RunContext:
         "host",
         "now_s",
         "posted",
+        "record_change",
         "tick",
         "visit",
     )
@@ -111,10 +113,11 @@ class RunContext:
         self.again: str | None = None
         self.errors: tuple[NodeError, ...] = ()
         self._visited: list[int] = []
-        self._changes: dict[int, tuple[Status, Status]] = {}
+        self._changes: list[tuple[int, Status, Status]] = []
         self._deadlines: dict[int, float] = {}
         self._root: weakref.ref[Any] | None = None
-        self.visit = self._visited.append  # bound once: every node calls it in every tick
+        self.visit = self._visited.append  # bound once, like the next one: every node calls it in every tick
+        self.record_change = self._changes.append
 
     # For nodes
 
@@ -151,11 +154,6 @@ class RunContext:
         """Tick the tree again at once: the node at `path` can make progress without waiting."""
         self.again = path
 
-    def record_change(self, node_index: int, before: Status, after: Status) -> None:
-        """The status of a node changes."""
-        earlier = self._changes.get(node_index)
-        self._changes[node_index] = (before if earlier is None else earlier[0], after)
-
     def record_error(self, path: str, error: str) -> None:
         """An exception in a node, as `Type: message`, for the tick record."""
         self.errors += (NodeError(path, error),)
@@ -173,7 +171,7 @@ class RunContext:
     def begin_tick(self, at_s: float) -> None:
         """Set the time of the tick; deadlines that it has reached are over."""
         self.now_s = at_s
-        if self._deadlines:
+        if self._deadlines and min(self._deadlines.values()) <= at_s:
             self._deadlines = {index: until_s for index, until_s in self._deadlines.items() if until_s > at_s}
 
     def end_tick(self, given: TickInput) -> TickRecord:
@@ -196,10 +194,13 @@ class RunContext:
         return record
 
     def _take_changes(self) -> tuple[tuple[int, Status], ...]:
-        if not self._changes:
-            return ()
-        changes, self._changes = sorted(self._changes.items()), {}
-        return tuple((index, after) for index, (before, after) in changes if before is not after)
+        before: dict[int, Status] = {}
+        after: dict[int, Status] = {}
+        for index, old, new in self._changes:
+            before.setdefault(index, old)
+            after[index] = new
+        self._changes.clear()
+        return tuple([(index, after[index]) for index in sorted(before) if before[index] is not after[index]])
 
     def has_changed(self) -> bool:
         """Whether something has happened since the last tick ended."""

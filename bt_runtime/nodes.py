@@ -17,7 +17,7 @@ import uuid
 from abc import abstractmethod
 from asyncio import CancelledError
 from collections.abc import Coroutine, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import BlackBoxLevel
@@ -107,7 +107,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
     @property
     def settings(self) -> SettingsT:
         """Its settings from the tree file; the reader has validated them."""
-        return cast("SettingsT", self.definition.settings)
+        return self.definition.settings  # type: ignore[return-value]  # a `cast` is a call, and nodes ask at every tick
 
     @property
     def path(self) -> str:
@@ -137,7 +137,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
             status = self.update()
             if status is RUNNING:
                 if self.status is not RUNNING:
-                    self._become(status)
+                    self.run.record_change((self.index, self.status, status))
+                    self.status = status
                 return status
             if status is not SUCCESS and status is not FAILURE:
                 raise TypeError(f"update() must return SUCCESS, FAILURE or RUNNING, not {status!r}")
@@ -152,12 +153,9 @@ class Node(_PyTreesView, Generic[SettingsT]):
             self._note(error)
             status = FAILURE
         if self.status is not status:
-            self._become(status)
+            self.run.record_change((self.index, self.status, status))
+            self.status = status
         return status
-
-    def _become(self, status: Status) -> None:
-        self.run.record_change(self.index, self.status, status)
-        self.status = status
 
     def _note(self, error: BaseException) -> None:
         """Record an error of the node, for the tick record and for displays."""
@@ -186,7 +184,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
             except _RAISED as error:  # a halt must reach every node
                 self._note(error)
         if self.status is not new_status:
-            self._become(new_status)
+            self.run.record_change((self.index, self.status, new_status))
+            self.status = new_status
 
     def tick(self) -> Iterator[Behaviour]:
         """py_trees' form of `step`, outside of a run: yields the nodes that were ticked, this one last."""

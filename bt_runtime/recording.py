@@ -6,7 +6,7 @@ writes, errors), so a run can be inspected and replayed from its records alone.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.status import INVALID, Status
 
@@ -71,8 +71,7 @@ class TickRecord:
     errors: tuple[NodeError, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TickInput:
+class TickInput(NamedTuple):
     """All inputs of a tick; the fields are those of `TickRecord`."""
 
     cause: CauseKind

@@ -6,14 +6,12 @@ of a run that was halted, so a replay needs no supervisor.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bt_runtime.context import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The state of a run between two ticks.
 
     Args:
