@@ -5,13 +5,15 @@ own. Its keys are declared before the run, by the tree's file and by the host; a
 tick record. Values are JSON data and are replaced, not mutated.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeVar
 
 from bt_runtime.errors import BlackboardError
 from bt_runtime.kind import Key, has_type, in_words
 from bt_runtime.text import brief, did_you_mean
+
+SourceT = TypeVar("SourceT")
 
 _SCALARS = frozenset({bool, int, float, str})  # `[1] == [True]`, so only these are compared
 
@@ -79,6 +81,22 @@ class Blackboard(Mapping[str, Any]):
             return
         self._values[name] = value
         self.writes.append((name, value))
+
+    def refresh(self, source: SourceT, readers: Iterable[tuple[str, Callable[[SourceT], Any]]]) -> None:
+        """Set the keys whose readers return another value than the blackboard has.
+
+        Args:
+            source: what the values are read from.
+            readers: key and reader, in the order of the writes.
+
+        Raises:
+            BlackboardError: a key is not declared, or a value is not of its type.
+        """
+        values = self._values
+        for name, read in readers:
+            value = read(source)
+            if values.get(name, self) is not value:
+                self.set(name, value)
 
     def take_writes(self) -> tuple[tuple[str, Any], ...]:
         """The writes since the last call, in order."""

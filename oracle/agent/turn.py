@@ -9,7 +9,7 @@ Rules (decisions 6-8, 13-18):
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,24 +97,22 @@ class _Progress:
     def take_text(self, text: str) -> None:
         """Show a piece of text, which is what most events are."""
         if len(text) > _LONGEST_PIECE:
-            for piece in self._pieces(text):
-                self._show(piece)
-        else:
-            self.characters += len(text)
-            self._show(text)
-
-    def _show(self, piece: str) -> None:
-        self.raw.append(piece)
-        shown = self.reader.feed(piece)
+            self._take_long(text, self.take_text)
+            return
+        self.characters += len(text)
+        self.raw.append(text)
+        shown = self.reader.feed(text)
         if shown:
             self.output.say(shown)
 
-    def _pieces(self, text: str) -> Iterator[str]:
-        """The text in pieces of bounded size, counted, up to the one that exceeds the budget."""
+    def _take_thought(self, text: str) -> None:
+        self.characters += len(text)
+        self.output.think(text)
+
+    def _take_long(self, text: str, take: Callable[[str], None]) -> None:
+        """Take the text in pieces of bounded size, up to the one that exceeds the budget."""
         for at in range(0, len(text), _LONGEST_PIECE):
-            piece = text[at : at + _LONGEST_PIECE]
-            self.characters += len(piece)
-            yield piece
+            take(text[at : at + _LONGEST_PIECE])
             if self.exceeds_budget():
                 return
 
@@ -122,8 +120,7 @@ class _Progress:
         """Show what can be shown, keep the rest."""
         match event:
             case ThinkingDelta(text):
-                for piece in self._pieces(text):
-                    self.output.think(piece)
+                self._take_long(text, self._take_thought)
             case ToolCallRequested(call):
                 self._take_call(call)
             case ServerToolCalled(call_id, name, arguments):
@@ -248,10 +245,11 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
 
 async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:
     """Read the response to its end, or until this is cancelled: what went wrong, and whether it was cancelled."""
-    reading = asyncio.create_task(_read(model, request, progress), name="model")
+    ended = asyncio.get_running_loop().create_future()
+    reading = asyncio.create_task(_read(model, request, progress, ended), name="model")
     interrupted = False
     try:
-        await asyncio.shield(reading)
+        await ended
     except asyncio.CancelledError:
         interrupted = True
         await _stop(reading)
@@ -261,8 +259,13 @@ async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> t
     return reading.result(), interrupted
 
 
-async def _read(model: Model, request: ModelRequest, progress: _Progress) -> ModelFault | None:
-    """Take each event; returns what went wrong at the provider."""
+async def _read(
+    model: Model, request: ModelRequest, progress: _Progress, ended: "asyncio.Future[None]"
+) -> ModelFault | None:
+    """Take each event; returns what went wrong at the provider.
+
+    `ended` is set within the task: a callback on the task would come a round of the event loop later.
+    """
     try:
         async with aclosing(model.stream(request)) as events:
             async for event in events:
@@ -272,10 +275,13 @@ async def _read(model: Model, request: ModelRequest, progress: _Progress) -> Mod
                     progress.take_text(event.text)
                 else:
                     progress.take(event)
-                if progress.exceeds_budget():
+                if progress.characters > progress.characters_reserved and progress.exceeds_budget():
                     break
     except ModelError as error:
         return error.fault
+    finally:
+        if not ended.done():
+            ended.set_result(None)
     return None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Literal
 
-from bt_runtime import ReloadingTrees, TreeDefinition, TreeLibrary, TreeNotFoundError
+from bt_runtime import ReloadingTrees, TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from bt_runtime.text import did_you_mean
 from oracle.decision import (
     AgentConfig,
@@ -56,24 +56,41 @@ class Controls:
             UnknownTreeError: it does not exist, is internal, or is not among those that the operator has listed.
             TreeFileError: the tree has mistakes.
         """
-        if not self.may_be_named(name):
-            known = sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()}))
-            hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
-            raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
         if name == DEFAULT_TREE and self._default == "loop":
             return make_decision_tree("default", config)
-        if name in decision_trees():
-            return make_decision_tree(name, config)
-        return self._trees.load(name)
+        if self._is_listed(name):
+            if name in decision_trees():
+                return make_decision_tree(name, config)
+            tree = self._tree(name)
+            if tree is not None:
+                return tree
+        known = sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()}))
+        hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
+        raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
 
     def may_be_named(self, name: str) -> bool:
         """Whether a question may name this control."""
-        if self._named and name not in self._named:
+        if not self._is_listed(name):
             return False
         try:
             return name in decision_trees() or not self._trees.is_internal(name)
         except TreeNotFoundError:
             return False
+
+    def _is_listed(self, name: str) -> bool:
+        return not self._named or name in self._named
+
+    def _tree(self, name: str) -> TreeDefinition | None:
+        """The YAML tree of that name; `None` if there is none, or if it is internal."""
+        try:
+            tree = self._trees.load(name)
+        except TreeNotFoundError:
+            return None
+        except TreeFileError:
+            if self._trees.is_internal(name):
+                return None
+            raise
+        return None if tree.internal else tree
 
 
 def turn_limit(chosen: Chosen) -> int | None:

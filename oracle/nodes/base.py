@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TypeVar
 
-from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings
+from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings, Status
 from oracle.agent.run import AgentRun
 from oracle.chunks import TerminationReason
 from oracle.decision import AgentState
@@ -58,22 +58,22 @@ class AgentGuard(AgentNode[SettingsT], Guard[SettingsT]):
 
     def trips(self) -> str | None:
         """The reason, if the rule holds."""
-        if not self.holds(self.agent.state):
+        agent = self.agent
+        if not self.holds(agent.state):
             return None
-        self.agent.stop(self.reason)
-        return self.agent.state.termination_reason
+        agent.stop(self.reason)
+        return agent.state.termination_reason
 
 
 class StateGuard(AgentGuard[SettingsT]):
-    """A guard whose rule looks at nothing but the state: asked at every tick, it judges each state once."""
+    """A guard whose rule depends on the state alone: it is asked at every tick, and judges each state once."""
 
     _passed: AgentState | None = None
 
-    def trips(self) -> str | None:
-        """The reason, if the rule holds."""
-        if self.agent.state is self._passed:
-            return None
-        reason = super().trips()
-        if reason is None:
-            self._passed = self.agent.state
-        return reason
+    def update(self) -> Status:
+        """Judge the state, if it is another one than the last time."""
+        if self.run.host.agent.state is self._passed:
+            return Status.SUCCESS
+        status = super().update()
+        self._passed = self.agent.state if status is Status.SUCCESS else None
+        return status

@@ -178,6 +178,4 @@ def values_of(run: AgentRun) -> Mapping[str, Any]:
 
 def publish(run: AgentRun, board: Blackboard) -> None:
     """Write the keys whose value has changed since the last call."""
-    write = board.set  # which ignores a value that is there already
-    for name, read in _READERS:
-        write(name, read(run))
+    board.refresh(run, _READERS)

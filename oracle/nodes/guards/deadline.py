@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from bt_runtime import NodeSettings, Status, node
+from bt_runtime import NodeSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 
@@ -31,21 +31,16 @@ class Deadline(AgentGuard[DeadlineSettings]):
 
     reason = "timeout"
 
-    def update(self) -> Status:
-        """Ask, and ask to be woken when the answer will change."""
-        status = super().update()
-        if status is Status.SUCCESS:
-            self.run.wake_at(self.index, self.agent.state.start_time + self._limit_s())
-        return status
-
     def holds(self, state: AgentState) -> bool:
-        """Whether the time is over, by the time of the tick; a shorter time becomes the effective one when it trips."""
-        limit_s = self._limit_s()
-        if not rules.deadline_has_passed(limit_s, self.run.now_s - state.start_time):
-            return False
-        self.agent.state = state.with_time_limit(limit_s).at(self.run.now_s - state.start_time)
-        return True
+        """Whether the time of the tick is past the deadline; if it is not, the run is woken at the deadline.
 
-    def _limit_s(self) -> float:
-        limit_s = self.agent.state.time_limit_s
-        return limit_s if self.settings.seconds is None else min(limit_s, self.settings.seconds)
+        A shorter limit of this guard becomes the effective one when it trips.
+        """
+        own, limit_s, elapsed_s = self.settings.seconds, state.time_limit_s, self.run.now_s - state.start_time
+        if own is not None and own < limit_s:
+            limit_s = own
+        if not rules.deadline_has_passed(limit_s, elapsed_s):
+            self.run.wake_at(self.index, state.start_time + limit_s)
+            return False
+        self.agent.state = state.with_time_limit(limit_s).at(elapsed_s)
+        return True
