@@ -268,10 +268,6 @@ def _canonical_text(text: str) -> str:
         return _encodable(stripped)
 
 
-def _dumped(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
-
-
 def _encodable(text: str) -> str:
     """The text with lone surrogates as JSON escapes, so that it can be stored and sent."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
@@ -294,6 +290,9 @@ def _plain(value: object) -> object:
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return list(value)
     return f"{type(value).__name__} {value!s}"
+
+
+_dumped = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 
 
 def _with_text_keys(value: object) -> object:
