@@ -1,7 +1,7 @@
-"""`Oracle`: takes a question, checks it, picks its control, and sees it to its `Done`.
+"""`Oracle`: checks a question, chooses its control, and runs the query to its `Done`.
 
-The way of one query, from here down: `Oracle.open` checks and prepares; `ActiveQuery.run` lets the control drive; the
-control's steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
+The path of one query: `Oracle.check` and `open` prepare it; `ActiveQuery.run` lets the control drive; the control's
+steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the user sees leaves by `Output`.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ class ActiveQuery:
     """A query that has been opened; `run` it once.
 
     Args:
-        agent: the query under way.
+        agent: the state and the parts of the query.
         control: what drives it.
         closing: ends it.
         asked_at: when the question came, ISO 8601 in UTC.
@@ -120,11 +120,11 @@ class ActiveQuery:
     tree: TreeDefinition | None = None
 
     def cancel(self) -> None:
-        """The user wants it to stop; what was said is kept, and `Done` comes."""
+        """Stop on the user's request; the answer so far is kept, and `Done` is sent."""
         self.control.cancel()
 
     def abort(self, fault: ModelFault) -> None:
-        """The query cannot go on, and the user did not cancel it: it ends as `error`, and what was said is kept."""
+        """Stop as `error`, for a cause other than the user's request; the answer so far is kept."""
         if not self.agent.state.is_terminal:
             self.agent.fail(fault)
         self.control.cancel()
@@ -134,10 +134,10 @@ class ActiveQuery:
         self.agent.output.is_done = True
 
     async def run(self) -> None:
-        """See the query to its `Done`, whatever happens on the way.
+        """Run the query to its `Done`, also if the control fails.
 
-        A cancel of the task that runs this is a request to stop: what was said is kept, `Done` is sent, and the
-        cancel is raised again. `cancel` is the better way, for then the tree decides.
+        A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
+        cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
         """
         self.agent.notify_of_cut_history()
         try:
@@ -150,12 +150,12 @@ class ActiveQuery:
             raise
 
     async def _drive(self) -> None:
-        """Let the control work; what it raises becomes the fault that ends the query."""
+        """Run the control; an exception becomes the fault that ends the query."""
         try:
             await self.control.drive()
         except DecisionTreeError as error:
             self._fail(control_failed(self.agent.query.tree, str(error)), error)
-        except Exception as error:  # noqa: BLE001  logged, and told the user
+        except Exception as error:  # noqa: BLE001  logged, and reported to the user
             self._fail(internal_error(error), error)
 
     def _fail(self, fault: ModelFault, error: Exception) -> None:
@@ -171,12 +171,12 @@ class Oracle:
     Args:
         equipment: model, tools, prompt segments and clock.
         trees: where YAML trees are found by name.
-        conversations: where what was said is kept.
-        new_id: makes names for runs.
+        conversations: keeps the exchanges.
+        new_id: makes ids of runs.
         config: the limits of users who have set none.
         cap: lowers a query's limits to what the operator allows.
         tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
-        control: `loop` has the default decision tree answer in the place of the tree `oracle`.
+        control: `loop` replaces the tree `oracle` by the default decision tree.
         named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
     """
 
@@ -207,7 +207,7 @@ class Oracle:
         return self._equipment.model.name
 
     def may_write(self, tool: str) -> bool:
-        """Whether a call of a tool may change something; also of one that there is no more."""
+        """Whether a call of a tool may change something; true for an unknown tool."""
         found = self._equipment.tools.get(tool)
         return found is None or found.writes
 

@@ -1,10 +1,10 @@
-"""What the control tells the model in the midst of a conversation: in one marked form, which nothing else can have.
+"""Notes of the control to the model within a conversation, in a marked form that no other text can have.
 
 A note is `<control_note>`, the text on lines of its own, `</control_note>`. The prompt tells the model that such notes
-come from the control. So that no file, web page or user can write one, `neutralised` is applied to all material before
-it goes to the model: there the mark loses its angle bracket, whatever its letters' case, white space, or invisible
-characters between them. What the model itself says within a query goes back to the provider as it came: it stands in
-the model's own messages, where no note ever does.
+come from the control. So that no file, web page or user can forge one, `neutralised` is applied to all material before
+it goes to the model: it replaces the angle bracket of every tag that looks like the mark, in any case, and with white
+space or invisible characters in between. The model's own responses go back to the provider unchanged: they are in the
+model's messages, which never have a note.
 """
 
 import re
@@ -27,12 +27,12 @@ _NOTE = re.compile(rf"\s*{_OPENING}.*?{_CLOSING}", re.DOTALL)
 
 
 def marked(text: str) -> str:
-    """The note that says `text`; what in it looks like the mark, as a quotation may, is neutralised."""
+    """The text as a note; what looks like the mark in it, such as a quotation, is neutralised."""
     return f"{_OPENING}{neutralised(text).strip()}{_CLOSING}"
 
 
 def neutralised(text: str) -> str:
-    """Material as the model may read it: nothing in it can be taken for a note of the control.
+    """Material as the model may read it, with nothing that looks like a note of the control.
 
     Args:
         text: a tool result, a source, a question, an earlier answer.
@@ -44,5 +44,5 @@ def neutralised(text: str) -> str:
 
 
 def without_notes(text: str) -> str:
-    """What remains of a text of a request when the notes of the control are taken out."""
+    """A text of a request without the notes of the control."""
     return _NOTE.sub("", text)

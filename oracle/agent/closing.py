@@ -1,4 +1,4 @@
-"""The end of a query: say why it stopped, keep what was said, send `Done`. The same for every kind of control."""
+"""The end of a query, for every kind of control: explain why it stopped, save the exchange, send `Done`."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ def explain_stop(run: AgentRun) -> None:
 
 
 def _detail(run: AgentRun, reason: TerminationReason) -> str:
-    """What the closing sentence says beside the numbers."""
+    """The part of the closing sentence that is not numbers."""
     if reason == "token_budget":
         last = run.turn.outcome
         is_full = last is not None and last.stop_reason == "model_context_window_exceeded"
@@ -66,7 +66,7 @@ def _log_cause(fault: ModelFault, run: AgentRun) -> None:
 
 
 def settle_reason(run: AgentRun) -> TerminationReason:
-    """Why the query stopped: the reason that was written, if what happened bears it out (decision 31).
+    """Why the query stopped: the reason that was given, if the facts support it (decision 31).
 
     `completed` needs an answer, and `user_cancelled` a user who cancelled; a control that ends without a reason has
     completed if the model had answered and no node had failed. Else something failed: the provider in the last turn, or
@@ -102,7 +102,7 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
 
 
 def _answered_nothing(run: AgentRun) -> bool:
-    """The model was asked, came to its end and said nothing, and nothing else went wrong."""
+    """Whether the model was asked and returned an empty response, and nothing else went wrong."""
     last = run.turn.outcome
     if last is None or run.fault is not None or run.ending.node_errors or run.output.answer.strip():
         return False
@@ -120,9 +120,9 @@ class Closing:
     conversations: Conversations
 
     async def finish(self, run: AgentRun, *, asked_at: str) -> None:
-        """Explain the stop if nobody has, save the exchange, then send `Done`; does nothing the second time.
+        """Explain the stop unless that was done, save the exchange, then send `Done`; does nothing the second time.
 
-        `Done` comes as well when the exchange cannot be saved; the user is told.
+        `Done` is sent as well if the exchange cannot be saved, after an error chunk.
         """
         if run.output.is_done:
             return

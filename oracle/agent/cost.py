@@ -37,7 +37,7 @@ class Reservation:
 
         Args:
             characters: of the output so far.
-            tokens_left: of the budget, beside the turns in progress.
+            tokens_left: of the budget, without the turns in progress.
         """
         wanted = characters // CHARACTERS_PER_TOKEN + GROWTH_TOKENS
         unreserved = max(0, tokens_left - self.cost.reserved_tokens + self.input_tokens)

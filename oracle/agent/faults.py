@@ -1,4 +1,4 @@
-"""Failures of our own, in the words of users and of operators (decision 33)."""
+"""Failures that are not the provider's, as users and as operators read them (decision 33)."""
 
 from oracle.models.protocol import ModelFault
 
@@ -18,7 +18,7 @@ def control_failed(tree: str, problem: str) -> ModelFault:
 
 
 def internal_error(error: Exception) -> ModelFault:
-    """Something broke that should not."""
+    """An unexpected exception in the service."""
     return ModelFault(
         "internal",
         "Something went wrong in the service. Please ask again; if it fails again, tell its operator.",

@@ -1,4 +1,4 @@
-"""What a query writes down as it goes, beside its chunks and tick records."""
+"""The record of a query's outcomes and signals, in addition to its chunks and tick records."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,7 +11,7 @@ class Journal(Protocol):
     """Where a query's outcomes and signals are kept."""
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable before the control is told of them (`bt_runtime.Journal`).
+        """Make outcomes durable before the control gets them (`bt_runtime.Journal`).
 
         Their values are `TurnOutcome`, `ToolsOutcome`, or JSON data of the tree's other nodes.
         """

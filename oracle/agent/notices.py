@@ -36,13 +36,13 @@ def quoted(text: str) -> str:
 
 
 def history_cut(omitted_messages: int, *, is_shortened: bool) -> Notice:
-    """The conversation is longer than what the model is given of it (decision 26)."""
-    told = []
+    """The model gets only a part of the conversation (decision 26)."""
+    cuts = []
     if omitted_messages:
-        told.append(f"the {omitted_messages:,} oldest messages are left out")
+        cuts.append(f"the {omitted_messages:,} oldest messages are left out")
     if is_shortened:
-        told.append("the last exchange is shortened")
-    message = f"This conversation no longer fits beside the question: {' and '.join(told)}."
+        cuts.append("the last exchange is shortened")
+    message = f"This conversation no longer fits beside the question: {' and '.join(cuts)}."
     metadata = {"omitted_messages": omitted_messages, "shortened": is_shortened}
     return Notice("limit_warning", message, "info", metadata)
 
@@ -61,7 +61,7 @@ def token_warning(state: AgentState) -> Notice:
 
 
 def stop_notice(reason: TerminationReason, state: AgentState) -> Notice | None:
-    """What the user is told when a limit or the lack of progress ends the query; `None` for other reasons."""
+    """The notification that a limit or the lack of progress ends the query; `None` for other reasons."""
     if reason == "max_iterations":
         message = f"Maximum iterations reached ({state.turn}/{state.turn_limit}). Saving partial response."
         return Notice("limit_reached", message, "error", _turn_numbers(state))
@@ -88,7 +88,7 @@ OWN_STOP_SENTENCE = "Stopped: the control of this query ended it for a reason of
 
 
 def own_stop_notice(reason: TerminationReason) -> Notice:
-    """What the user is told when the control ends the query under a limit that has not been reached: no numbers."""
+    """The notification that the control ends the query for a limit that has not been reached; it has no numbers."""
     types: Mapping[str, SystemType] = {"no_progress": "no_progress", "error_limit": "error_limit"}
     message = "The control of this query ended it for a reason of its own. Saving partial response."
     return Notice(types.get(reason, "limit_reached"), message, "info")
@@ -133,7 +133,7 @@ def error_sentence(error: str) -> str:
 
 
 def silence(state: AgentState) -> str:
-    """What was in the way of a model that said nothing, for `stuck`; empty if its last turn brought something."""
+    """The blocker of a query whose model returns empty responses; empty if the last turn was not empty."""
     if state.empty_turns == 0:
         return ""
     return "the model's last response was empty" if state.empty_turns == 1 else "the model kept giving empty responses"

@@ -1,4 +1,4 @@
-"""Outcomes as JSON and back, so that a run can be repeated from what was kept of it."""
+"""Outcomes as JSON and back, so that a run can be repeated from its log."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -18,7 +18,7 @@ _VALUES: Mapping[OutcomeKind, TypeAdapter[Any]] = {
 
 
 def outcome_kind(outcome: Outcome) -> OutcomeKind | None:
-    """What brought the outcome: a turn, tool calls, or (`None`) something whose value is JSON data itself."""
+    """The kind of the outcome: of a turn, of tool calls, or (`None`) of a node whose value is JSON data itself."""
     if isinstance(outcome.value, TurnOutcome):
         return "turn_end"
     return "tool_end" if isinstance(outcome.value, ToolsOutcome) else None
@@ -45,7 +45,7 @@ def encode_outcome(outcome: Outcome) -> bytes:
 
 
 def decode_outcome(data: bytes | str) -> Outcome:
-    """The outcome behind `encode_outcome`'s JSON.
+    """The outcome that `encode_outcome` has encoded.
 
     Raises:
         ValueError: it is none.

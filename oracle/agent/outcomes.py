@@ -1,4 +1,4 @@
-"""What the steps of a query that wait bring back: plain data, kept in the tick records."""
+"""The results of a query's asynchronous steps: plain data, kept in the tick records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class TurnOutcome:
         content: the model's blocks as they go back to the provider.
         calls: tool calls, in the model's order; none of a turn that was interrupted or failed.
         server_tools: names of the tools that the provider has run itself.
-        stop_reason: as the provider said; `None` if the turn was interrupted or failed.
+        stop_reason: as the provider reports it; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
         caches: the provider has put the request into its cache, or read it from there.
@@ -31,7 +31,7 @@ class TurnOutcome:
         cut_off: the response ends before its end: by its bound on tokens, or by the token budget.
         budget_cut: it was the budget that cut it off.
         is_last_paid: the token budget does not pay for a turn after this one.
-        interrupted: the turn was cancelled in mid-stream.
+        interrupted: the turn was cancelled while it streamed.
         fault: what went wrong at the provider.
         duration_ms: from the request to the end.
         notes: what the control told the model in this turn's request.
@@ -77,7 +77,7 @@ class TurnOutcome:
 
     @property
     def is_whole(self) -> bool:
-        """The response came to its end, so what it says about itself counts."""
+        """Whether the response is complete, so that its signal counts."""
         return not (self.cut_off or self.is_broken)
 
     @property
@@ -92,7 +92,7 @@ class TurnOutcome:
 
     @property
     def is_answer(self) -> bool:
-        """The model stopped of itself, with no tool calls, and said something."""
+        """Whether the response is complete and has text and no tool calls."""
         return self.is_whole and not self.calls and self.has_text
 
     @property
@@ -107,7 +107,7 @@ class TurnOutcome:
 
     @property
     def is_empty(self) -> bool:
-        """The model stopped of itself, and the turn brought nothing: no text, no calls, no signal to act on."""
+        """Whether the response is complete and has nothing: no text, no tool calls, no signal to act on."""
         if not self.is_whole or self.calls or self.has_text:
             return False
         return self.signal is None or self.signal.type not in _NEEDS_NO_TEXT
@@ -119,7 +119,7 @@ class CallResult:
 
     Args:
         call: as the model made it.
-        text: what the model is told.
+        text: the result as the model gets it.
         is_error: it failed, was refused, or was cancelled.
         counts: it was run to its end, so it is an action, and an error if it failed (decision 5). One that shares the
             result of an identical call of its turn does not (decision 34).
@@ -145,6 +145,6 @@ class ToolsOutcome:
 
     @property
     def found_nothing(self) -> bool:
-        """At least one call was run, and none of those brought anything."""
+        """Whether at least one call was run, and none of them found anything."""
         ran = [result for result in self.results if result.counts]
         return bool(ran) and all(result.is_empty or result.is_error for result in ran)

@@ -1,4 +1,4 @@
-"""What a query says: every chunk goes through here, so the rules of the stream hold whoever drives the query.
+"""The output stream of a query; every chunk passes here, so its rules hold for every control.
 
 - The answer is the content chunks joined; nothing else adds to it.
 - The texts of several turns are joined by a chunk of two line breaks.
@@ -73,7 +73,7 @@ class Output:
         self.emit(Content(text) if reason is None else Closing(text, reason))
 
     def new_paragraph(self) -> None:
-        """What is said next is another turn's."""
+        """Begin a new paragraph with the next piece of text."""
         self._paragraph_due = True
 
     def say_sentence(self, sentence: str, *, reason: TerminationReason | None = None) -> None:
@@ -133,7 +133,7 @@ class Output:
         self._send(Thinking(text))
 
     def _step(self, chunk: SystemNotice | ToolCalled | ToolReturned) -> None:
-        """Send what the conversation keeps beside the answer."""
+        """Send a chunk that the conversation keeps in addition to the answer."""
         self.steps.append(Step(self.timestamp(), chunk))
         self._send(chunk)
 

@@ -87,7 +87,7 @@ def plan_turn(
     Args:
         state: before the turn.
         request: the estimated input of the request.
-        max_output_tokens: the most that a turn may say, whatever the budget.
+        max_output_tokens: the output limit of a turn, apart from the budget.
         thinking_tokens: how much of it may be thinking when there is room.
         reserved_tokens: of the budget, for the turns that are in progress.
     """
@@ -114,7 +114,7 @@ def thinking_room(left: int, *, most: int, max_tokens: int) -> int:
 def _budget_pays_for_one_turn_only(left: int, request: InputEstimate) -> bool:
     """Another turn after this one could not be paid; but a turn whose input alone is too dear is no wrap-up either.
 
-    The other turn is reckoned with what it costs if the provider has dropped the conversation from its cache by then:
+    The second turn is reckoned as if the provider had dropped the conversation from its cache by then:
     that cannot be foreseen, and would be the whole input once more.
     """
     both = request.expected + _ANSWER_RESERVE + request.whole + _ANSWER_RESERVE

@@ -62,9 +62,9 @@ def tool_entry(tool: Tool) -> ToolEntry:
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:
-    """Offer every reading tool besides what is offered, and tell the model; returns the new ones.
+    """Offer every reading tool and note the new ones for the model; returns those.
 
-    They stand behind those that were offered before, and no query does this twice with an effect: each change of the
+    They come after the tools that were offered before, and no query does this twice with an effect: each change of the
     tools voids the provider's cache of the whole request, and what its thinking was bound to.
     """
     new = tuple(name for name in all_reading(run.equipment.tools) if name not in run.offered)

@@ -21,7 +21,7 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
     """Run the calls of the last turn.
 
     Calls beyond the limit of a turn are refused. Identical ones are run once, and share the result (decision 34). When
-    this is cancelled, the calls that have not ended are answered as cancelled, and the outcome holds what there is.
+    this is cancelled, the calls that have not ended are answered as cancelled, and the outcome has the other results.
     """
     limit = run.state.config.max_tool_calls_per_turn
     if len(calls) == 1:
@@ -66,13 +66,13 @@ def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
     """The result as the call's own: of an identical call that was run in its place, it is no second action."""
     if call is result.call:
         return result
-    told = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
-    run.output.return_tool(told)
+    chunk = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
+    run.output.return_tool(chunk)
     return replace(result, call=call, counts=False)
 
 
 async def _run_call(run: AgentRun, call: ToolCall, places: AbstractAsyncContextManager[None]) -> CallResult:
-    """Run one call; a cancelled one has a result as well."""
+    """Run one call; a cancelled one gets a result as well."""
     clock = run.equipment.clock
     started_s = clock.now()
     try:

@@ -1,11 +1,11 @@
-"""One LLM turn: a request goes out, text goes to the user as it comes, the outcome comes back.
+"""One LLM turn: sends a request, streams the text to the user, returns the outcome.
 
 Rules (decisions 6-8, 13-18):
 
 - Text passes the signal reader first; no signal XML gets out, and each piece is shown as early as it safely can be.
 - When the estimated output exceeds what the budget has left, the current piece is delivered and the stream is closed.
-- A turn that is cancelled or fails keeps what it said: the outcome says so, and its tokens count.
-- A model that ignores its cancellation is left behind: the turn ends all the same, and what comes later is not heard.
+- A turn that is cancelled or fails keeps its text so far in the outcome, and its tokens count.
+- A model that ignores its cancellation is left behind: the turn ends, and later events are ignored.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from oracle.signals import ParsedResponse, SignalStream
 log = structlog.get_logger(__name__)
 
 _LONGEST_PIECE = 16_384
-"""Characters; a provider sends words at a time, so a longer piece is none that is read as it comes."""
+"""Characters; providers send a few words at a time, so a longer piece is split."""
 
 CANCEL_GRACE_S = 0.05
 """How long a cancelled model may take to close its stream, in real seconds (decision 7)."""
@@ -72,7 +72,7 @@ class TurnOptions:
 
 @dataclass(slots=True)
 class _Progress:
-    """What has come of the turn so far."""
+    """The turn so far."""
 
     output: Output
     reserve: Callable[[int], int]  # grows the turn's part of the budget for so many characters
@@ -164,9 +164,9 @@ class _Progress:
         if self.ended is not None:
             return _with_ids(self.ended.content, self.calls)
         text = "".join(self.raw)
-        said: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text.strip() else []
+        spoken: list[Mapping[str, Any]] = [{"type": "text", "text": text}] if text.strip() else []
         return (
-            *said,
+            *spoken,
             *({"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)} for c in self.calls),
         )
 
@@ -178,7 +178,7 @@ class _Progress:
 
 
 def notes_for(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> tuple[str, ...]:
-    """What the control tells the model with this turn's request; what waits is for a turn that the user sees."""
+    """The notes that go with this turn's request; pending notes are kept for a visible turn."""
     waiting = run.notes if options.visible else ()
     wrap_up = WRAP_UP_NOTE if plan.wrap_up else ""
     notes = tuple(note for note in (*waiting, wrap_up, options.hint) if note)
@@ -189,7 +189,7 @@ def notes_for(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> tuple[str,
 def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions, notes: Sequence[str]) -> ModelRequest:
     """What is sent to the provider for this turn.
 
-    System prompt, tools and messages begin with those of the request before. A turn beside the answer ends with notes
+    System prompt, tools and messages begin with those of the previous request. An invisible turn ends with notes
     of its own, which no later request has.
     """
     transcript, note = run.transcript, "\n".join(notes)
@@ -212,7 +212,7 @@ def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions, notes: Se
 
 
 async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOutcome:
-    """Run one turn; never raises but for mistakes of our own. A cancelled turn returns what it has."""
+    """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far."""
     options = options or TurnOptions()
     plan = run.plan()
     notes = notes_for(run, plan, options)
@@ -264,7 +264,7 @@ async def _read(
 ) -> ModelFault | None:
     """Take each event; returns what went wrong at the provider.
 
-    `ended` is set within the task: a callback on the task would come a round of the event loop later.
+    `ended` is set within the task: a callback on the task would run one iteration of the event loop later.
     """
     try:
         async with aclosing(model.stream(request)) as events:
@@ -315,7 +315,7 @@ def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolCall])
 
 
 def _drop(_chunk: object) -> None:
-    """Where an invisible turn speaks."""
+    """Discard the chunks of an invisible turn."""
 
 
 def _outcome(

@@ -3,8 +3,7 @@
 The loop stops for the reasons of 012 FR-004 and does nothing else: no fallback, no loops of signals. It is kept for
 skills that bring their own decision tree, and to compare the YAML trees with.
 
-The user's limits and a cancel hold whatever the decision tree answers (012 SC-002): the floor is the same as below a
-tree.
+The user's limits and a cancel hold for every decision tree (012 SC-002): the floor is the same as below a YAML tree.
 """
 
 import asyncio
@@ -45,7 +44,7 @@ class LoopControl:
         self._steps = 0
 
     def cancel(self) -> None:
-        """Stop now; what is under way is cancelled and awaited."""
+        """Stop now; the running turn or tools are cancelled and awaited."""
         self._floor.cancel()
         self._wake.set()
 
@@ -53,7 +52,7 @@ class LoopControl:
         """Classify, compose, then turn by turn until the decision tree says stop.
 
         Raises:
-            DecisionTreeError: the decision tree raised, or answered what it must not.
+            DecisionTreeError: the decision tree raised, or returned something invalid.
         """
         classify(self._run)
         compose(self._run)
@@ -71,7 +70,7 @@ class LoopControl:
         if not self._goes_on():
             refuse_open(run, CANCELLED if self._floor.is_cancelled else NO_TURN_LEFT)
         elif turn.calls:
-            cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  said only then
+            cancelled = lambda: ToolsOutcome(refuse(run, turn.calls, CANCELLED))  # noqa: E731  called only in that case
             apply = partial(run.apply_tools, judge=self._judge)
             await self._while_allowed(
                 run_tool_calls(run, turn.calls), key="run_tools", apply=apply, otherwise=cancelled
@@ -84,7 +83,7 @@ class LoopControl:
 
     def _judge(self, state: AgentState, result: CallResult) -> AgentState:
         action = result.action
-        told = {
+        call = {
             "tool": action.tool,
             "arguments": action.arguments,
             "is_error": action.is_error,
@@ -92,7 +91,7 @@ class LoopControl:
             "text": result.text,
             "group": result.group,
         }
-        return self._decided(self._decisions.on_tool_result, state, told)
+        return self._decided(self._decisions.on_tool_result, state, call)
 
     def _goes_on(self) -> bool:
         """Ask the decision tree, and the floor."""
@@ -118,23 +117,23 @@ class LoopControl:
             raise DecisionTreeError(f"should_continue gave the reason {reason!r}; it must be one of {known}")
         return cast("TerminationReason", reason)
 
-    def _decided(self, hook: Callable[..., Any], *told: Any) -> AgentState:  # noqa: ANN401  the hook's arguments
-        answer = _answer_of(hook, *told)
+    def _decided(self, hook: Callable[..., Any], *arguments: Any) -> AgentState:  # noqa: ANN401  the hook's arguments
+        answer = _answer_of(hook, *arguments)
         if not isinstance(answer, AgentState):
             raise DecisionTreeError(f"{hook.__name__} answered {answer!r}; it must be the next AgentState")
-        before: AgentState = told[0]
+        before: AgentState = arguments[0]
         return before.changed_by_control(answer)
 
     async def _while_allowed(
         self, step: Coroutine[Any, Any, T], *, key: str, apply: Callable[[T], None], otherwise: Callable[[], T]
     ) -> T:
-        """Run a step until it ends, the deadline comes, or a cancel is requested; its outcome holds what there is.
+        """Run a step until it ends, the deadline passes, or a cancel is requested; returns its outcome.
 
         Args:
-            step: returns what it has when it is cancelled.
+            step: returns its partial result when it is cancelled.
             key: names it in the journal.
-            apply: takes the outcome over, also when this task itself is cancelled.
-            otherwise: its outcome, if it was cancelled before it had begun.
+            apply: applies the outcome, also when this task itself is cancelled.
+            otherwise: makes the outcome of a step that was cancelled before it began.
         """
         clock = self._run.equipment.clock
         task = asyncio.create_task(step)
@@ -155,14 +154,14 @@ class LoopControl:
         return outcome
 
     async def _keep(self, key: str, value: object) -> None:
-        """Write the outcome down before anything follows from it, as the run loop of a tree does."""
+        """Keep the outcome before it is applied, as the run loop of a tree does."""
         self._steps += 1
         outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
         await self._journal.keep([outcome])
 
 
-def _answer_of(hook: Callable[..., Any], *told: Any) -> Any:  # noqa: ANN401  a skill's own code
+def _answer_of(hook: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401  a skill's own code
     try:
-        return hook(*told)
+        return hook(*arguments)
     except Exception as error:
         raise DecisionTreeError(f"{hook.__name__} raised {type(error).__name__}: {error}") from error

@@ -12,13 +12,13 @@ from oracle.control.floor import TreeFloor
 from oracle.nodes import REGISTRY, AgentHost, values_of
 
 HALT_GRACE_S = 0.08
-"""How long halted work may take to end, in real seconds: the answer to a limit is due within 100 ms (decision 7), and
-turns and tools, which take 50 ms at most, must have ended before."""
+"""How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit (decision 7), and
+turns and tools take up to 50 ms to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class _NodeErrors:
-    """Collects what nodes raised, for the message that the user gets when the tree fails."""
+    """Collects the exceptions of nodes, for the error message if the tree fails."""
 
     run: AgentRun
 

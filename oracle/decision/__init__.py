@@ -1,4 +1,4 @@
-"""Control of a query as data and pure functions: limits, state, the rules when to stop, decision trees in Python."""
+"""Control of a query as data and pure functions: limits, state, termination rules, decision trees in Python."""
 
 from oracle.decision.config import AgentConfig, ConfigError, bounds, stricter
 from oracle.decision.default import DefaultDecisionTree

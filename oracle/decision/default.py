@@ -12,7 +12,7 @@ from oracle.decision.state import AgentState
 
 @decision_tree("default")
 class DefaultDecisionTree:
-    """Goes on until one of the termination rules holds (012 FR-013).
+    """Continues until one of the termination rules holds (012 FR-013).
 
     Args:
         config: the limits; the defaults if left out.
@@ -31,7 +31,7 @@ class DefaultDecisionTree:
         return rules.mark_warnings(state)
 
     def on_tool_result(self, state: AgentState, result: Mapping[str, Any]) -> AgentState:
-        """Add the action to the history that the rules look at; without a digest, the text stands for the result."""
+        """Add the action to the history that the rules use; without a digest, the result is compared by its text."""
         text = result.get("text")
         action = as_action(result if text is None else {"result_digest": text, **result})
         return state.after_tool_result(action, error=str(text or ""), source=result.get("group"))

@@ -2,11 +2,11 @@
 
 Rules, all about the end of the list:
 
-- **Same action**: the last three are the same, and they brought the same result or all failed.
-- **Cycle**: the last two or three actions stand there three times over, each with the result it had before; or all of
-  it failed.
-- **Same error**: one tool failed three times with one and the same result, whatever its arguments. Not all three in
-  one turn, where that is known: the model had seen none of them when it made the others (decision 34).
+- **Same action**: the last three are the same, and they had the same result or all failed.
+- **Cycle**: the last two or three actions occur three times in a row, each with the same result every time; or all of
+  them failed.
+- **Same error**: one tool failed three times with the same result, with any arguments. Not if all three are known to be
+  of one turn: the model had seen none of the results when it made the calls (decision 34).
 
 An action is a tool and the JSON value of its arguments. Two values are the same as RFC 8785 has it: the order of keys,
 white space and escapes do not matter, the order of lists does; `1` and `1.0` are one number, `1`, `"1"` and `true` are
@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 TIMES = 3
-"""How often is too often (012 FR-004: three consecutive identical actions)."""
+"""Repetitions that count as no progress (012 FR-004: three consecutive identical actions)."""
 LONGEST_PERIOD = 3
 WINDOW = TIMES * LONGEST_PERIOD
-"""How many of the latest actions matter; what an agent's state has to keep."""
+"""The number of latest actions that the rules examine."""
 MAX_SIGNATURE_CHARS = 500
 _MAX_EXACT_INTEGER = 2**53
 _SIGNATURE = re.compile(r"(?P<tool>[^(\s]+)\((?P<arguments>.*)\)", re.DOTALL)
@@ -41,7 +41,7 @@ class Action:
         tool: its name; empty if unknown.
         arguments: canonical JSON text, as `canonical_arguments` makes it.
         is_error: it failed.
-        result_digest: stands for the result; only equality counts. `None` if unknown.
+        result_digest: identifies the result; compared for equality only. `None` if unknown.
         turn: in which it was made; `None` if unknown.
     """
 
@@ -64,7 +64,7 @@ class Action:
 
     @property
     def signature(self) -> str:
-        """How users see it: `search_code({"query": "auth"})`."""
+        """The call as users see it: `search_code({"query": "auth"})`."""
         return action_signature(self.tool, self.arguments)
 
 
@@ -75,7 +75,7 @@ class Repetition:
     Args:
         kind: which rule found it.
         period: how many actions make one round: 1, or 2 or 3 for a cycle.
-        times: how many rounds stand at the end of the actions looked at; at least 3.
+        times: how many rounds the examined actions end with; at least 3.
         action: the last action.
         cycle: the actions of the last round, oldest first.
     """
@@ -194,7 +194,7 @@ def _tail(actions: Sequence[Action], belongs: Callable[[Action], bool]) -> Seque
 
 
 def _unchanged(run: Sequence[Action]) -> int:
-    """How many actions at the end brought the same result, or failed if the last one did."""
+    """How many actions at the end had the same result, or failed if the last one did."""
     last = run[-1]
     same = len(_tail(run, lambda action: _result(action) == _result(last)))
     failed = len(_tail(run, lambda action: action.is_error))

@@ -12,10 +12,10 @@ from oracle.decision.state import AgentState
 
 @runtime_checkable
 class DecisionTree(Protocol):
-    """Decides when the plain loop goes on; every method is a pure function of what it gets."""
+    """Decides whether the plain loop continues; every method is a pure function of its arguments."""
 
     def should_continue(self, state: AgentState) -> tuple[bool, str]:
-        """Asked before each turn and after it, before its tools: (go on?, the reason if not)."""
+        """Called before each turn, and after it before its tools: (continue?, the reason if not)."""
         ...
 
     def on_turn_start(self, state: AgentState) -> AgentState:

@@ -1,4 +1,4 @@
-"""When a query stops, and when it is warned: pure functions of `AgentState`, and the only place that knows.
+"""When a query stops and when it is warned: pure functions of `AgentState`, defined here only.
 
 The default decision tree and the guard nodes of the YAML trees both call them (decision 21).
 The order of `RULES` is the order of priority (012 FR-004): when several hold, the first counts.
@@ -15,14 +15,14 @@ ERROR_LIMIT = 3
 """Tool errors in a row (012 FR-004)."""
 
 MOST_BROKEN_TURNS = 10
-"""Turns in a row that failed or were interrupted. The adapter has tried each of them again already, so a provider that
-fails as often is not there, and a control that goes on asking never ends of itself."""
+"""Consecutive turns that failed or were interrupted. The adapter has retried each of them already, so the provider is
+unavailable, and a control that keeps asking would never end."""
 
 EMPTY_LIMIT = 3
-"""Empty turns in a row: the model is asked again after each of the first two."""
+"""Consecutive empty turns; the model is asked again after each of the first two."""
 
 NOTICE_TURNS = 2
-"""The iteration warning comes at least this many turns before the limit (012 SC-003)."""
+"""The iteration warning is sent at least this many turns before the limit (012 SC-003)."""
 
 
 def is_cancelled(state: AgentState) -> bool:
@@ -31,7 +31,7 @@ def is_cancelled(state: AgentState) -> bool:
 
 
 def is_answered(state: AgentState) -> bool:
-    """The model stopped with text and no tool calls, and asks for no other turn."""
+    """The last response has text and no tool calls, and asks for no other turn."""
     return state.answered
 
 
@@ -41,7 +41,7 @@ def turns_are_used_up(state: AgentState) -> bool:
 
 
 def tokens_are_used_up(state: AgentState) -> bool:
-    """Tokens have reached the budget, or it cut the last response off (decisions 6, 14).
+    """Tokens have reached the budget, or the budget truncated the last response (decisions 6, 14).
 
     A query starts with none used, so the first turn always runs.
     """
@@ -54,12 +54,12 @@ def time_is_over(state: AgentState) -> bool:
 
 
 def deadline_has_passed(limit_s: float, elapsed_seconds: float) -> bool:
-    """The rule behind `time_is_over`, for those who ask at every tick and have the time at hand."""
+    """The rule of `time_is_over`, for callers that have the time already."""
     return elapsed_seconds >= limit_s
 
 
 def is_repeating_itself(state: AgentState) -> bool:
-    """The same actions over and over, with the same results (decision 11)."""
+    """The latest actions repeat with the same results (decision 11)."""
     return len(state.recent_actions) >= ERROR_LIMIT and find_repetition(state.recent_actions) is not None
 
 
@@ -69,12 +69,12 @@ def keeps_failing(state: AgentState) -> bool:
 
 
 def keeps_breaking(state: AgentState) -> bool:
-    """Too many turns in a row have failed or were interrupted for another one to be worth its request."""
+    """Too many consecutive turns have failed or were interrupted."""
     return state.broken_turns >= MOST_BROKEN_TURNS
 
 
 def says_nothing(state: AgentState) -> bool:
-    """The model has been asked again often enough for an answer that has words in it: the query is stuck."""
+    """The model has returned too many consecutive empty responses: the query is stuck."""
     return state.empty_turns >= EMPTY_LIMIT
 
 
@@ -106,7 +106,7 @@ def exceeded(state: AgentState) -> TerminationReason | None:
 
 
 def is_true(reason: TerminationReason, state: AgentState) -> bool:
-    """Whether the state bears a reason out; one that no rule is about is true if it was written.
+    """Whether the state supports a reason; a reason without a rule is always supported.
 
     A control may stop a query under a reason whose rule does not hold: for a limit of its own.
     """
@@ -114,7 +114,7 @@ def is_true(reason: TerminationReason, state: AgentState) -> bool:
 
 
 def termination(state: AgentState) -> TerminationReason | None:
-    """The reason to stop now: the one that was found before, else the first rule that holds."""
+    """The reason to stop now: the one that was given before, else the first rule that holds."""
     if state.termination_reason is not None:
         return state.termination_reason
     return next((reason for reason, holds in RULES if holds(state)), None)
@@ -126,7 +126,7 @@ def mark_warnings(state: AgentState) -> AgentState:
 
 
 def turn_warning_is_due(state: AgentState) -> bool:
-    """Whether the iteration warning comes at the start of this turn (decision 4).
+    """Whether the iteration warning is due at the start of this turn (decision 4).
 
     Once, at the first turn count that has reached the percentage or is two turns before the limit; never before the
     first turn, and never with a limit of 1.
@@ -138,7 +138,7 @@ def turn_warning_is_due(state: AgentState) -> bool:
 
 
 def token_warning_is_due(state: AgentState) -> bool:
-    """Whether the token warning comes at the start of this turn: once, and not when the budget is used up already."""
+    """Whether the token warning is due at the start of this turn: once, and not when the budget is used up already."""
     if state.token_warned or state.turn == 0 or state.tokens_left == 0:
         return False
     return state.tokens_used * 100 >= state.config.token_budget * state.config.token_warning_percent

@@ -1,4 +1,4 @@
-"""How the agent's nodes reach the query that they work on."""
+"""Base classes of the agent's nodes, with access to the query."""
 
 from abc import abstractmethod
 from typing import TypeVar
@@ -14,7 +14,7 @@ SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
 
 class AgentNode(Node[SettingsT]):
-    """A leaf that works on the query, at once."""
+    """A leaf that works on the query within the tick."""
 
     @property
     def host(self) -> AgentHost:
@@ -24,7 +24,7 @@ class AgentNode(Node[SettingsT]):
 
     @property
     def agent(self) -> AgentRun:
-        """The query under way."""
+        """The query."""
         agent: AgentRun = self.run.host.agent
         return agent
 
@@ -38,7 +38,7 @@ class AgentNode(Node[SettingsT]):
         publish(self.agent, self.run.blackboard)
 
     def stop_run(self, reason: TerminationReason) -> None:
-        """Write the reason down, for the state and for the tree; the first one counts."""
+        """Stop for a reason, in the state and on the blackboard; the first one counts."""
         self.agent.stop(reason)
         self.board.set("termination_reason", self.agent.state.termination_reason)
 

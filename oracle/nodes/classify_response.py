@@ -11,7 +11,7 @@ log = structlog.get_logger(__name__)
 
 @node("classify_response", category="action", acts=True)
 class ClassifyResponse(AgentNode[NoSettings]):
-    """Reads from the last response where the work stands, when the model's own signal does not say it clearly.
+    """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
 
     SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, or a classifier in their place; if
     that fails, heuristics again (020 FR-022).

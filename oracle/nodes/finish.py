@@ -9,9 +9,9 @@ from oracle.nodes.base import AgentAction
 
 @node("finish")
 class Finish(AgentAction[NoSettings]):
-    """Keeps what was said in the conversation, then ends the stream.
+    """Saves the exchange in the conversation, then ends the stream.
 
-    RUNNING while it saves; then SUCCESS. A tree that leaves it out is finished all the same, by the service.
+    RUNNING while it saves; then SUCCESS. A tree without it is finished by the service.
 
     ```yaml
     finish:

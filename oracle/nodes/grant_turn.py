@@ -10,7 +10,7 @@ class GrantTurnSettings(NodeSettings):
     """Settings of `grant_turn`.
 
     Args:
-        hint: an instruction beside the request to continue.
+        hint: an instruction in addition to the request to continue.
     """
 
     hint: str = ""

@@ -1,4 +1,4 @@
-"""What the nodes of the agent's trees talk to: the query under way, and its end."""
+"""The host of the agent's trees: gives their nodes the query and its closing."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class AgentHost:
     """The host of one run.
 
     Args:
-        agent: the query under way.
+        agent: the query.
         closing: ends it.
         asked_at: when the question came, ISO 8601 in UTC.
         calls: numbers the tool calls that the tree itself makes.
@@ -46,7 +46,7 @@ class AgentHost:
         """
         if topic not in get_args(SystemType):
             raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(SystemType))}")
-        # The names of the values alone: they may be the model's words, which stand in the run's record.
+        # Names only: the values may be the model's text, which belongs in the run's record.
         log.info("notice.sent", topic=topic, severity=severity, values=sorted(metadata))
         notice = Notice(cast("SystemType", topic), message, cast("Severity", severity), metadata)
         self.agent.output.notify(notice)

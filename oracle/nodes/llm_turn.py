@@ -21,7 +21,7 @@ class LlmTurnSettings(NodeSettings):
         hint: an instruction for this turn.
         timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
         tools: false where the model may not call tools in this turn.
-        visible: false for work beside the answer, as a subagent would do it: without tools, neither shown nor saved.
+        visible: false for work that is not part of the answer, such as a subagent's: no tools, neither shown nor saved.
         into: the blackboard key that gets the text of the turn.
     """
 
@@ -39,11 +39,11 @@ class LlmTurnSettings(NodeSettings):
 
 @node("llm_turn", settings=LlmTurnSettings, shorthand="hint")
 class LlmTurn(AgentAction[LlmTurnSettings]):
-    """Lets the model speak once: text goes to the user as it comes, the signal and the tool calls to the blackboard.
+    """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.
 
-    RUNNING while the model speaks; SUCCESS when it has finished, whatever it said; FAILURE when the provider failed or
+    RUNNING while the model responds; SUCCESS when the response is complete; FAILURE when the provider failed or
     the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
-    what was said is kept, and its tokens count.
+    the text so far is kept, and its tokens count.
 
     ```yaml
     llm_turn: {timeout_s: 120}
@@ -54,28 +54,28 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     _is_late = False
 
     def initialise(self) -> None:
-        """The time of the turn begins."""
+        """Start the turn's timeout."""
         self._is_late = False
         self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
         if self.settings.visible:
-            self._give_the_word()
+            self._ensure_user_speaks_last()
 
-    def _give_the_word(self) -> None:
-        """Let the user speak last, if the tree has put one turn right behind another."""
+    def _ensure_user_speaks_last(self) -> None:
+        """Add a user message if the tree has put one turn directly after another."""
         agent = self.agent
         refuse_open(agent, NOT_RUN)
         if agent.transcript.ends_with_model:
             agent.ask_again()
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
-        """Speak; it may have waited for another turn, which has ended since."""
+        """Run the turn; it may have waited for another one, which has ended since."""
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
         return run_turn(self.agent, TurnOptions(visible=self.settings.visible, tools=self.settings.tools, hint=hint))
 
     def update(self) -> Status:
-        """Wait for the end of the turn, within its time."""
+        """Wait for the end of the turn, within its timeout."""
         if self._is_late:
             return Status.FAILURE
         status = super().update()
@@ -88,7 +88,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         return status
 
     def _give_up(self, timeout_s: float) -> None:
-        """Halt the turn; the node fails a tick later, when what was said so far is there."""
+        """Halt the turn; the node fails a tick later, when the text so far has been applied."""
         self._is_late = True
         super().terminate(Status.INVALID)
         self.agent.turn.fault = ModelFault(
@@ -98,12 +98,12 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self.run.tick_again(self.path)
 
     def terminate(self, new_status: Status) -> None:
-        """The time no longer counts; a halt closes the provider's connection."""
+        """Forget the timeout; a halt closes the provider's connection."""
         self.run.forget_deadline(self.index)
         super().terminate(new_status)
 
     def finish(self, value: TurnOutcome) -> Status:
-        """Apply the outcome; first of all it counts, for its text may be of no use to the key that wants it."""
+        """Apply the outcome, before its text is written to a key that may refuse it."""
         agent = self.agent
         self.board.set("hint", "")
         if self.settings.visible:
@@ -117,13 +117,13 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         return Status.SUCCESS if agent.turn.fault is None else Status.FAILURE
 
     def interrupted(self, value: TurnOutcome | None) -> None:
-        """Count what was said before the halt; what went wrong before stays."""
+        """Apply the part of the turn before the halt; an earlier fault stays."""
         if value is None:
             return
         agent = self.agent
         if self.settings.visible:
             agent.apply_turn(value, halted=True)
-            # One that had ended just before the halt may have called tools.
+            # A turn that ended just before the halt may have called tools.
             refuse_open(agent, CANCELLED)
         else:
             agent.apply_side_turn(value, halted=True)

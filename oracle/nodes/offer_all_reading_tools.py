@@ -7,7 +7,7 @@ from oracle.nodes.base import AgentNode
 
 @node("offer_all_reading_tools", category="action", acts=True)
 class OfferAllReadingTools(AgentNode[NoSettings]):
-    """Offers every tool that only reads, whatever kind of question it is, and tells the model which ones are new.
+    """Offers every tool that only reads, for any type of question, and tells the model which ones are new.
 
     SUCCESS if that adds a tool, FAILURE if all of them are offered already.
 

@@ -9,7 +9,7 @@ class RefuseToolsSettings(NodeSettings):
     """Settings of `refuse_tools`.
 
     Args:
-        why: what the model and the user are told.
+        why: the result that the model and the user get.
     """
 
     why: str = NO_TURN_LEFT

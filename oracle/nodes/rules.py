@@ -1,6 +1,6 @@
-"""What an agent's tree must not mean, although each of its nodes is right, where that is certain before it runs.
+"""Checks of a whole agent's tree: mistakes that are certain before it runs, although each node is valid.
 
-What is not certain is safe at run (`oracle.control.floor`).
+What is not certain is handled at run time (`oracle.control.floor`).
 """
 
 from collections.abc import Iterator

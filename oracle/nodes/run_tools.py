@@ -14,7 +14,7 @@ class RunTools(AgentAction[NoSettings]):
     """Runs the tools that the model called in its last turn, side by side up to the user's limit.
 
     RUNNING while they run; then SUCCESS, also when tools failed: their errors go to the model. A halt cancels them, and
-    each call is answered all the same. A call is run once, however often the node is visited.
+    each call still gets a result. A call is run once, even if the node is visited again.
 
     ```yaml
     run_tools:
@@ -32,7 +32,7 @@ class RunTools(AgentAction[NoSettings]):
         return Status.SUCCESS
 
     def interrupted(self, value: ToolsOutcome | None) -> None:
-        """Keep the results that were there; if the calls had not even begun, they are cancelled all the same."""
+        """Keep the results so far; calls without a result, also those that had not begun, are cancelled."""
         if value is not None:
             self.agent.apply_tools(value)
         refuse_open(self.agent, CANCELLED)

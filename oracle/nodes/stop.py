@@ -18,9 +18,9 @@ class StopSettings(NodeSettings):
 
 @node("stop", category="action", settings=StopSettings, shorthand="reason", acts=True)
 class Stop(AgentNode[StopSettings]):
-    """Writes down why the query stops; a loop with `until: termination_reason` ends on it.
+    """Stops the query with a reason; a loop with `until: termination_reason` ends on it.
 
-    SUCCESS, always. A reason that is there already stays: the first one counts.
+    SUCCESS, always. The first reason counts.
 
     ```yaml
     stop: completed
@@ -28,7 +28,7 @@ class Stop(AgentNode[StopSettings]):
     """
 
     def update(self) -> Status:
-        """Write, unless something was faster."""
+        """Stop, unless there is a reason already."""
         self.agent.ending.note_blocker(self.board["blocker"] or self._silence() or self._repeated_request())
         self.stop_run(self.settings.reason)
         return Status.SUCCESS

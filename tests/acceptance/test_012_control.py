@@ -378,7 +378,7 @@ async def test_decision_24_a_warning_that_is_due_goes_to_the_main_turn_not_to_wo
     assert ["Approaching" in text_of_request(body) for body in answered.bodies] == [False, False, True]
 
 
-async def test_a_turn_that_takes_longer_than_the_tree_allows_fails_with_what_was_said() -> None:
+async def test_a_turn_that_takes_longer_than_the_tree_allows_fails_and_keeps_the_text() -> None:
     async with harness([hangs(says(("Half of", " the <")))]) as it:
         it.edit_tree("oracle", "- llm_turn #", "- llm_turn: {timeout_s: 20} #")
         query = await it.start()

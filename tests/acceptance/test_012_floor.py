@@ -191,7 +191,7 @@ async def test_after_a_reason_the_tree_still_has_the_last_word() -> None:
         "parallel: {success: one, children: [llm_turn, retry: {attempts: 90, child: {llm_turn: {visible: false}}}]}",
     ],
 )
-async def test_a_provider_that_fails_is_not_asked_for_ever(step: str) -> None:
+async def test_a_provider_that_fails_is_not_asked_without_end(step: str) -> None:
     answered = await asked(mine(step, "stop: completed"), repeat(DOWN))
     assert answered.reason == "error"
     assert [(each.error_type, each.error) for each in answered.failures] == [

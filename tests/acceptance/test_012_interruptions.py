@@ -43,7 +43,7 @@ async def finished(query: Underway) -> None:
     await query.until(lambda chunks: any(chunk.type == "tool_result" for chunk in chunks))
 
 
-async def test_012_fr_004_5_timeout_in_mid_stream_closes_the_connection_and_keeps_what_was_said(
+async def test_012_fr_004_5_timeout_in_mid_stream_closes_the_connection_and_keeps_the_text(
     control: ControlName,
 ) -> None:
     async with harness([hangs(says("Half of the"))], control=control) as it:
@@ -68,7 +68,7 @@ async def test_012_fr_004_5_timeout_in_mid_stream_closes_the_connection_and_keep
     assert answered.done.turns == 0
 
 
-async def test_decision_07_timeout_before_anything_was_said_leaves_the_sentence_alone(control: ControlName) -> None:
+async def test_decision_07_timeout_before_any_text_leaves_the_sentence_alone(control: ControlName) -> None:
     async with harness([hangs(says(""))], control=control) as it:
         query = await it.start(limits={"timeout_seconds": 10})
         await it.wire.wait_request()
@@ -141,7 +141,7 @@ async def test_decision_07_a_turn_that_ended_in_time_was_in_time(control: Contro
     assert answered.reason == "completed"
 
 
-async def test_012_fr_004_1_cancel_in_mid_stream_keeps_what_was_said_without_a_sentence(control: ControlName) -> None:
+async def test_012_fr_004_1_cancel_in_mid_stream_keeps_the_text_without_a_sentence(control: ControlName) -> None:
     async with harness([hangs(says("Half of the"))], control=control) as it:
         query = await it.start()
         await query.until_content("Half of the")
@@ -298,7 +298,7 @@ async def test_decision_08_a_conversation_goes_on_after_an_answer_of_white_space
     assert second.answer == "Yes."
 
 
-async def test_012_edge_connection_drops_during_a_limit_notification_what_was_said_is_saved(
+async def test_012_edge_connection_drops_during_a_limit_notification_the_text_is_saved(
     control: ControlName,
 ) -> None:
     async with harness([says(f"Step {at}.", calls("probe", n=at)) for at in (1, 2)], control=control) as it:
@@ -310,7 +310,7 @@ async def test_012_edge_connection_drops_during_a_limit_notification_what_was_sa
     assert sum(isinstance(chunk, ToolCalled) for chunk in answered.chunks) == 2
 
 
-async def test_decision_09_a_cancelled_task_ends_with_done_and_keeps_what_was_said(control: ControlName) -> None:
+async def test_decision_09_a_cancelled_task_ends_with_done_and_keeps_the_text(control: ControlName) -> None:
     async with harness([hangs(says("Half of the"))], control=control) as it:
         query = await it.start()
         await query.until_content("Half of the")

@@ -33,7 +33,7 @@ def busy(number: int) -> list[ScriptedTurn]:
     return [says(f"Step {at}.", calls("search_code", query="RetryPolicy", limit=at)) for at in range(1, number + 1)]
 
 
-async def test_012_us2_3_max_iterations_saves_what_was_said_and_explains_inline(control: ControlName) -> None:
+async def test_012_us2_3_max_iterations_saves_the_text_and_explains_inline(control: ControlName) -> None:
     async with harness(busy(10), control=control) as it:
         answered = await it.ask(limits={"max_iterations": 10})
     steps = [f"Step {at}." for at in range(1, 11)]
@@ -177,7 +177,7 @@ async def test_decision_12_parallel_calls_count_in_the_models_order_whatever_end
     assert [block["content"] for block in tool_results_of(answered.bodies[1])] == ["result 1", "result 2"]
 
 
-async def test_decision_13_the_last_turn_is_told_so_and_keeps_tools_and_tool_choice(control: ControlName) -> None:
+async def test_decision_13_the_last_turn_has_a_note_and_keeps_tools_and_tool_choice(control: ControlName) -> None:
     async with harness([*busy(2), answers("What there is.")], control=control) as it:
         answered = await it.ask(limits={"max_iterations": 3})
     assert [body.get("tool_choice") for body in answered.bodies] == [None] * 3

@@ -309,7 +309,7 @@ async def test_decision_08_need_turn_is_followed_by_a_note_that_no_later_query_h
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-async def test_decision_14_failures_of_the_provider_keep_what_was_said_and_say_which(
+async def test_decision_14_failures_of_the_provider_keep_the_text_and_say_which(
     control: ControlName, reply: Any, error_type: str, kept: str
 ) -> None:
     async with harness([reply, answers("Better now.")], control=control) as it:

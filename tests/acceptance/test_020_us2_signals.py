@@ -283,7 +283,7 @@ async def test_020_edge_a_malformed_signal_counts_as_none_is_stripped_and_consul
     assert answered.agent.signals.intent is not None
 
 
-async def test_020_edge_a_malformed_signal_beside_words_of_work_goes_on() -> None:
+async def test_020_edge_a_malformed_signal_beside_text_about_work_continues() -> None:
     broken = '<signal type="need_turn"></signal>'
     async with harness([says(f"Next I will read the configuration.\n\n{broken}"), answers("It is 5.")]) as it:
         answered = await it.ask()

@@ -45,7 +45,7 @@ async def test_020_us3_1_at_29_of_30_one_final_turn_is_granted_and_its_answer_co
     assert answered.answer.endswith("The whole.")
 
 
-async def test_020_us3_1_the_final_turn_is_told_that_it_is_the_last() -> None:
+async def test_020_us3_1_the_final_turn_has_a_note_that_it_is_the_last() -> None:
     async with harness([*(wants_more(number) for number in range(1, 30)), answers()]) as it:
         answered = await it.ask(limits=LIMIT_30)
     assert "This is the last turn that the limits allow." in last_user_text(answered, 29)

@@ -74,14 +74,14 @@ async def test_020_us5_1_its_classification_is_acted_upon() -> None:
     assert "Call the tools that you need now, or answer." in told_in(answered, 3)
 
 
-async def test_020_us5_1_stuck_by_its_words_gets_another_strategy() -> None:
+async def test_020_us5_1_a_response_that_reads_as_stuck_gets_another_strategy() -> None:
     async with harness([*searching(2), says("Hm."), answers()], intents=Says("stuck")) as it:
         answered = await it.ask()
     assert answered.messages == [STUCK_NOTICE]
     assert answered.reason == "completed"
 
 
-async def test_020_us5_1_stuck_by_its_words_for_good_is_acknowledged() -> None:
+async def test_020_us5_1_a_response_that_reads_as_stuck_twice_is_acknowledged() -> None:
     async with harness([*searching(2), *repeat(says("Hm."), 5)], intents=Says("stuck")) as it:
         answered = await it.ask()
     assert answered.reason == "stuck"
@@ -115,7 +115,7 @@ async def test_020_us5_2_fr_020_confidence_below_0_3_consults_the_classifier(
     assert answered.reason == "completed"
 
 
-async def test_020_us5_2_a_doubtful_signal_that_the_response_bears_out_counts_as_it_stands() -> None:
+async def test_020_us5_2_a_doubtful_signal_that_the_response_supports_counts() -> None:
     doubtful = signal_xml("need_capability", capability="a shell", reason="r", confidence=0.2)
     async with harness([says("Hm." + doubtful)] * 2, intents=Says("need_capability")) as it:
         answered = await it.ask()
@@ -127,7 +127,7 @@ async def test_020_us5_2_a_doubtful_signal_that_the_response_bears_out_counts_as
     ]
 
 
-async def test_020_us5_2_a_doubtful_wish_for_another_turn_that_is_borne_out_is_granted() -> None:
+async def test_020_us5_2_a_doubtful_need_turn_that_the_response_supports_is_granted() -> None:
     doubtful = signal_xml("need_turn", reason="r", confidence=0.1)
     async with harness([says("Hm." + doubtful), answers()], intents=Says("need_turn")) as it:
         answered = await it.ask()
@@ -135,7 +135,7 @@ async def test_020_us5_2_a_doubtful_wish_for_another_turn_that_is_borne_out_is_g
     assert answered.messages == []
 
 
-async def test_020_us5_2_a_doubtful_signal_that_the_response_does_not_bear_out_gives_way() -> None:
+async def test_020_us5_2_a_doubtful_signal_that_the_response_does_not_support_is_replaced() -> None:
     doubtful = signal_xml("need_turn", reason="r", confidence=0.1)
     async with harness([says("The answer." + doubtful)], intents=Says("context_sufficient")) as it:
         answered = await it.ask()
@@ -143,7 +143,7 @@ async def test_020_us5_2_a_doubtful_signal_that_the_response_does_not_bear_out_g
     assert answered.reason == "completed"
 
 
-async def test_020_us5_2_a_loop_of_doubtful_wishes_is_broken_all_the_same() -> None:
+async def test_020_us5_2_a_loop_of_doubtful_need_turn_signals_is_broken() -> None:
     doubtful = signal_xml("need_turn", reason="the same", confidence=0.1)
     async with harness(repeat(says("Hm." + doubtful)), intents=Says("need_turn")) as it:
         answered = await it.ask()

@@ -36,7 +36,7 @@ async def test_turns_and_tools_are_in_the_journal_in_their_order(control):
 
 
 @pytest.mark.parametrize("control", ["tree", "loop"])
-async def test_an_aborted_query_keeps_what_was_said_and_tells_why_it_ended(control):
+async def test_an_aborted_query_keeps_its_text_and_explains_its_end(control):
     journal = Kept()
     async with harness([hangs(says("Half an answer"))], control=control) as it:
         underway = await it.start(CODE_QUESTION, journal=journal)

@@ -144,7 +144,7 @@ async def test_thanks_need_no_tools(vault: Path) -> None:
     assert asked.done.turns == 1
 
 
-async def test_what_is_nowhere_is_searched_for_everywhere_and_then_given_up(vault: Path, tmp_path: Path) -> None:
+async def test_what_is_nowhere_is_searched_without_endywhere_and_then_given_up(vault: Path, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "login.py").write_text("def log_in(name):\n    return name\n", encoding="utf-8")
     asked = await ask("How does zorbl_quux() work?", vault=vault, project=tmp_path / "project")

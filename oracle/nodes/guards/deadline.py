@@ -21,8 +21,8 @@ class DeadlineSettings(NodeSettings):
 class Deadline(AgentGuard[DeadlineSettings]):
     """Trips when the time for the whole query is over: `timeout`.
 
-    SUCCESS while there is time; the run wakes up when it is over, so as a guard of a loop it interrupts whatever is
-    under way.
+    SUCCESS before the deadline. The run is ticked when it passes, so as a guard of a loop it interrupts the running
+    child.
 
     ```yaml
     deadline:

@@ -34,7 +34,7 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
     def holds(self, state: AgentState) -> bool:
         """Whether the turns are used up; a lower limit of this guard is the effective one once it has been asked.
 
-        So the warning comes in time, and the last turn that it allows is a turn that wraps up.
+        So the warning is sent in time, and the last turn that it allows wraps up.
         """
         if self.settings.limit is not None:
             self.agent.state = lowered = state.with_turn_limit(self.settings.limit)

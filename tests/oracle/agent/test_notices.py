@@ -153,7 +153,7 @@ def test_what_is_quoted_has_no_signal_in_it() -> None:
     )
 
 
-def test_a_repetition_that_nobody_can_find_any_more_is_still_explained() -> None:
+def test_a_repetition_that_is_no_longer_found_is_still_explained() -> None:
     assert notices.closing_sentence("no_progress", STATE) == "Stopped: no progress - the same actions were repeated."
     notice = notices.stop_notice("no_progress", STATE)
     assert notice is not None

@@ -30,7 +30,7 @@ def test_a_question_that_was_never_answered_is_joined_to_the_next_one() -> None:
     assert [block["text"] for block in transcript.messages[0]["content"]] == ["A?", "B?"]
 
 
-def test_a_turn_that_said_nothing_leaves_no_message() -> None:
+def test_a_turn_without_text_leaves_no_message() -> None:
     transcript = Transcript.of([], "A?")
     transcript.add_turn([])
     transcript.add_note("Continue.")

@@ -44,7 +44,9 @@ def test_012_fr_003_bounds_are_inclusive_and_nothing_beyond_them_is_taken(name: 
 
 @pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize("value", ["15", 15.0, 15.5, True, None, [15], float("nan"), ""])
-def test_012_us1_3_a_value_that_is_no_whole_number_is_told_with_field_value_and_bounds(name: str, value: Any) -> None:
+def test_012_us1_3_a_value_that_is_no_whole_number_is_reported_with_field_value_and_bounds(
+    name: str, value: Any
+) -> None:
     _, low, high = FIELDS[name]
     with pytest.raises(ConfigError) as caught:
         AgentConfig().with_limits({name: value})
@@ -74,7 +76,7 @@ def test_decision_03_unknown_fields_are_an_error_with_the_nearest_name() -> None
         AgentConfig().with_limits({"colour": 3})
 
 
-def test_decision_03_all_wrong_fields_are_told_at_once_and_nothing_is_changed() -> None:
+def test_decision_03_all_wrong_fields_are_reported_together_and_nothing_is_changed() -> None:
     config = AgentConfig(max_iterations=7)
     with pytest.raises(ConfigError) as caught:
         config.with_limits({"max_iterations": 99, "timeout_seconds": 1, "token_budget": 5_000})

@@ -64,6 +64,6 @@ def test_actions_kept_as_signatures_are_understood(tree: DecisionTree) -> None:
     assert tree.should_continue(replace(STATE, recent_actions=("a", "b", "a"))) == (True, "")
 
 
-def test_what_is_no_action_is_told(tree: DecisionTree) -> None:
+def test_what_is_not_an_action_is_refused(tree: DecisionTree) -> None:
     with pytest.raises(TypeError, match=r"must be an Action or a mapping .* not 1"):
         tree.should_continue(replace(STATE, recent_actions=(1, 2, 3)))

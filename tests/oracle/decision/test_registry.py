@@ -42,12 +42,12 @@ def test_registering_a_name_twice_is_an_error() -> None:
     assert decision_trees()["test-registry-mine"] is Mine
 
 
-def test_an_unknown_name_is_told_with_those_that_there_are() -> None:
+def test_an_unknown_name_is_reported_with_the_known_names() -> None:
     with pytest.raises(DecisionTreeError, match=r"there is no decision tree 'nowhere'; registered: .*default"):
         make_decision_tree("nowhere", AgentConfig())
 
 
-def test_something_that_is_no_decision_tree_is_told_with_what_it_must_have() -> None:
+def test_something_that_is_no_decision_tree_is_reported_with_the_missing_methods() -> None:
     with pytest.raises(DecisionTreeError, match="made a object; it must have should_continue, on_turn_start"):
         make_decision_tree("test-registry-none", AgentConfig())
 

@@ -77,7 +77,7 @@ def due_at(limit: int, percent: int) -> int | None:
 
 
 @pytest.mark.parametrize("percent", range(50, 91))
-def test_012_sc_003_the_iteration_warning_is_due_once_for_every_limit_and_percentage(percent: int) -> None:
+def test_012_sc_003_the_iteration_warning_is_due_once_without_endy_limit_and_percentage(percent: int) -> None:
     for limit in range(1, 51):
         state = replace(STATE, config=AgentConfig(max_iterations=limit, soft_warning_percent=percent))
         warned: list[int] = []

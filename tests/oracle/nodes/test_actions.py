@@ -30,7 +30,7 @@ async def test_a_tree_that_does_not_classify_composes_a_prompt_all_the_same() ->
     assert [tool.name for tool in answered.requests[0].tools] == ["search_code", "read_file", "list_files"]
 
 
-async def test_a_tree_that_does_neither_speaks_without_prompt_and_tools() -> None:
+async def test_a_tree_that_does_neither_runs_without_prompt_and_tools() -> None:
     async with harness([answers()], wire=False) as it:
         it.write_tree("sample", "tree: sample\nroot: {sequence: [llm_turn, stop: completed]}\n")
         answered = await it.ask(tree="sample")
@@ -42,7 +42,7 @@ async def test_a_tree_that_does_neither_speaks_without_prompt_and_tools() -> Non
 # --- llm_turn
 
 
-async def test_llm_turn_writes_what_the_model_said_about_itself_to_the_blackboard() -> None:
+async def test_llm_turn_writes_the_models_signal_to_the_blackboard() -> None:
     turn = says("Half." + signal_xml("need_turn", reason="more of it", confidence=0.4))
     answered = await run_nodes("- llm_turn\n- stop: completed", [turn])
     assert written(answered, "signal") == ["need_turn"]
@@ -59,7 +59,7 @@ async def test_llm_turn_fails_when_the_provider_does_and_the_query_is_an_error()
     assert answered.kept == "Ha\n\nStopped: the model is overloaded."
 
 
-async def test_llm_turn_that_fails_can_be_retried_and_what_was_said_stays() -> None:
+async def test_llm_turn_that_fails_can_be_retried_and_the_text_stays() -> None:
     broken = says("Ha", fault=ModelFault("provider_overloaded", "the model is overloaded"))
     nodes = "- retry: {attempts: 2, backoff_s: 5, child: llm_turn}\n- stop: completed"
     clock = FakeClock()
@@ -101,7 +101,7 @@ async def test_one_turn_right_behind_another_is_asked_to_continue() -> None:
     assert text_of(answered.requests[1].messages[-1]) == marked("Continue.")
 
 
-async def test_a_turn_behind_tool_calls_that_nobody_ran_answers_them_first() -> None:
+async def test_a_turn_behind_tool_calls_that_were_not_run_answers_them_first() -> None:
     answered = await run_nodes("- llm_turn\n- llm_turn\n- stop: completed", [LOOKING, answers("Two.")])
     (result,) = answered.results
     assert result.is_error
@@ -180,7 +180,7 @@ async def test_offer_all_reading_tools_succeeds_if_that_adds_one() -> None:
     assert "<control_note>\nMore tools are offered from now on: search_code(" in told
 
 
-async def test_grant_turn_asks_in_words_that_are_not_kept() -> None:
+async def test_grant_turn_asks_with_a_note_that_is_not_kept() -> None:
     nodes = "- llm_turn\n- grant_turn: Look closer.\n- llm_turn\n- stop: completed"
     answered = await run_nodes(nodes, [says("One."), answers("Two.")])
     assert text_of(answered.requests[1].messages[-1]) == marked("Continue. Look closer.")
@@ -228,7 +228,7 @@ async def test_say_and_notify_see_the_parameters_of_their_subtree() -> None:
     assert answered.messages == ["Greeted Ada."]
 
 
-async def test_notify_with_a_topic_that_clients_do_not_know_is_told_before_anything_runs() -> None:
+async def test_notify_with_a_topic_that_clients_do_not_know_is_reported_before_anything_runs() -> None:
     with pytest.raises(TreeFileError, match=r"'topic' must be .*'fallback', not 'gossip'"):
         await run_nodes("- notify: {message: Hi., topic: gossip}")
 
@@ -326,7 +326,7 @@ async def test_a_wrong_node_is_refused_with_its_place(node: str, told: str) -> N
     assert "sample.yaml:11:" in str(caught.value)
 
 
-def test_a_misspelt_key_of_the_host_is_told_because_its_default_would_be_lost() -> None:
+def test_a_misspelt_key_of_the_host_is_reported_because_its_default_would_be_lost() -> None:
     text = "tree: sample\nblackboard:\n  max_turn: {type: int, default: 1}\nroot: finish\n"
     with pytest.raises(TreeFileError) as told:
         read_tree(text, file="sample.yaml", registry=REGISTRY)
