@@ -25,145 +25,88 @@ class AgentKey(Key):
     read: Callable[[AgentRun], Any] = field(compare=False)
 
 
+Reader = Callable[[AgentRun], Any]
+
+
+def _text(name: str, description: str, read: Reader) -> AgentKey:
+    return AgentKey(name, "str", "", description, read=read)
+
+
+def _count(name: str, description: str, read: Reader) -> AgentKey:
+    return AgentKey(name, "int", 0, description, read=read)
+
+
+def _flag(name: str, description: str, read: Reader, *, default: bool = False) -> AgentKey:
+    return AgentKey(name, "bool", default, description, read=read)
+
+
 @lru_cache(maxsize=512)
 def _sorted(names: frozenset[str]) -> tuple[str, ...]:
     """The same tuple for the same names, so that an unchanged value is recognized by identity."""
     return tuple(sorted(names))
 
 
-def _of_signal(name: str, otherwise: Any) -> Callable[[AgentRun], Any]:  # noqa: ANN401  JSON data
+def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     """A reader of a field of the last turn's signal."""
     return lambda run: getattr(run.signals.latest, name, otherwise)
 
 
+_QUERY_TYPES = "code, documentation, research, conversational or action."
+_TURN_LIMIT = "The effective limit of turns: the user's or the tree's, whichever is lower."
+_EMPTY_TURNS = "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on."
+_ASKS_USER = "The last response ends with a question to the user and calls no tools."
+_TOOL_CALLS = "How many tools the model called in the last turn."
+_CUT_OFF = "The last response was truncated by its token limit."
+_TOOLS_TRIED = "Names of the tools that were called."
+_CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
+
 AGENT_KEYS: tuple[Key, ...] = (
-    AgentKey("question", "str", "", "What the user asked.", read=lambda run: run.query.question),
-    AgentKey(
-        "query_type",
-        "str",
-        "",
-        "code, documentation, research, conversational or action.",
-        read=lambda run: run.classification.query_type if run.classification else "",
-    ),
+    _text("question", "What the user asked.", lambda run: run.query.question),
+    _text("query_type", _QUERY_TYPES, lambda run: run.classification.query_type if run.classification else ""),
     Key("max_turns", "int", None, "The tree's own limit of LLM turns; a tree sets it by its default.", read_only=True),
-    AgentKey("turn", "int", 0, "Finished LLM turns.", read=lambda run: run.state.turn),
-    AgentKey(
-        "turn_limit",
-        "int",
-        0,
-        "The effective limit of turns: the user's or the tree's, whichever is lower.",
-        read=lambda run: run.state.turn_limit,
-    ),
-    AgentKey(
-        "tokens_used",
-        "int",
-        0,
-        "Tokens of this query, as the budget counts them.",
-        read=lambda run: run.state.tokens_used,
-    ),
-    AgentKey("token_budget", "int", 0, "The user's limit of tokens.", read=lambda run: run.state.config.token_budget),
-    AgentKey(
-        "failed",
-        "bool",
-        default=False,
-        description="The model's provider failed in the last turn.",
-        read=lambda run: run.turn.fault is not None,
-    ),
-    AgentKey(
-        "tool_calls",
-        "int",
-        0,
-        "How many tools the model called in the last turn.",
-        read=lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0,
-    ),
-    AgentKey(
+    _count("turn", "Finished LLM turns.", lambda run: run.state.turn),
+    _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit),
+    _count("tokens_used", "Tokens of this query, as the budget counts them.", lambda run: run.state.tokens_used),
+    _count("token_budget", "The user's limit of tokens.", lambda run: run.state.config.token_budget),
+    _flag("failed", "The model's provider failed in the last turn.", lambda run: run.turn.fault is not None),
+    _count("tool_calls", _TOOL_CALLS, lambda run: len(run.turn.outcome.calls) if run.turn.outcome else 0),
+    _flag(
         "nothing_found",
-        "bool",
-        default=False,
-        description="The last tools that ran found nothing.",
-        read=lambda run: run.turn.tools is not None and run.turn.tools.found_nothing,
+        "The last tools that ran found nothing.",
+        lambda run: run.turn.tools is not None and run.turn.tools.found_nothing,
     ),
-    AgentKey(
-        "cut_off",
-        "bool",
-        default=False,
-        description="The last response was truncated by its token limit.",
-        read=lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off,
-    ),
-    AgentKey(
+    _flag("cut_off", _CUT_OFF, lambda run: run.turn.outcome is not None and run.turn.outcome.cut_off),
+    _flag(
         "said_nothing",
-        "bool",
+        "The last turn brought no text to read.",
+        lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
         default=True,
-        description="The last turn brought no text to read.",
-        read=lambda run: run.turn.outcome is None or not run.turn.outcome.has_text,
     ),
-    AgentKey(
-        "empty_turns",
-        "int",
-        0,
-        "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on.",
-        read=lambda run: run.state.empty_turns,
-    ),
-    AgentKey(
-        "asks_user",
-        "bool",
-        default=False,
-        description="The last response ends with a question to the user and calls no tools.",
-        read=lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user,
-    ),
-    AgentKey(
-        "turn_left",
-        "bool",
-        default=True,
-        description="The limits leave another turn.",
-        read=AgentRun.is_turn_left,
-    ),
-    AgentKey("signal", "str", "", "Type of the last turn's signal; empty if it had none.", read=_of_signal("type", "")),
-    AgentKey(
-        "confidence",
-        "float",
-        1.0,
-        "The model's confidence in that signal; 1 if there is none.",
-        read=_of_signal("confidence", 1.0),
-    ),
-    AgentKey(
+    _count("empty_turns", _EMPTY_TURNS, lambda run: run.state.empty_turns),
+    _flag("asks_user", _ASKS_USER, lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user),
+    _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, default=True),
+    _text("signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", "")),
+    AgentKey("confidence", "float", 1.0, _CONFIDENCE, read=_of_signal("confidence", 1.0)),
+    _flag(
         "malformed_signal",
-        "bool",
-        default=False,
-        description="The last turn had a signal that could not be read.",
-        read=lambda run: run.signals.malformed,
+        "The last turn had a signal that could not be read.",
+        lambda run: run.signals.malformed,
     ),
-    AgentKey(
-        "turns_without_signal",
-        "int",
-        0,
-        "Consecutive turns without a signal.",
-        read=lambda run: run.signals.turns_without,
-    ),
-    AgentKey(
+    _count("turns_without_signal", "Consecutive turns without a signal.", lambda run: run.signals.turns_without),
+    _count(
         "same_reason",
-        "int",
-        0,
         "How many times in a row need_turn gave the same reason.",
-        read=lambda run: run.signals.same_reason,
+        lambda run: run.signals.same_reason,
     ),
-    AgentKey("signal_reason", "str", "", "The reason that the signal gives.", read=_of_signal("reason", "")),
-    AgentKey("capability", "str", "", "What a need_capability signal asks for.", read=_of_signal("capability", "")),
-    AgentKey("blocker", "str", "", "What a stuck signal says is in the way.", read=_of_signal("blocker", "")),
-    AgentKey("sources", "int", 0, "Sources found so far.", read=lambda run: len(run.output.sources)),
-    AgentKey(
-        "tools_tried",
-        "list",
-        (),
-        "Names of the tools that were called.",
-        read=lambda run: _sorted(run.state.tools_tried),
-    ),
-    AgentKey(
+    _text("signal_reason", "The reason that the signal gives.", _of_signal("reason", "")),
+    _text("capability", "What a need_capability signal asks for.", _of_signal("capability", "")),
+    _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", "")),
+    _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
+    AgentKey("tools_tried", "list", (), _TOOLS_TRIED, read=lambda run: _sorted(run.state.tools_tried)),
+    _text(
         "intent",
-        "str",
-        "",
         "How classify_response reads the last response, as a type of signal.",
-        read=lambda run: run.signals.intent.signal_type if run.signals.intent else "",
+        lambda run: run.signals.intent.signal_type if run.signals.intent else "",
     ),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
