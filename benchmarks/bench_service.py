@@ -5,8 +5,10 @@ The model speaks 50 pieces over 2 s in each of 5 turns, with a tool call between
 piece carries the time at which it was due, and a client in another process tells how long after that it came. Every
 stream is checked: its numbers have no gap, its text is the answer to its own question, `done` comes once and last.
 
-Aims: p99 from piece to client under 150 ms at 200 streams (500 is reported); recorded runs are read at half the bare
-app's rate or better. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
+Processor time is that of a piece of the model, whether it came as a chunk of its own or joined with others, so that
+joining cannot hide work. It has a share of the run's start, of its turns and of its tool calls. Aims: 3.5 times the
+bare app's at 200 streams; p99 from piece to client under 150 ms at 500; recorded runs are read at half the bare app's
+rate or better. The bare app is uvicorn with the same loop and parser that keeps nothing and sends the same bytes.
 """
 
 import argparse
@@ -28,6 +30,7 @@ from benchmarks.processes import ServerProcess, python
 from benchmarks.service_client import ServiceClient
 
 AIM_MS = 150
+AIM_CPU = 3.5
 AIM_RATIO = 0.5
 STREAMS = (200, 500)
 RAMP_S = 2.0
@@ -86,8 +89,18 @@ class Load:
         return late[min(len(late) - 1, math.ceil(len(late) * share) - 1)] * 1000
 
     @property
-    def cpu_us_per_chunk(self) -> float:
-        return self.cpu_s / sum(len(heard.numbers) for heard in self.heard) * 1e6
+    def pieces(self) -> int:
+        return sum(len(heard.late_s) for heard in self.heard)
+
+    @property
+    def cpu_us(self) -> float:
+        """Of a piece."""
+        return self.cpu_s / self.pieces * 1e6
+
+    @property
+    def chunks_of_a_piece(self) -> float:
+        """Below 1 where pieces were joined."""
+        return sum(heard.types.count("content") for heard in self.heard) / self.pieces
 
 
 async def ask(address: str, tag: str, *, after_s: float) -> Heard:
@@ -198,10 +211,10 @@ def _paced(pace: Pace) -> list[str]:
 
 
 def _show(name: str, done: Load, floor: Load | None) -> None:
-    ratio = "   1.0" if floor is None else f"{done.cpu_us_per_chunk / floor.cpu_us_per_chunk:6.1f}"
+    ratio = "   1.0" if floor is None else f"{done.cpu_us / floor.cpu_us:6.1f}"
     figures = "  ".join(f"{done.late_ms(share):7.1f}" for share in (0.5, 0.99, 0.999, 1.0))
-    cpu = f"{done.cpu_us_per_chunk:6.0f} µs {ratio}   {done.cpu_s / done.wall_s:4.0%}"
-    print(f"  {name:<22} {figures}   {cpu}   {done.run_kb:6.0f} KB")
+    cpu = f"{done.cpu_us:6.0f} µs {ratio}   {done.cpu_s / done.wall_s:4.0%}"
+    print(f"  {name:<22} {figures}   {cpu}   {done.chunks_of_a_piece:.2f}   {done.run_kb:6.0f} KB")
 
 
 def _complain(done: Load, pace: Pace) -> None:
@@ -215,7 +228,8 @@ def _complain(done: Load, pace: Pace) -> None:
 async def measure(streams: Sequence[int], pace: Pace, *, wire: bool) -> None:
     print(f"load: {pace.turns} turns of {pace.pieces} pieces over {pace.turn_s:g} s; one server process")
     print(
-        "  from piece to client (ms): p50 / p99 / p99.9 / most; CPU of a chunk, ratio, share of a core; memory of a run"
+        "  from piece to client (ms): p50 / p99 / p99.9 / most; CPU of a piece, ratio, share of a core; content chunks "
+        "of a piece; memory of a run"
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -240,8 +254,9 @@ async def _measure_load(folder: Path, streams: int, pace: Pace, *, wire: bool) -
             await load(server, 2, ramp_s=0)
             done = await load(server, streams)
     _show(f"Oracle, {streams} streams", done, floor)
-    if streams == STREAMS[0]:
-        print(f"  (aim: p99 under {AIM_MS} ms)")
+    aims = {STREAMS[0]: f"processor time at most {AIM_CPU} times", STREAMS[1]: f"p99 under {AIM_MS} ms"}
+    if streams in aims:
+        print(f"  (aim: {aims[streams]})")
     _complain(done, pace)
 
 
