@@ -5,8 +5,8 @@ in front of them, `auth` and `limits` tell who may; `sse` streams; `bodies` and 
 """
 
 from oracle.service.app import build_app
-from oracle.service.auth import LOCAL_USER, Authenticator, Caller
+from oracle.service.auth import Authenticator, Caller
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import OpenStreams, StreamTiming
 
-__all__ = ["LOCAL_USER", "Authenticator", "Caller", "OpenStreams", "ServiceParts", "StreamTiming", "build_app"]
+__all__ = ["Authenticator", "Caller", "OpenStreams", "ServiceParts", "StreamTiming", "build_app"]

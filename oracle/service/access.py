@@ -1,10 +1,10 @@
-"""What a call may reach: the parts of the service, its caller, and the runs that are the caller's.
+"""What a call may reach: the parts of the service, its caller, and the runs and conversations that the caller may read.
 
 Rules:
 
 - A user reaches own runs, conversations and settings; everything else does not exist.
-- An operator sees further: that others' runs were, how they stand, their ticks and signals. Not their streams, nor
-  their conversations and settings, and an operator cancels nobody's run.
+- An operator may also read of others' runs: that they exist, how they stand, their ticks and signals. Not their
+  streams, conversations and settings; and an operator cannot cancel another user's run.
 """
 
 import re
@@ -12,8 +12,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from oracle.conversations import UnknownConversationError
 from oracle.service.auth import Caller
-from oracle.service.errors import UnknownRunError
+from oracle.service.errors import ForgottenRunError, UnknownRunError
 from oracle.service.parts import ServiceParts
 from oracle.storage import RunRecord
 
@@ -27,45 +28,65 @@ async def parts_of(request: Request) -> ServiceParts:
 
 
 async def caller_of(request: Request) -> Caller:
-    """Who sent the request; `AuthGuard` found it."""
+    """The user who sent the request, as `AuthGuard` found it."""
     caller: Caller = request.state.caller
     return caller
 
 
-# Both are coroutines because FastAPI sends a plain function to a thread, for every request.
+# Both are coroutines because FastAPI runs a plain function in a thread, for every request.
 Parts = Annotated[ServiceParts, Depends(parts_of)]
 CallerNow = Annotated[Caller, Depends(caller_of)]
 
 
 def is_id(text: str) -> bool:
-    """Whether a run or a conversation could be called so; the store is not asked about anything else."""
+    """Whether a run or a conversation could have this name; the store is not asked about others."""
     return _ID.fullmatch(text) is not None
 
 
-async def own_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
-    """The caller's run of that name.
+async def find_run(run_id: str, parts: ServiceParts, *, user_id: str | None) -> RunRecord:
+    """The user's run of this name; with `None` the run of any user.
 
     Raises:
-        UnknownRunError: there is none.
+        UnknownRunError: it does not exist, or is another user's.
     """
-    run = await parts.store.runs.find(run_id, user_id=caller.user_id) if is_id(run_id) else None
-    if run is None:
-        raise UnknownRunError(run_id)
-    return run
-
-
-async def seen_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
-    """A run that the caller may look at: an own one; for an operator any.
-
-    Raises:
-        UnknownRunError: there is none.
-    """
-    user_id = None if caller.is_operator else caller.user_id
     run = await parts.store.runs.find(run_id, user_id=user_id) if is_id(run_id) else None
     if run is None:
         raise UnknownRunError(run_id)
     return run
 
 
+async def own_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
+    """The caller's own run of this name."""
+    return await find_run(run_id, parts, user_id=caller.user_id)
+
+
+async def readable_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
+    """A run of this name that the caller may look at: an own one; for an operator any."""
+    return await find_run(run_id, parts, user_id=caller.reads_runs_of)
+
+
+def with_texts(run: RunRecord) -> RunRecord:
+    """The run, if its texts are kept.
+
+    Raises:
+        ForgottenRunError: they were deleted.
+    """
+    if run.forgotten_at is not None:
+        raise ForgottenRunError(run.id)
+    return run
+
+
+async def conversation_id(context_id: str) -> str:
+    """The conversation's name from the path.
+
+    Raises:
+        UnknownConversationError: no conversation has such a name.
+    """
+    if not is_id(context_id):
+        raise UnknownConversationError(context_id)
+    return context_id
+
+
 OwnRun = Annotated[RunRecord, Depends(own_run)]
-SeenRun = Annotated[RunRecord, Depends(seen_run)]
+ReadableRun = Annotated[RunRecord, Depends(readable_run)]
+ContextId = Annotated[str, Depends(conversation_id)]

@@ -17,10 +17,9 @@ import jwt
 import structlog
 
 from oracle.errors import UserError
+from oracle.settings import LOCAL_USER
 
 log = structlog.get_logger(__name__)
-
-LOCAL_USER = "local"
 
 _LONGEST_USER = 255
 _LONGEST_TOKEN = 16_384
@@ -41,6 +40,11 @@ class Caller:
 
     user_id: str
     is_operator: bool = False
+
+    @property
+    def reads_runs_of(self) -> str | None:
+        """The user whose runs the caller may look at; `None`: all users."""
+        return None if self.is_operator else self.user_id
 
 
 class Authenticator:

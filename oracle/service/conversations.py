@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from bt_runtime.text import iso
 from oracle.conversations import UnknownConversationError
-from oracle.service.access import CallerNow, Parts, is_id
+from oracle.service.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Name, TitleChange
 from oracle.service.described import refusals
@@ -31,11 +31,11 @@ async def list_conversations(
     before: Annotated[str | None, Query(description="A conversation's name; only those that follow it.")] = None,
 ) -> Response:
     """The caller's own conversations, the one that was used last first."""
-    found = None
-    if before is None or is_id(before):
-        found = await parts.store.conversations.list(
-            caller.user_id, project_id=project_id, search=search, limit=limit, before=before
-        )
+    if before is not None:
+        await conversation_id(before)
+    found = await parts.store.conversations.list(
+        caller.user_id, project_id=project_id, search=search, limit=limit, before=before
+    )
     if found is None:
         raise UnknownConversationError(before or "")
     following = found[-1].context_id if len(found) == limit else None
@@ -44,7 +44,7 @@ async def list_conversations(
 
 @router.get("/{context_id}", summary="What was said", response_model=ConversationBody, responses=refusals(404))
 async def read_conversation(
-    context_id: str,
+    context_id: ContextId,
     parts: Parts,
     caller: CallerNow,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
@@ -53,9 +53,7 @@ async def read_conversation(
     ] = None,
 ) -> Response:
     """The newest messages, oldest first, with the notifications and tool calls of its runs in their places."""
-    page = None
-    if is_id(context_id):
-        page = await parts.store.conversations.page(caller.user_id, context_id, limit=limit, before=before)
+    page = await parts.store.conversations.page(caller.user_id, context_id, limit=limit, before=before)
     if page is None:
         raise UnknownConversationError(context_id)
     live = page.live and {
@@ -69,11 +67,9 @@ async def read_conversation(
 
 
 @router.patch("/{context_id}", summary="Name a conversation", response_model=ConversationHead, responses=refusals(404))
-async def rename_conversation(context_id: str, body: TitleChange, parts: Parts, caller: CallerNow) -> Response:
+async def rename_conversation(context_id: ContextId, body: TitleChange, parts: Parts, caller: CallerNow) -> Response:
     """Give the conversation another title."""
-    renamed = None
-    if is_id(context_id):
-        renamed = await parts.store.conversations.rename(caller.user_id, context_id, body.title)
+    renamed = await parts.store.conversations.rename(caller.user_id, context_id, body.title)
     if renamed is None:
         raise UnknownConversationError(context_id)
     return json_answer(_head(renamed))
@@ -86,12 +82,12 @@ async def rename_conversation(context_id: str, body: TitleChange, parts: Parts, 
     response_class=Response,
     responses=refusals(404, 409),
 )
-async def forget_conversation(context_id: str, parts: Parts, caller: CallerNow) -> Response:
+async def forget_conversation(context_id: ContextId, parts: Parts, caller: CallerNow) -> Response:
     """Delete the messages and all texts of the conversation's runs; a query under way is cancelled first.
 
     Figures of the runs (times, tokens, reasons) stay. Notes that the agent has written to the vault stay.
     """
-    if not is_id(context_id) or not await parts.runs.forget(caller.user_id, context_id):
+    if not await parts.runs.forget(caller.user_id, context_id):
         raise UnknownConversationError(context_id)
     return Response(status_code=204)
 

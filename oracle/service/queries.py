@@ -5,14 +5,13 @@ from starlette.responses import Response
 
 from oracle.answering import Ask
 from oracle.control.choosing import DEFAULT_TREE
-from oracle.conversations import UnknownConversationError
-from oracle.service.access import CallerNow, Parts, is_id
+from oracle.service.access import CallerNow, Parts, conversation_id, with_texts
 from oracle.service.agent_settings import config_of
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
 from oracle.service.bodies import QueryRequest
 from oracle.service.described import event_stream, refusals
-from oracle.service.errors import ForgottenRunError, InvalidRequestError
+from oracle.service.errors import InvalidRequestError
 from oracle.service.idempotency import KeyHeader, key_of
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
@@ -65,8 +64,6 @@ async def stream_query(
     """
     seen = last_seen(last_event_id, after)
     run, is_earlier = await _run_for(body, request, parts, caller)
-    if run.forgotten_at is not None:
-        raise ForgottenRunError(run.id)
     # Behind `done` it is empty, and no 204 as where a stream is taken up again: clients that repeat a POST take one for
     # a failure, and repeat it on and on (@microsoft/fetch-event-source 2.0.1).
     return open_stream(parts, run, after=seen if is_earlier else 0)
@@ -86,8 +83,6 @@ async def answer_query(
     Sent again with the same `Idempotency-Key` it gives the same answer, from the same run.
     """
     run, _ = await _run_for(body, request, parts, caller)
-    if run.forgotten_at is not None:
-        raise ForgottenRunError(run.id)
     answer = await whole_answer(request, parts, run)
     return Response(status_code=204) if answer is None else json_answer(answer, headers=run_headers(run.id))
 
@@ -104,17 +99,15 @@ async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, ca
                 run_id = error.run_id
         run = await parts.runs.begun(run_id)
         if run is not None:
-            return run, True
+            return with_texts(run), True
     raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
 async def _ask(body: QueryRequest, parts: ServiceParts, caller: Caller) -> Ask:
-    if body.context_id is not None and not is_id(body.context_id):
-        raise UnknownConversationError(body.context_id)
     return Ask(
         question=body.question,
         user_id=caller.user_id,
-        context_id=body.context_id,
+        context_id=None if body.context_id is None else await conversation_id(body.context_id),
         project_id=body.project_id,
         model=_checked_model(body.model, parts),
         tree=body.tree or DEFAULT_TREE,

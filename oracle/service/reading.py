@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from oracle.chunks import Chunk, Done, Failed, TerminationReason, write_chunk
 from oracle.encoding import from_json
-from oracle.service.access import own_run
+from oracle.service.access import own_run, with_texts
 from oracle.service.auth import Caller
-from oracle.service.errors import ForgottenRunError, InvalidRequestError
+from oracle.service.errors import InvalidRequestError
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import EventStream, whole_stream
 from oracle.storage import ChunkPage, RunRecord, StoredChunk
@@ -73,9 +73,7 @@ async def resume_stream(parts: ServiceParts, run_id: str, *, caller: Caller, aft
             parts.metrics.stream_opened()
             parts.metrics.stream_closed()
             return whole
-    run = await own_run(run_id, parts, caller)
-    if run.forgotten_at is not None:
-        raise ForgottenRunError(run.id)
+    run = with_texts(await own_run(run_id, parts, caller))
     return open_stream(parts, run, after=after, first=first)
 
 

@@ -10,11 +10,10 @@ from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
 from oracle.encoding import to_json
-from oracle.service.access import CallerNow, OwnRun, Parts, SeenRun, is_id
+from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_texts
 from oracle.service.answers import json_answer, raw_json
 from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
-from oracle.service.errors import ForgottenRunError, UnknownRunError
 from oracle.service.parts import ServiceParts
 from oracle.service.queries import STREAM_EXAMPLE
 from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, last_seen, resume_stream
@@ -25,7 +24,7 @@ router = APIRouter(tags=["runs"])
 
 
 @router.get("/api/oracle/runs/{run_id}", summary="How a run stands", response_model=RunBody, responses=refusals(404))
-async def read_run(run: SeenRun, parts: Parts, caller: CallerNow) -> Response:
+async def read_run(run: ReadableRun, parts: Parts, caller: CallerNow) -> Response:
     """Status, times, tree, turns and tokens; operators see everybody's, and why one failed."""
     return json_answer(await _told(run, parts, caller))
 
@@ -76,9 +75,9 @@ async def list_runs(
     context_id: Annotated[str | None, Query(description="Only those of this conversation.")] = None,
 ) -> Response:
     """The caller's own runs; for operators everybody's."""
-    user_id = None if caller.is_operator else caller.user_id
-    if before is not None and (not is_id(before) or await parts.store.runs.find(before, user_id=user_id) is None):
-        raise UnknownRunError(before)
+    user_id = caller.reads_runs_of
+    if before is not None:
+        await find_run(before, parts, user_id=user_id)
     if context_id is not None and not is_id(context_id):
         return json_answer({"runs": [], "next": None})
     runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before, context_id=context_id)
@@ -88,7 +87,7 @@ async def list_runs(
 
 @router.get("/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410))
 async def read_ticks(
-    run: SeenRun,
+    run: ReadableRun,
     parts: Parts,
     after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
@@ -113,7 +112,7 @@ async def read_ticks(
     responses=refusals(404, 410),
 )
 async def read_signals(
-    run: SeenRun,
+    run: ReadableRun,
     parts: Parts,
     after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
@@ -124,9 +123,7 @@ async def read_signals(
 
 
 async def _events(run: RunRecord, parts: ServiceParts, kind: EventKind, *, after: int, limit: int) -> list[Event]:
-    if run.forgotten_at is not None:
-        raise ForgottenRunError(run.id)
-    return await parts.store.log.events(run.id, kinds={kind}, after_seq=after, limit=limit)
+    return await parts.store.log.events(with_texts(run).id, kinds={kind}, after_seq=after, limit=limit)
 
 
 def _next(events: Sequence[Event], limit: int) -> int | None:

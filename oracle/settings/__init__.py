@@ -9,6 +9,7 @@ Rules:
 """
 
 from oracle.settings.fields import (
+    LOCAL_USER,
     PREFIX,
     Settings,
     ceiling_name,
@@ -19,6 +20,7 @@ from oracle.settings.table import SettingRow, settings_table
 from oracle.settings.tokens import MIN_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Tokens
 
 __all__ = [
+    "LOCAL_USER",
     "MIN_SECRET_BYTES",
     "PREFIX",
     "STRONG_TOKEN_CHARACTERS",
