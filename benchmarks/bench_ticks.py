@@ -133,7 +133,7 @@ def tick_costs() -> None:
 
     def step() -> None:
         ours.root.step()
-        ours.context.end_tick(told)
+        ours.context.end_tick(start)
 
     def record() -> TickRecord:
         return tick_tree(recorded, start)
