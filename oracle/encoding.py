@@ -13,7 +13,7 @@ def to_json(value: Any) -> bytes:  # noqa: ANN401  JSON data
     """`value` as compact UTF-8 JSON.
 
     A lone surrogate (a model or a tool may bring one) becomes U+FFFD, character by character, so that texts that were
-    equal when joined stay equal. Numbers that JSON cannot say become `null`.
+    equal when joined stay equal. Numbers that JSON cannot express become `null`.
 
     Raises:
         TypeError: it is no JSON data.
@@ -43,9 +43,7 @@ def scrub(text: str) -> str:
 def _dumped(value: Any) -> bytes:  # noqa: ANN401
     """The same for what orjson refuses: lone surrogates, whole numbers of any size, and deep nests."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    if (
-        "NaN" in text or "Infinity" in text
-    ):  # JSON has no such numbers; maybe these are words in a text, then nothing changes
+    if "NaN" in text or "Infinity" in text:  # JSON has no such numbers; in a text they are left as they are
         text = json.dumps(json.loads(text, parse_constant=lambda _: None), ensure_ascii=False, separators=(",", ":"))
     return scrub(text).encode()
 

@@ -1,11 +1,11 @@
-"""What the service tells Prometheus: how many runs, how fast, how they ended, how the store and the loop keep up.
+"""Metrics for Prometheus: runs, their times and ends, and how the store and the event loop keep up.
 
 Rules:
 
 - A registry of its own: two services in one process, or a test beside another, never share a figure.
 - Every label's values are bounded. A name from outside (a tree, a tool that a model made up) that is one too many, or
-  not among the known ones, counts as `other`; nobody can fill the memory with names.
-- Nothing here tells of a user.
+  not among the known ones, counts as `other`, so that names cannot fill the memory.
+- No metric identifies a user.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -143,7 +143,7 @@ class Metrics:
         self._active.inc()
 
     def run_ended(self, tree: str, reason: str, *, seconds: float) -> None:
-        """A run that was begun here has ended."""
+        """A run of this process has ended."""
         name = self._trees.of(tree)
         self._ended.labels(name, self._reasons.of(reason)).inc()
         self._run_s.labels(name).observe(seconds)
@@ -154,24 +154,24 @@ class Metrics:
         self._recovered.inc()
 
     def stream_opened(self) -> None:
-        """A client reads along."""
+        """A client has opened a stream."""
         self._streams_opened.inc()
         self._streams.inc()
 
     def stream_closed(self) -> None:
-        """It does no longer."""
+        """The client has disconnected, or its stream has ended."""
         self._streams.dec()
 
     def first_chunk(self, seconds: float) -> None:
-        """A run's first chunk came so long after its begin."""
+        """Record the time from a run's start to its first chunk."""
         self._first_chunk_s.observe(seconds)
 
     def turn_ended(self, seconds: float) -> None:
-        """An LLM turn took so long."""
+        """Record the time of an LLM turn."""
         self._turn_s.observe(seconds)
 
     def tool_ended(self, tool: str, seconds: float, *, is_error: bool) -> None:
-        """A tool call took so long."""
+        """Record the time of a tool call."""
         self._tool_s.labels(self._tools.of(tool), "error" if is_error else "ok").observe(seconds)
 
     def commit(self, *, events: int, queue_s: float, commit_s: float) -> None:
@@ -181,15 +181,15 @@ class Metrics:
         self._commit_s.observe(commit_s)
 
     def loop_lag(self, seconds: float) -> None:
-        """The event loop woke up so late."""
+        """Record the lag of the event loop."""
         self._lag_s.observe(seconds)
 
     def watch_store(self, is_writable: Callable[[], bool]) -> None:
-        """Ask this, whenever the figures are read, whether the database can be written."""
+        """Call `is_writable` at each exposition."""
         self._writable.set_function(lambda: float(is_writable()))
 
     def watch_log(self, dropped: Callable[[], int]) -> None:
-        """Ask this, whenever the figures are read, how many log lines were dropped so far."""
+        """Call `dropped`, the number of dropped log lines so far, at each exposition."""
         self._dropped_lines.count = dropped
 
     def exposition(self) -> bytes:

@@ -1,6 +1,6 @@
 """How log events are written: to standard error, a JSON object a line unless that is a terminal.
 
-`configuring` says what a line looks like, `lines` where it goes, and how a service keeps on when nobody takes it.
+`configuring` formats lines, `lines` writes them, also where the reader of standard error has stopped.
 """
 
 from oracle.logs.configuring import configure_logging, configure_unless_configured, is_interactive, wants_colour

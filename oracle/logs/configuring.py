@@ -6,7 +6,7 @@ Rules:
 - Nothing in a line is obeyed by a terminal (colours of a person's own log apart): paths and messages come from outside,
   and a log that was written to a file is looked at on a terminal in the end.
 - Tracebacks are without the values of variables: they may hold prompts and keys.
-- What libraries log goes the same way, from `warning` on: their lower levels tell of addresses and headers.
+- What libraries log goes the same way, from `warning` on: their lower levels contain addresses and headers.
 - A host that has configured structlog itself is left alone.
 """
 
@@ -42,11 +42,11 @@ class _ThroughStructlog(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Log it as ours; never raises."""
         try:
-            told = {"logger": record.name}
+            fields = {"logger": record.name}
             if record.exc_info and record.exc_info[0] is not None:
-                told["exception"] = logging.Formatter().formatException(record.exc_info)
-            structlog.get_logger(record.name).log(record.levelno, record.getMessage(), **told)
-        except Exception:  # noqa: BLE001  a wrong call of a library's must not break what it tells of
+                fields["exception"] = logging.Formatter().formatException(record.exc_info)
+            structlog.get_logger(record.name).log(record.levelno, record.getMessage(), **fields)
+        except Exception:  # noqa: BLE001  a wrong call of a library's must not break the library
             self.handleError(record)
 
 
@@ -121,7 +121,7 @@ def _render_json(logger: object, method: str, event: structlog.typing.EventDict)
 
 
 def configure_unless_configured(level: str) -> None:
-    """Have nothing less than `level` logged, where nobody has said how to log.
+    """Configure logging from `level` on, unless structlog has been configured.
 
     structlog's own default writes everything to standard output, down to `debug`. A program that only embeds the agent
     gets what `configure_logging` does for a command instead, and may configure structlog as it likes, before or after.

@@ -129,7 +129,7 @@ def written_in_background() -> Iterator[None]:
     try:
         yield
     finally:
-        if thread.close():  # else nothing takes them, and what is still said while the process ends is dropped
+        if thread.close():  # otherwise lines cannot be written, and those that still come are dropped
             _LINES.thread = None
 
 

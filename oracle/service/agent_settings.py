@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"])
 @router.get("", summary="The limits, and what holds of them", response_model=AgentSettings, responses=refusals())
 async def read_settings(parts: Parts, caller: CallerNow) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
-    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
 
 
 @router.put("", summary="Set some limits", response_model=AgentSettings, responses=refusals())
@@ -36,14 +36,14 @@ async def change_settings(body: Limits, parts: Parts, caller: CallerNow) -> Resp
     given = body.given
     if given:
         await parts.store.settings.change(caller.user_id, lambda before: {**before, **given})
-    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
 
 
 @router.post("/reset", summary="Back to the defaults", response_model=AgentSettings, responses=refusals())
 async def reset_settings(parts: Parts, caller: CallerNow) -> Response:
     """Forget what the user has set."""
     await parts.store.settings.reset(caller.user_id)
-    return json_answer(_told(parts, await config_of(parts, caller.user_id)))
+    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
 
 
 async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
@@ -60,7 +60,7 @@ async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
     return config
 
 
-def _told(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
+def _values(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
     wanted = config.model_dump()
     effective = parts.settings.capped(config).model_dump()
     capped: dict[str, Any] = {
@@ -78,5 +78,5 @@ def _turns_of_tree(parts: ServiceParts) -> int | None:
     try:
         return parts.oracle.turn_limit()
     except (TreeFileError, DecisionTreeError) as error:
-        log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  told, and the settings are answered
+        log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  the settings are answered all the same
         return None

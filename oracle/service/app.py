@@ -30,8 +30,8 @@ def build_app(parts: ServiceParts) -> FastAPI:
     """The service as an ASGI app.
 
     Args:
-        parts: what it is joined from; its `runs` must have been entered, and whoever ends the process drains them and
-            then closes `streams`.
+        parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
+            `streams` closed after that.
     """
     app = DescribedApp(
         title="Oracle",

@@ -1,11 +1,11 @@
-"""Whose a request is.
+"""Authentication: bearer tokens and the users they stand for.
 
 Rules:
 
 - Two kinds of bearer tokens: the operator's fixed ones, and JWTs signed with HS256, whose `sub` is the user. The
   algorithm is pinned: a token does not choose how it is checked.
 - With neither configured there is the one user `local`, and no header changes that.
-- Why a token was refused is never told, and a token is never logged.
+- The reason why a token was refused is not sent to the client, and no token is logged.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _LONGEST_TOKEN = 16_384
 
 
 class UnauthorizedError(UserError):
-    """The request has no token that is good."""
+    """The request has no valid bearer token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Caller:
 
 
 class Authenticator:
-    """Tells users by their bearer tokens.
+    """Finds the user of a bearer token.
 
     Args:
         tokens: users by fixed token.
@@ -63,7 +63,7 @@ class Authenticator:
         jwt_secret: str | None = None,
         operators: Collection[str] = (),
     ) -> None:
-        # Digests have one length, so that a comparison tells nothing of the length of a token either.
+        # Digests have one length, so that the time of a comparison does not depend on the length of a token.
         self._users = [(_digest(token), user) for token, user in (tokens or {}).items()]
         self._jwt_key = _key(jwt_secret) if jwt_secret else None
         self._operators = frozenset(operators)
@@ -73,21 +73,21 @@ class Authenticator:
 
     @property
     def is_required(self) -> bool:
-        """Whether requests need a token; without, everybody is the user `local`."""
+        """Whether requests need a token; without authentication every caller is the user `local`."""
         return bool(self._users) or self._jwt_key is not None
 
     def caller(self, headers: Collection[tuple[bytes, bytes]]) -> Caller:
         """Who sent a request with these headers (names in lower case, as ASGI has them).
 
         Raises:
-            UnauthorizedError: there is no good token.
+            UnauthorizedError: there is no valid token.
         """
         if not self.is_required:
             return self._caller(LOCAL_USER)
         token = _bearer([value for name, value in headers if name == b"authorization"])
         user = self._user_of_token(token) or self._user_of_jwt(token)
         if user is None:
-            raise UnauthorizedError("the bearer token is not good")
+            raise UnauthorizedError("the bearer token is not valid")
         return self._caller(user)
 
     def _caller(self, user: str) -> Caller:
@@ -95,7 +95,7 @@ class Authenticator:
 
     def _user_of_token(self, token: str) -> str | None:
         presented, found = _digest(token), None
-        for digest, user in self._users:  # all of them, so that the time tells nothing
+        for digest, user in self._users:  # all of them: constant time
             if hmac.compare_digest(digest, presented):
                 found = user
         return found
@@ -116,7 +116,7 @@ class Authenticator:
         user = claims["sub"]
         if isinstance(user, str) and 0 < len(user) <= _LONGEST_USER and user.isprintable():
             return user
-        # The client is told no more than of any bad token; whoever issues them must be able to find out.
+        # The client gets the same answer as for any invalid token; the issuer finds the reason in the log.
         log.warning(
             "token.refused", problem=f"its 'sub' must be 1-{_LONGEST_USER} printable characters", sub=_shown(user)
         )
@@ -139,7 +139,7 @@ def _bearer(values: Collection[bytes]) -> str:
 
 def _key(secret: str) -> bytes:
     # HMAC itself fills a short key up with zeros (RFC 2104 2), so this is the same key; PyJWT would warn at each token,
-    # where the operator is told once, at the start.
+    # where the settings are checked once, at the start.
     return secret.encode("utf-8", errors="surrogatepass").ljust(32, b"\0")
 
 

@@ -1,4 +1,4 @@
-"""`/api/oracle/conversations…`: what was said; its owner alone lists, reads, names and deletes it."""
+"""`/api/oracle/conversations…`: messages; only their owner may list, read, rename and delete them."""
 
 from typing import Annotated, Any
 

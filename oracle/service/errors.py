@@ -162,7 +162,7 @@ def mistake(
         "type": kind,
         "loc": [part if isinstance(part, int) else bounded(part, most=100) for part in loc],
         "msg": bounded(message, most=_LONGEST_MESSAGE),
-        "input": _told(value),
+        "input": _shown(value),
     }
     numbers = {name: each for name, each in (context or {}).items() if isinstance(each, int) and abs(each) < 2**53}
     return entry | {"ctx": numbers} if numbers else entry
@@ -174,8 +174,8 @@ def bounded(value: object, *, most: int = _LONGEST_VALUE) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _told(value: object) -> object:
-    """What was given, as far as it is short and plain; else its kind."""
+def _shown(value: object) -> object:
+    """The value as it was given if it is short and plain, otherwise the name of its type."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -193,7 +193,7 @@ def invalid(mistakes: Sequence[Mapping[str, Any]]) -> Response:
 
 
 async def _on_wrong_method(request: Request, _: Exception) -> Response:
-    # The router tells the methods of the first route of that path alone.
+    # The router lists the methods of the first route of the path only.
     routes = request.app.routes
     allowed = [
         method
@@ -208,15 +208,15 @@ async def _on_invalid_request(_: Request, error: Exception) -> Response:
     return invalid(
         [
             mistake(
-                _told_why(each), loc=each["loc"], value=each.get("input"), kind=each["type"], context=each.get("ctx")
+                _message(each), loc=each["loc"], value=each.get("input"), kind=each["type"], context=each.get("ctx")
             )
             for each in error.errors()[:_MOST_MISTAKES]
         ]
     )
 
 
-def _told_why(found: Mapping[str, Any]) -> str:
-    # A body of another type is left unread; pydantic would say that its bytes are no object, which they may well be.
+def _message(found: Mapping[str, Any]) -> str:
+    # A body of another media type is not parsed; pydantic's message (not an object) would be misleading.
     if tuple(found["loc"]) == ("body",) and isinstance(found.get("input"), bytes):
         return "A body is read with the header Content-Type: application/json only"
     return str(found["msg"])

@@ -1,12 +1,12 @@
-"""What stands in front of the calls: plain ASGI, so that a stream passes through without a task or a queue more.
+"""Middleware in front of the calls: plain ASGI, so that a stream needs no further task and no queue.
 
 From the outside in:
 
-1. `Edge`: a request's id, its log line, headers that protect browsers, and an answer to what nobody expected.
+1. `Edge`: request id, log line, headers that protect browsers, and an answer to unexpected errors.
 2. CORS, if the operator has named origins (Starlette's).
-3. `LoopbackGuard`, without auth alone: who has no token to show must come from this machine's own pages.
-4. `AuthGuard`: everything below `/api/` has a caller, and no caller sends more than he may.
-5. `BodyLimit`: no body is larger, or takes longer, than it may.
+3. `LoopbackGuard`, only without authentication: requests must come from this machine's own pages.
+4. `AuthGuard`: everything below `/api/` needs a caller, and callers are rate-limited.
+5. `BodyLimit`: bounds the size of a body and the time that it takes.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _PROTECTION = {
 
 
 class Edge:
-    """The outermost: every request has an id and a log line, every answer is protected, every failure has an answer."""
+    """The outermost middleware: request ids, log lines, security headers, and an answer to every failure."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -83,8 +83,8 @@ class Edge:
                 await json_answer({"detail": "An internal error; it has been logged."}, status=500)(
                     scope, receive, protected
                 )
-            tell = log.debug if scope["path"] in _PROBES and status < _FAILED else log.info
-            tell(
+            write = log.debug if scope["path"] in _PROBES and status < _FAILED else log.info
+            write(
                 "request.finished",
                 method=scope["method"],
                 path=bounded(scope["path"]),
@@ -98,10 +98,9 @@ def _lines(error: Exception) -> list[str]:
 
 
 class LoopbackGuard:
-    """Refuses what a foreign web page could make the user's browser send to a service that asks for no token.
+    """Refuses requests that a foreign web page could make the user's browser send, where no token is required.
 
-    A page that had its name point to this machine (DNS rebinding) shows in `Host`; a form or a script of another page
-    shows in `Origin`.
+    DNS rebinding is recognised by `Host`; forms and scripts of other pages by `Origin`.
 
     Args:
         app: what is guarded.
@@ -136,12 +135,12 @@ class LoopbackGuard:
 
 
 class AuthGuard:
-    """Finds the caller of everything below `/api/`, before a byte of the body is read.
+    """Authenticates and rate-limits everything below `/api/`, before the body is read.
 
     Args:
         app: what is guarded; finds the caller in `scope["state"]["caller"]`.
-        authenticator: tells who it is.
-        limit: of a user's requests; `None`: any number.
+        authenticator: finds the caller.
+        limit: rate limit of a user; `None`: none.
     """
 
     def __init__(self, app: ASGIApp, *, authenticator: Authenticator, limit: RequestLimit | None) -> None:
@@ -164,7 +163,7 @@ class AuthGuard:
             )
             await refusal(scope, receive, send)
             return
-        # A cancel ends work, so it is let through, and not counted.
+        # A cancel reduces the load: it is not rate-limited.
         wait_s = 0 if self._limit is None or _CANCEL_PATH.fullmatch(scope["path"]) else self._limit.take(caller.user_id)
         if wait_s:
             await later(429, "You have sent as many requests as you may for now.", after_s=wait_s)(scope, receive, send)
@@ -175,7 +174,7 @@ class AuthGuard:
 
 
 class BodyLimit:
-    """Refuses bodies that are too large, by their announced length and by what comes, and those that do not end.
+    """Refuses bodies that are too large, by `Content-Length` or by what is received, and those that take too long.
 
     Args:
         app: what is guarded.
@@ -205,7 +204,7 @@ class BodyLimit:
 
         async def counted() -> Message:
             nonlocal read, is_whole
-            if is_whole:  # what comes now is the client's leave
+            if is_whole:  # only a disconnect can follow
                 return await receive()
             message = await self._in_time(receive, until_s)
             is_whole = not message.get("more_body", False)

@@ -25,7 +25,7 @@ KeyHeader = Annotated[
     str | None,
     Header(
         alias=HEADER,
-        description="What the client calls this request, so that it can be sent again; kept for 24 hours.",
+        description="A name of this request, so that it can be sent again; kept for 24 hours.",
         json_schema_extra={"minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
     ),
 ]
@@ -33,10 +33,10 @@ KeyHeader = Annotated[
 
 
 def key_of(request: Request, user_id: str, body: QueryRequest) -> RequestKey | None:
-    """What the client calls this request; `None` if it has not named it.
+    """The idempotency key of a request; `None` if it has none.
 
     Raises:
-        InvalidRequestError: the header is there, and is no key.
+        InvalidRequestError: the header is not a valid key.
     """
     given = request.headers.getlist(HEADER)
     if not given:

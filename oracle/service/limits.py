@@ -1,6 +1,6 @@
-"""How many requests a user may send: a token bucket for each, in this process.
+"""Rate limiting: a token bucket for each user, in this process.
 
-With several workers each counts for itself; a proxy in front is the place for one count over all of them.
+Each worker counts for itself; a limit over all workers belongs into a proxy in front.
 """
 
 import math
@@ -11,7 +11,7 @@ _MOST_USERS = 10_000
 
 
 class RequestLimit:
-    """Lets a user send `per_minute` requests at once, and then as many each minute.
+    """A bucket of `per_minute` requests for each user, refilled at that rate.
 
     Args:
         per_minute: how many.
@@ -28,13 +28,13 @@ class RequestLimit:
         """Count a request.
 
         Returns:
-            0 if it may go on, else the seconds after which the next one may.
+            0 if the request may proceed, otherwise the seconds until the next one may.
         """
         now = self._clock()
         left, at = self._buckets.pop(user_id, (self._most, now))
         left = min(self._most, left + (now - at) * self._per_second)
         wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
         self._buckets[user_id] = (left if wait_s else left - 1, now)
-        if len(self._buckets) > _MOST_USERS:  # who has sent nothing for longest is the likeliest to have a full one
+        if len(self._buckets) > _MOST_USERS:  # the least recently used is the likeliest to be full
             self._buckets.popitem(last=False)
         return wait_s

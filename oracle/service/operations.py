@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz`, `/metrics` and `/`: for who operates the service, and for who comes across it."""
+"""`/healthz`, `/readyz`, `/metrics` and `/`: for operators, and for visitors with a browser."""
 
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse, Response
@@ -18,7 +18,7 @@ pages = APIRouter(include_in_schema=False)
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", summary="Liveness", response_model=Health, responses=MISTAKES)
 async def check_liveness() -> Response:
-    """The process answers; restart it if this does not come."""
+    """The process answers; restart it if it does not."""
     return json_answer({"status": "ok"})
 
 
@@ -30,7 +30,7 @@ async def check_liveness() -> Response:
     responses={**MISTAKES, 503: {"model": ErrorAnswer, "description": "It takes no queries for now."}},
 )
 async def check_readiness(parts: Parts) -> Response:
-    """The service is at its work: its store can be read and written, what was interrupted is ended, and it goes on."""
+    """The service takes queries: its store can be read and written, and interrupted runs have been ended."""
     if parts.runs.is_draining:
         return later(503, "The service is stopping.")
     if parts.runs.recovering:
@@ -54,12 +54,12 @@ async def check_readiness(parts: Parts) -> Response:
     },
 )
 async def read_metrics(parts: Parts) -> Response:
-    """Counts and times of this process; nothing in them tells of a user."""
+    """Counts and times of this process; none identifies a user."""
     return Response(parts.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
 
 
 @pages.head("/")
 @pages.get("/")
 async def page() -> Response:
-    """What this is, for somebody with a browser."""
+    """A page that describes the service, for browsers."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": PAGE_POLICY})

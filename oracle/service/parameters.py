@@ -1,4 +1,4 @@
-"""Query parameters: those that a call has, and no others, so that a misspelt filter is not taken for none."""
+"""Unknown query parameters are refused, so that a misspelt filter is not silently ignored."""
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant

@@ -1,4 +1,4 @@
-"""What the service is joined from; whoever wires it fills this in."""
+"""The parts of the service, filled in by `oracle.wiring`."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ class ServiceParts:
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         settings: the operator's.
         metrics: what is counted.
-        authenticator: whose a request is.
+        authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
-        streams: the streams that are open; who ends the process closes them.
+        streams: open streams; closed at the end of the process.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
         body_s: how long the body of a request may take; one of the greatest size needs 17 KB/s then.

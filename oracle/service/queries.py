@@ -38,7 +38,7 @@ STREAM_EXAMPLE = (
 @router.post(
     "/api/oracle/stream",
     summary="Ask, and read the answer as it comes",
-    response_class=Response,  # of a media type of its own FastAPI would say that it is a string
+    response_class=Response,  # otherwise FastAPI documents the event stream as a string
     responses={
         200: {
             "description": "Server-sent events, ids 1, 2, 3, …; the last one is `done`.",

@@ -1,7 +1,7 @@
 """Reading a run along: as a stream, or whole.
 
 A stream that was accepted ends with `done`, also where its run has been forgotten while it was read, or could not be
-begun after all: what is missing then is said from the run's row.
+begun after all: the missing end is then made from the run's row.
 """
 
 import time
@@ -38,7 +38,7 @@ def run_path(run_id: str) -> str:
 
 
 def run_headers(run_id: str) -> dict[str, str]:
-    """What tells a client which run it reads, before the first chunk."""
+    """Headers that name the run, sent before the first chunk."""
     return {"X-Run-Id": run_id, "Location": run_path(run_id)}
 
 
@@ -118,7 +118,7 @@ async def chunks_of(
 
 
 def _rest(run: RunRecord) -> Sequence[Chunk]:
-    """What is left to say of a run whose chunks are gone."""
+    """The last chunks of a run whose chunks are gone."""
     never_began = run.forgotten_at is None
     done = Done(
         termination_reason=cast("TerminationReason", "error" if never_began else run.termination_reason),
@@ -134,7 +134,7 @@ def _rest(run: RunRecord) -> Sequence[Chunk]:
 
 @contextmanager
 def attached(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
-    """A reader of the run is there; nobody needs to know once it has ended."""
+    """Count a reader of the run while this is entered, unless the run has ended."""
     if run.status == "running":
         with parts.runs.attach(run):
             yield
@@ -143,7 +143,7 @@ def attached(parts: ServiceParts, run: RunRecord) -> Iterator[None]:
 
 
 def is_stalled(parts: ServiceParts) -> bool:
-    """Whether the store has been out of order for so long that nobody should wait on."""
+    """Whether the store has been unavailable for longer than a reader should wait."""
     health = parts.store.health
     return health.since_s is not None and time.monotonic() - health.since_s > parts.timing.patience_s
 

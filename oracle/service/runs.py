@@ -26,13 +26,13 @@ router = APIRouter(tags=["runs"])
 @router.get("/api/oracle/runs/{run_id}", summary="How a run stands", response_model=RunBody, responses=refusals(404))
 async def read_run(run: ReadableRun, parts: Parts, caller: CallerNow) -> Response:
     """Status, times, tree, turns and tokens; operators see everybody's, and why one failed."""
-    return json_answer(await _told(run, parts, caller))
+    return json_answer(await _body(run, parts, caller))
 
 
 @router.get(
     "/api/oracle/runs/{run_id}/stream",
     summary="Take a stream up again",
-    response_class=Response,  # of a media type of its own FastAPI would say that it is a string
+    response_class=Response,  # otherwise FastAPI documents the event stream as a string
     responses={
         200: {
             "description": "The chunks after the last id, then live ones, until `done`.",
@@ -61,7 +61,7 @@ async def resume_run(
     responses=refusals(404),
 )
 async def cancel_run(run: OwnRun, parts: Parts) -> Response:
-    """Have the run stop; what was said is kept and `done` follows. One that has ended stays as it is."""
+    """Stop the run; its text is kept and `done` follows. A run that has ended is not changed."""
     await parts.runs.cancel(run)
     return json_answer({"run_id": run.id, "status": run.status}, status=202)
 
@@ -71,7 +71,7 @@ async def list_runs(
     parts: Parts,
     caller: CallerNow,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[str | None, Query(description="A run's name; only those that are older are told.")] = None,
+    before: Annotated[str | None, Query(description="A run's name; only older ones are listed.")] = None,
     context_id: Annotated[str | None, Query(description="Only those of this conversation.")] = None,
 ) -> Response:
     """The caller's own runs; for operators everybody's."""
@@ -81,8 +81,8 @@ async def list_runs(
     if context_id is not None and not is_id(context_id):
         return json_answer({"runs": [], "next": None})
     runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before, context_id=context_id)
-    told = [await _told(run, parts, caller) for run in runs]
-    return json_answer({"runs": told, "next": runs[-1].id if len(runs) == limit else None})
+    bodies = [await _body(run, parts, caller) for run in runs]
+    return json_answer({"runs": bodies, "next": runs[-1].id if len(runs) == limit else None})
 
 
 @router.get("/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410))
@@ -92,7 +92,7 @@ async def read_ticks(
     after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
-    """What the tree was told and did, tick by tick: status changes, blackboard writes, the cause; oldest first."""
+    """Inputs and effects of each tick: status changes, blackboard writes, the cause; oldest first."""
     events = await _events(run, parts, "tick", after=after, limit=limit)
     tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
     head = {
@@ -135,7 +135,7 @@ def _with_list(head: dict[str, Any], name: str, events: Sequence[Event]) -> byte
     return b'%b,"%b":[%b]}' % (to_json(head)[:-1], name.encode(), b",".join(event.data for event in events))
 
 
-async def _told(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str, Any]:
+async def _body(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str, Any]:
     error = run.error or {}
     turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
     if run.status == "running":

@@ -3,7 +3,7 @@
 Rules:
 
 - An event is `id: N` and `data:` with one JSON object; a line `:` is a heartbeat.
-- What is there goes out in one write. Nothing is queued here: a slow client reads later from the log.
+- All committed chunks go out in one write. Nothing is queued here: a slow client reads later from the log.
 - A stream ends after the run's last chunk; it also ends, with the run going on, when the client is gone, when it has
   not read for `send_timeout_s`, when the store has been out of order for too long, and when the process closes its
   streams. The client comes back with the last id that it has seen.
@@ -46,8 +46,8 @@ class StreamTiming:
     patience_s: float = 30.0
 
 
-class _NobodyReadsError(Exception):
-    """The client has left what was sent unread; the server closes the connection."""
+class _ClientStalledError(Exception):
+    """The client does not read; the server closes the connection."""
 
 
 def whole_stream(chunks: Sequence[StoredChunk], *, headers: Mapping[str, str]) -> Response | None:
@@ -91,7 +91,7 @@ class EventStream(Response):
     Args:
         batches: of committed chunks; what is closed when the stream ends.
         headers: further ones.
-        reading: held while the client is there.
+        reading: entered while the client is connected.
         timing: of heartbeats and of patience.
         streams: where it counts as open, and who may close it.
         is_stalled: asked at each heartbeat; a true answer ends the stream.
@@ -121,7 +121,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI
         """Answer the request."""
-        with self._reading, self._streams.opened(), contextlib.suppress(_NobodyReadsError):
+        with self._reading, self._streams.opened(), contextlib.suppress(_ClientStalledError):
             await self._send(send, {"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             tasks = [
                 asyncio.create_task(self._pump(send)),
@@ -135,7 +135,7 @@ class EventStream(Response):
             for outcome in (pumped, beaten):
                 if isinstance(outcome, Exception) and not isinstance(outcome, StorageError):
                     raise outcome
-            if gone is not None:  # else the client has left
+            if gone is not None:  # otherwise the client has disconnected
                 await self._send(send, {"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pump(self, send: Send) -> None:
@@ -149,13 +149,13 @@ class EventStream(Response):
                     self._sent_at, self._sending_since = clock(), None
 
     async def _beat(self, send: Send) -> None:
-        """Send heartbeats, and see whether the client reads; returns when the stream is to end."""
+        """Send heartbeats, and check that the client reads; returns when the stream is to end."""
         timing, clock = self._timing, asyncio.get_running_loop().time
         while True:
             if self._sending_since is not None:
                 next_look_at = self._sending_since + timing.send_timeout_s
                 if next_look_at <= clock():
-                    raise _NobodyReadsError
+                    raise _ClientStalledError
             else:
                 if self._sent_at + timing.heartbeat_s <= clock():
                     await self._send(send, {"type": "http.response.body", "body": _HEARTBEAT, "more_body": True})
@@ -171,7 +171,7 @@ class EventStream(Response):
             async with asyncio.timeout(self._timing.send_timeout_s):
                 await send(dict(message))
         except TimeoutError:
-            raise _NobodyReadsError from None
+            raise _ClientStalledError from None
         self._sent_at = asyncio.get_running_loop().time()
 
 
@@ -203,13 +203,13 @@ def _writes(batch: Sequence[StoredChunk]) -> Iterator[bytes]:
 
 
 async def _gone(receive: Receive) -> None:
-    """Returns when the client has gone."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def _end(tasks: Sequence["asyncio.Task[None]"]) -> list[BaseException | None]:
-    """Cancel what still runs, wait for it, and tell how each ended."""
+    """Cancel the tasks that still run, wait for them, and return how each ended."""
     for task in tasks:
         task.cancel()
     return await asyncio.gather(*tasks, return_exceptions=True)

@@ -2,7 +2,7 @@
 
 A refusal (401, 404, 413) is often sent while the client is still sending. Such a connection is not used again: what
 still comes is the body of a request that is over. It is not closed at once either, because a connection that is closed
-on unread bytes is reset, and the client may lose the answer with it. So the answer says `Connection: close`, goes out
+on unread bytes is reset, and the client may lose the answer with it. So the answer has `Connection: close`, goes out
 whole, and the connection is closed when the body has ended or after a short time, whichever comes first (RFC 9112,
 section 9.6, calls this a lingering close).
 """

@@ -1,7 +1,7 @@
-"""What keeps a service from listening."""
+"""Errors that keep a service from listening."""
 
 from oracle.errors import OperatorError
 
 
 class ServingError(OperatorError):
-    """The service cannot listen where it was told to; the message says what would be right."""
+    """The service cannot listen on the given address; the message says what would be right."""

@@ -1,4 +1,4 @@
-"""How late the event loop is: the one figure that tells whether one process is enough."""
+"""The lag of the event loop: the figure that shows whether one process is enough."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -20,9 +20,9 @@ async def measured_lag(
     """Measure while this is entered.
 
     Args:
-        observe: gets the seconds by which the loop was late, four times a second.
+        observe: gets the lag in seconds, four times a second.
         interval_s: between two measurements.
-        long_s: what is told in the log as well: for so long nobody was answered.
+        long_s: a lag of at least this is logged as well.
     """
     task = asyncio.create_task(_measure(observe, interval_s, long_s), name="loop lag")
     try:

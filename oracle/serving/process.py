@@ -31,14 +31,14 @@ _GARBAGE: Final = (5_000, 10, 200)  # objects, and how often the younger are loo
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """What a service that listens tells of itself; nothing in it is secret.
+    """What a listening service announces; none of it is secret.
 
     Args:
         url: where it listens.
         model: who answers.
         control: what drives a query.
         store: the kind of database.
-        auth: how users are told apart.
+        auth: how users are authenticated.
     """
 
     url: str
@@ -68,7 +68,7 @@ async def serve(
         settings: the operator's.
         host: where to listen.
         port: 0 picks a free one.
-        announce: told once, when the first request could be answered.
+        announce: called once, when the first request can be answered.
         model: answers in the place of the configured one.
 
     Returns:
@@ -89,12 +89,18 @@ async def serve(
         stack.callback(listener.close)
         parts = await stack.enter_async_context(open_service(settings, model=model))
         await stack.enter_async_context(measured_lag(parts.metrics.loop_lag))
-        told = _listening(parts, url=address(host, listener.getsockname()[1]))
+        about = _listening(parts, url=address(host, listener.getsockname()[1]))
 
         def listening() -> None:
             _settle_interpreter()
-            log.info("service.started", url=told.url, model=told.model, store=told.store, worker=parts.store.worker)
-            announce(told)
+            log.info(
+                "service.started",
+                url=about.url,
+                model=about.model,
+                store=about.store,
+                worker=parts.store.worker,
+            )
+            announce(about)
 
         server = DrainingServer(build_app(parts), drain=lambda: _drain(parts), on_listening=listening)
         await server.serve(sockets=[listener])
@@ -103,10 +109,10 @@ async def serve(
 
 
 def refuse_open_door(settings: Settings, *, host: str) -> None:
-    """Without authentication nobody but this machine may reach the service.
+    """Refuse to listen on other addresses than loopback without authentication.
 
     Raises:
-        ServingError: they could.
+        ServingError: other machines could connect.
     """
     if not settings.has_auth and not is_loopback(host):
         raise ServingError(
@@ -116,7 +122,7 @@ def refuse_open_door(settings: Settings, *, host: str) -> None:
 
 
 async def _drain(parts: ServiceParts) -> None:
-    """End the runs; let their streams send the ends; then end the streams that have none."""
+    """End the runs, let their streams send the last chunks, then close the streams that are left."""
     await parts.runs.drain()
     loop = asyncio.get_running_loop()
     until_s = loop.time() + _LAST_CHUNKS_S

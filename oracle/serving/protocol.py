@@ -78,11 +78,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """The connection is closed."""
         self._stop_head_timer()
         self._unparsed = b""
         self.pipeline.clear()
-        if self._answering is not None:  # uvicorn says it to the newest request alone, which may be a queued one
+        if self._answering is not None:  # uvicorn informs only the newest request, which may be a queued one
             self._answering.disconnected = True
             self._answering.message_event.set()
         super().connection_lost(exc)
@@ -131,23 +131,23 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Its head is there."""
+        """Its head is complete."""
         self._held = 0
         self._stop_head_timer()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Some of its body is there."""
+        """A part of its body was received."""
         self._held = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """All of it is there."""
+        """It is complete."""
         self._held = 0
         super().on_message_complete()
 
     def _refuse(self) -> None:
-        # uvicorn says that there always is one; there is none before the first request.
+        # uvicorn's types say that it is never None; it is, before the first request.
         if self.cycle is None or self.cycle.response_complete:  # type: ignore[redundant-expr]
             self.transport.write(_TOO_LARGE)
         self.transport.close()

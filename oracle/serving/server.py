@@ -72,7 +72,7 @@ class DrainingServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle the signals while serving; not those that whoever started the process wants ignored."""
+        """Handle the signals while serving, except for those that the parent process has set to be ignored."""
         loop = asyncio.get_running_loop()
         before = {number: signal.getsignal(number) for number in SIGNALS}
         mine = [number for number in SIGNALS if before[number] is not signal.SIG_IGN]

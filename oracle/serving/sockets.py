@@ -1,4 +1,4 @@
-"""Where a service listens."""
+"""Addresses that a service listens on."""
 
 import errno
 import ipaddress
@@ -17,7 +17,7 @@ _REASONS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach a service that listens there."""
+    """Whether only this machine can reach a service that listens on this host."""
     if host.casefold() == LOCALHOST:
         return True
     try:
@@ -27,14 +27,14 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that holds the port; nobody can connect before it listens.
+    """A socket that is bound to the port and does not listen yet.
 
     Args:
         host: an address or a name of this machine.
         port: 0 picks a free one.
 
     Raises:
-        ServingError: it cannot be had.
+        ServingError: it cannot be bound.
     """
     where = f"cannot listen on {address(host, port)}"
     try:

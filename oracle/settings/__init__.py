@@ -1,4 +1,4 @@
-"""What an operator sets: from the environment and a `.env` file, checked at once, told in words.
+"""The operator's settings, from the environment and a `.env` file; all mistakes are reported at once.
 
 Rules:
 

@@ -24,7 +24,7 @@ from oracle.settings.tokens import MIN_SECRET_BYTES, Tokens
 
 PREFIX = "ORACLE_"
 LOCAL_USER = "local"
-"""Who asks where there are no tokens: the one at the machine, and its operator."""
+"""The only user where there is no authentication, and an operator."""
 
 RUNS_PER_USER = 8
 REQUESTS_PER_MINUTE = 60
@@ -43,7 +43,7 @@ def _names(value: object) -> object:
 
 def _not_blank(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().strip():
-        raise ValueError("it is blank")  # told in other words, by the field's name
+        raise ValueError("it is blank")  # `_explain` words it, by the field's name
     return value
 
 
@@ -120,7 +120,7 @@ class Settings(_Ceilings):
         extra="ignore",
         frozen=True,
         str_strip_whitespace=True,
-        hide_input_in_errors=True,  # or a secret's mistake would be quoted by whoever prints pydantic's own message
+        hide_input_in_errors=True,  # pydantic's own message would quote a secret
     )
 
     llm: Engine = Field(

@@ -1,4 +1,4 @@
-"""Reads the settings from the environment, and tells what is wrong with them."""
+"""Reads the settings from the environment, and explains what is wrong with them."""
 
 import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -32,7 +32,7 @@ class SettingsError(OperatorError, ValueError):
 def read_settings(env_file: Path | None = None, **given: Any) -> Settings:  # noqa: ANN401  checked by the fields
     """Read the settings from the environment.
 
-    Variables of the provider's SDK that are set to nothing are removed from it: the SDK would take them at their word.
+    Variables of the provider's SDK that are set to nothing are removed from it: the SDK would use the empty value.
 
     Args:
         env_file: our variables in it, and those of the provider's SDK, are put into the environment first, where they
@@ -167,9 +167,9 @@ def _check_lines(text: str, env_file: Path) -> None:
 
 
 def _explain(error: Mapping[str, Any]) -> str:
-    told = error.get("ctx", {}).get("error")
-    if told is not None and PREFIX in str(told):  # a rule of our own, which names variable and value itself
-        return str(told)
+    raised = error.get("ctx", {}).get("error")
+    if raised is not None and PREFIX in str(raised):  # from one of our validators, which names variable and value
+        return str(raised)
     if not error["loc"]:
         return str(error["msg"])
     field = str(error["loc"][0])

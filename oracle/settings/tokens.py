@@ -1,4 +1,4 @@
-"""Bearer tokens and whose they are, as `ORACLE_TOKENS` lists them."""
+"""Bearer tokens and their users, as listed in `ORACLE_TOKENS`."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _LONGEST_USER = 200
 
 
 class Tokens(Mapping[str, str]):
-    """The user of each token. Read-only; its representation tells how many there are and nothing else.
+    """The user of each token. Read-only; its representation shows only the number of tokens.
 
     Args:
         users: by token.
@@ -32,7 +32,7 @@ class Tokens(Mapping[str, str]):
         A token may end with `=`, as base64 does; a user's name may not hold one. A user may have several tokens.
 
         Raises:
-            ValueError: an entry is wrong; the message tells which one by its number, and never shows it.
+            ValueError: an entry is wrong; the message names its number and never its content.
         """
         users: dict[str, str] = {}
         for number, entry in enumerate(text.split(","), start=1):

@@ -30,12 +30,12 @@ _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
 
 @asynccontextmanager
 async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
-    """An `Oracle` as the settings say; its connections are closed at the end.
+    """An `Oracle` according to the settings; its connections are closed at the end.
 
-    Where nobody has configured structlog, log events from the settings' level on go to standard error.
+    Unless structlog has been configured, log events from the settings' level on go to standard error.
 
     Raises:
-        SettingsError: a setting does not fit what is there.
+        SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
@@ -62,14 +62,14 @@ def build_oracle(
 
     Args:
         settings: the operator's.
-        model: who answers; it stays the caller's to close.
+        model: answers; the caller closes it.
         conversations: where they are kept; `None`: in memory.
         clock: monotonic time; `None`: the machine's.
-        tools: all that there are; `None`: those that the settings say.
+        tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
 
     Raises:
-        SettingsError: a setting does not fit what is there.
+        SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
@@ -132,7 +132,7 @@ def build_tools(settings: Settings, *, has_web_search: bool) -> ToolRegistry:
 
 
 def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], ToolRegistry]:
-    """Makes the tools of somebody from the folder of his vault; those over project and web are everybody's.
+    """Return a function that makes a user's tools from the vault's folder; project and web tools are shared.
 
     Raises:
         ToolSetupError: the project cannot be used.
@@ -172,7 +172,7 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
 
     Args:
         settings: the operator's.
-        tools: what `action` can call; `None`: the tools that the settings say, if those can be used.
+        tools: what `action` can call; `None`: those of the settings, if they can be used.
 
     Raises:
         SettingsError: the operator's folder is none.
@@ -193,7 +193,7 @@ def _with_tools(settings: Settings, tools: ToolRegistry | None) -> Registry:
     try:
         tools = tools if tools is not None else build_tools(settings, has_web_search=False)
     except (ToolSetupError, SettingsError):
-        return REGISTRY  # the tools cannot be known here; who needs them gets the error
+        return REGISTRY  # the tools cannot be known here; they are reported where the tools are made
     return REGISTRY.with_actions({tool.name: _action(tool) for tool in tools.tools if not tool.is_server_side})
 
 
@@ -225,5 +225,5 @@ def _timestamp() -> str:
 
 
 def new_id() -> str:
-    """A name that nobody can guess, for a run or a conversation."""
+    """A random name for a run or a conversation, which cannot be guessed."""
     return uuid4().hex

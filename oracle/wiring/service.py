@@ -29,14 +29,14 @@ _LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for
 
 @asynccontextmanager
 async def open_service(settings: Settings, *, model: Model | None = None) -> AsyncIterator[ServiceParts]:
-    """Everything that the service needs, as the settings say; runs that were interrupted are being ended.
+    """Everything that the service needs, according to the settings; interrupted runs are being ended.
 
     Args:
         settings: the operator's.
-        model: answers in the place of the configured one, and stays the caller's to close.
+        model: answers in place of the configured one; the caller closes it.
 
     Raises:
-        SettingsError: a setting does not fit what is there.
+        SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
         StoreSetupError: the database cannot be used as configured.
@@ -67,7 +67,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
 
 
 def database_url(settings: Settings) -> str:
-    """Where the store is: as the operator says, else a file in the data folder. Holds a password, maybe."""
+    """The address of the database: the setting, otherwise a file in the data folder. May contain a password."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
     return f"sqlite:///{Path(os.path.abspath(settings.data_dir)) / DATABASE}"  # noqa: PTH100  keeps links
@@ -79,7 +79,7 @@ def worker_name() -> str:
 
 
 def run_options(settings: Settings) -> RunOptions:
-    """How runs are held."""
+    """The options of runs."""
     return RunOptions(
         most_per_user=settings.runs_per_user,
         reader_grace_s=settings.reader_grace_s,

@@ -32,7 +32,7 @@ class UserTools:
 
     Args:
         vaults: the folder of the users' folders.
-        make: makes the tools of somebody whose vault is that folder.
+        make: makes the tools over a vault's folder.
         most_kept: users whose tools are kept ready.
     """
 

@@ -50,7 +50,7 @@ def test_a_tilde_is_the_home_folder(monkeypatch, tmp_path):
     assert read_settings().vault == tmp_path / "notes"
 
 
-def test_all_wrong_values_are_told_at_once(monkeypatch):
+def test_all_wrong_values_are_reported_at_once(monkeypatch):
     for name, value in {
         "ORACLE_LLM": "Claude",
         "ORACLE_CONTROL": "shadow",

@@ -131,7 +131,7 @@ async def test_hostile_text_of_model_and_tools_survives_the_wire(client: Client,
     assert len(heard.of("tool_result")) == 1
 
 
-async def test_an_answer_of_700_000_characters_is_told_in_full(client: Client, desk: Desk) -> None:
+async def test_an_answer_of_700_000_characters_is_sent_in_full(client: Client, desk: Desk) -> None:
     text = "".join(f"{number:06d} " for number in range(100_000))
     desk.play(says(text, piece_chars=50_000))
     heard = await client.ask(limits={"token_budget": 200_000})

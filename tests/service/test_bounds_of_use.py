@@ -88,7 +88,7 @@ async def test_a_header_goes_before_the_address_when_a_stream_is_taken_up_again(
     assert response.content.startswith(b"id: 4\n")
 
 
-async def test_a_run_under_way_tells_how_it_stands(client: Client, desk: Desk) -> None:
+async def test_a_running_run_has_its_progress_over_http(client: Client, desk: Desk) -> None:
     desk.play(*searching(1), hangs(says("Half")))
     async with client.stream(limits={"timeout_seconds": 30}) as stream:
         await stream.until_content("Half")

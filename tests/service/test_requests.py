@@ -42,7 +42,7 @@ WRONG = {
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
-async def test_a_wrong_request_is_told_field_by_field(client: Client, desk: Desk, path: str, body: object) -> None:
+async def test_a_wrong_request_is_reported_field_by_field(client: Client, desk: Desk, path: str, body: object) -> None:
     response = await client.http.post(path, content=json.dumps(body), headers=JSON)
     assert response.status_code == 422, response.text
     details = response.json()["detail"]
@@ -129,7 +129,7 @@ async def test_a_body_without_a_length_is_bounded_too(desk: Desk, local_server: 
     assert desk.requests == []
 
 
-async def test_a_request_that_never_ends_holds_up_nobody(client: Client, desk: Desk, local_server: Server) -> None:
+async def test_a_request_that_never_ends_delays_no_other(client: Client, desk: Desk, local_server: Server) -> None:
     host, port = local_server.url.removeprefix("http://").split(":")
     writers = []
     for _ in range(20):

@@ -36,7 +36,7 @@ def test_lines_come_in_order_and_all_before_the_end(pipe: tuple[int, int]) -> No
     assert lines.dropped == 0
 
 
-def test_what_nobody_reads_is_dropped_and_counted_and_said_once_it_is_read(pipe: tuple[int, int]) -> None:
+def test_lines_that_are_not_read_are_dropped_counted_and_reported_later(pipe: tuple[int, int]) -> None:
     read, write = pipe
     lines = LineThread(write, most_lines=100)
     given = 0

@@ -80,7 +80,7 @@ async def test_with_one_wrong_value_nothing_is_saved(shared, body, message):
     assert (await shared.client.get(PATH)).json() == before
 
 
-async def test_all_wrong_values_are_told_together(service):
+async def test_all_wrong_values_are_reported_together(service):
     response = await service.client.put(PATH, json={"max_iterations": 0, "timeout_seconds": 1, "nope": 1})
     told = {mistake["loc"][-1] for mistake in response.json()["detail"]}
     assert told == {"max_iterations", "timeout_seconds", "nope"}

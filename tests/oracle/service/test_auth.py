@@ -57,7 +57,7 @@ def test_a_fixed_token_names_its_user(token, caller):
     ],
 )
 @pytest.mark.parametrize("authenticator", [LISTED, SIGNED], ids=["tokens", "jwt"])
-def test_without_a_good_token_nobody_gets_in(authenticator, headers):
+def test_requests_without_a_valid_token_are_refused(authenticator, headers):
     assert authenticator.is_required
     with pytest.raises(UnauthorizedError):
         authenticator.caller(headers)
@@ -109,12 +109,12 @@ def _unsigned(algorithm: str) -> list[tuple[bytes, bytes]]:
         pytest.param(header("Bearer a.b.c"), id="three parts of nothing"),
     ],
 )
-def test_a_signed_token_that_is_not_quite_right_lets_nobody_in(headers):
+def test_a_signed_token_with_a_defect_is_refused(headers):
     with pytest.raises(UnauthorizedError):
         SIGNED.caller(headers)
 
 
-def test_nothing_that_an_authenticator_says_of_itself_is_secret():
+def test_the_representation_of_an_authenticator_has_no_secret():
     both = Authenticator(tokens={"alice-token": "alice"}, jwt_secret=SECRET)
     assert "alice-token" not in repr(both)
     assert SECRET not in repr(both)
@@ -123,16 +123,16 @@ def test_nothing_that_an_authenticator_says_of_itself_is_secret():
     assert "guessed" not in str(refused.value)
 
 
-def test_a_short_secret_works_and_says_nothing_at_each_token():
+def test_a_short_secret_works_without_a_warning_for_each_token():
     with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
         headers = signed({"sub": "alice"}, key="short")
     assert Authenticator(jwt_secret="short").caller(headers) == Caller("alice")
 
 
 @pytest.mark.parametrize("sub", ["", "a\0b", "\ud800", "a" * 256, "two\nlines"])
-def test_why_a_users_name_cannot_be_used_is_told_in_the_log_alone(sub):
+def test_the_reason_why_a_users_name_is_refused_is_only_logged(sub):
     configure_logging("warning")
-    with capture_logs() as logs, pytest.raises(UnauthorizedError, match="the bearer token is not good"):
+    with capture_logs() as logs, pytest.raises(UnauthorizedError, match="the bearer token is not valid"):
         SIGNED.caller(signed({"sub": sub}))
     assert logs[0]["event"] == "token.refused"
     assert len(logs[0]["sub"]) <= 80

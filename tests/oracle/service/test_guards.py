@@ -88,7 +88,7 @@ async def test_a_refusal_can_be_read_by_the_pages_that_may_call(start):
     assert refused.headers["access-control-allow-origin"] == "https://chat.example"
 
 
-async def test_a_body_has_a_greatest_size_whether_it_says_so_or_not(start):
+async def test_the_size_of_a_body_is_bounded_with_and_without_content_length(start):
     service = await start(max_body_bytes=5_000)
     large = b'{"question": "' + b"a" * 6_000 + b'"}'
 
@@ -132,7 +132,7 @@ async def test_a_stream_may_last_longer_than_a_body(start):
     assert streamed.done["termination_reason"] == "user_cancelled"
 
 
-async def test_who_sends_too_many_requests_is_told_when_to_come_back_and_others_are_not(start):
+async def test_callers_are_rate_limited_one_by_one_with_retry_after(start):
     clock = FakeClock(jump=False)
     service = await start(tokens=TOKENS, requests_per_minute=2, requests_clock=clock.now)
     sent = [await service.client.get("/api/runs", headers=ALICE) for _ in range(3)]

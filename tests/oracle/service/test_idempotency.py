@@ -118,7 +118,7 @@ async def test_a_key_with_another_body_is_refused(service, path):
     assert [run["run_id"] for run in runs] == [first.run_id]
 
 
-async def test_a_body_that_says_the_same_in_other_words_is_the_same(service):
+async def test_equivalent_bodies_are_the_same_request(service):
     first = await service.client.post("/api/oracle", json=QUESTION | {"limits": {"token_budget": 9_000}}, headers=KEY)
     same = {"limits": {"tokenBudget": 9_000.0}, "context_id": None, "question": "hello"}
     again = await service.client.post("/api/oracle", json=same, headers=KEY)
@@ -141,7 +141,7 @@ async def test_requests_without_a_key_begin_runs_of_their_own(service):
     "key", ["", "x" * 201, "a\tb", "schlüssel".encode("latin-1")], ids=["empty", "long", "a tab", "not ASCII"]
 )
 @in_shared_loop
-async def test_a_malformed_key_is_a_422_that_says_what_would_be_right(shared, key):
+async def test_a_malformed_key_is_a_422_with_the_right_form(shared, key):
     for path in ("/api/oracle", "/api/oracle/stream"):
         response = await shared.client.post(path, json=QUESTION, headers={"Idempotency-Key": key})
         assert response.status_code == 422

@@ -55,7 +55,7 @@ async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer bobs-token"}], ids=["no token", "wrong token"])
-async def test_without_a_good_token_no_call_says_anything(guarded, headers):
+async def test_without_a_valid_token_every_call_is_refused(guarded, headers):
     streamed = await guarded.ask(headers=ALICE)
     for call in [*CALLS, ("GET", "/api/runs", None)]:
         response = await sent(

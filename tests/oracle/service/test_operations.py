@@ -9,7 +9,7 @@ from oracle.service import build_app
 from tests.oracle.service.conftest import ALICE, HANGS, OLGA, running_service
 
 
-async def test_a_service_that_is_well_says_so_to_anybody(guarded):
+async def test_a_healthy_service_is_ready_without_a_token(guarded):
     assert (await guarded.client.get("/healthz")).json() == {"status": "ok"}
     assert (await guarded.client.get("/readyz")).json() == {"status": "ready"}
 
@@ -25,7 +25,7 @@ async def test_metrics_count_runs_and_streams(service):
     assert float(figures["oracle_streams_active"]) == 0
 
 
-async def test_the_page_says_what_this_is_and_loads_nothing_from_elsewhere(service):
+async def test_the_page_describes_the_service_and_loads_nothing_from_elsewhere(service):
     response = await service.client.get("/")
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -54,12 +54,12 @@ async def test_what_is_not_there_is_a_404_in_json(guarded, path):
         ("DELETE", "/healthz", "GET, HEAD"),
     ],
 )
-async def test_a_wrong_method_is_told_the_right_ones(service, method, path, allowed):
+async def test_a_405_lists_the_allowed_methods(service, method, path, allowed):
     response = await service.client.request(method, path)
     assert (response.status_code, response.headers["allow"]) == (405, allowed)
 
 
-async def test_what_nobody_expected_is_a_500_in_few_words(service):
+async def test_an_unexpected_error_is_a_500_without_details(service):
     app = build_app(service.parts)
 
     @app.get("/broken")
@@ -89,7 +89,7 @@ async def test_while_interrupted_runs_are_being_ended_the_service_answers_and_is
     assert (await service.ask()).done["termination_reason"] == "completed"
 
 
-async def test_probes_are_told_in_the_log_only_where_something_is_wrong(service):
+async def test_probes_are_logged_only_when_they_fail(service):
     configure_logging("debug")
     with capture_logs() as logs:
         for path in ("/healthz", "/readyz", "/metrics"):
@@ -100,7 +100,7 @@ async def test_probes_are_told_in_the_log_only_where_something_is_wrong(service)
     assert (logs[-1]["event"], logs[-1]["log_level"], logs[-1]["status"]) == ("request.finished", "info", 503)
 
 
-async def test_what_a_request_says_reaches_no_telemetry_of_the_process(service, monkeypatch):
+async def test_the_texts_of_a_request_reach_no_telemetry_of_the_process(service, monkeypatch):
     recorded = []
 
     class Recording(Logger):
@@ -127,14 +127,14 @@ async def test_head_is_answered_like_get_without_a_body(service, path):
         assert head.headers["content-length"] == got.headers["content-length"]
 
 
-async def test_head_of_a_service_that_is_not_ready_says_so(service):
+async def test_head_of_a_service_that_is_not_ready_is_a_503(service):
     service.parts.runs.is_draining = True
     response = await service.client.head("/readyz")
     assert (response.status_code, response.headers["retry-after"]) == (503, "5")
 
 
 @pytest.mark.parametrize(("who", "told"), [(ALICE, ("alice", False)), (OLGA, ("olga", True))])
-async def test_who_asks_is_told_who_that_is(guarded, who, told):
+async def test_me_names_the_caller(guarded, who, told):
     response = await guarded.client.get("/api/me", headers=who)
     assert response.json() == dict(zip(("user_id", "is_operator"), told, strict=True))
 

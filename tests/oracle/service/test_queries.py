@@ -22,7 +22,7 @@ def project(tmp_path):
     return tmp_path
 
 
-async def test_a_streamed_query_says_which_run_it_is_and_then_everything_in_order(start, project):
+async def test_a_streamed_query_names_its_run_and_sends_everything_in_order(start, project):
     service = await start([SEARCH, ScriptedTurn(text="In login.py.", piece_chars=2)])
     streamed = await service.ask("Where in the code is the login function?")
     headers = streamed.response.headers
@@ -159,7 +159,7 @@ async def test_a_conversation_that_is_answering_is_a_409(start):
     ],
 )
 @in_shared_loop
-async def test_a_wrong_field_is_a_422_that_says_where(shared, body, loc):
+async def test_a_wrong_field_is_a_422_with_its_location(shared, body, loc):
     for call in ("/api/oracle", "/api/oracle/stream"):
         response = await shared.client.post(call, json=body)
         assert response.status_code == 422
@@ -170,7 +170,7 @@ async def test_a_wrong_field_is_a_422_that_says_where(shared, body, loc):
     assert (await shared.client.get("/api/runs")).json()["runs"] == []
 
 
-async def test_a_wrong_limit_is_told_with_field_value_and_bounds(service):
+async def test_a_wrong_limit_is_reported_with_field_value_and_bounds(service):
     response = await service.client.post("/api/oracle", json={"question": "q", "limits": {"maxIterations": 0}})
     (mistake,) = response.json()["detail"]
     assert mistake["msg"] == "max_iterations must be a whole number from 1 to 50, not 0"
@@ -250,7 +250,7 @@ async def test_a_body_that_does_not_say_that_it_is_json_is_refused(shared, kind)
     assert shared.model.requests == []
 
 
-async def test_who_has_as_many_runs_as_one_may_is_told_when_to_come_back(start):
+async def test_too_many_concurrent_runs_are_a_429_with_retry_after(start):
     service = await start([HANGS], tokens=TOKENS, runs_per_user=1)
     async with service.asking("hello", headers=ALICE) as streamed:
         await streamed.until("here")
@@ -335,7 +335,7 @@ class WatchedModel(ScriptedModel):
 
 @pytest.mark.parametrize("tree", ["nope", "../" + "x" * 190])
 @in_shared_loop
-async def test_a_tree_that_there_is_not_is_told_back(shared, tree):
+async def test_an_unknown_tree_is_named_in_the_422(shared, tree):
     response = await shared.client.post("/api/oracle", json={"question": "q", "tree": tree})
     assert response.status_code == 422
     assert response.json()["detail"][0]["input"] == tree

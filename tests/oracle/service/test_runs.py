@@ -16,7 +16,7 @@ SIGNALLED = ScriptedTurn(
 QUESTION = "Which files does the code have?"
 
 
-async def test_a_finished_run_tells_how_it_was(start):
+async def test_a_finished_run_has_its_result_and_figures(start):
     service = await start([CALL, SIGNALLED])
     streamed = await service.ask(QUESTION)
     told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
@@ -37,7 +37,7 @@ async def test_a_finished_run_tells_how_it_was(start):
     assert told["forgotten"] is False
 
 
-async def test_a_run_under_way_tells_how_far_it_is(start):
+async def test_a_running_run_has_its_progress(start):
     service = await start([CALL, HANGS])
     async with service.asking(QUESTION) as streamed:
         await streamed.until("here")
@@ -89,7 +89,7 @@ async def test_a_last_id_that_is_no_number_is_a_422(service):
         assert by_header.json()["detail"][0]["loc"] == ["header", "Last-Event-ID"]
 
 
-async def test_an_empty_header_says_nothing(service):
+async def test_an_empty_header_is_ignored(service):
     streamed = await service.ask()
     path = f"/api/oracle/runs/{streamed.run_id}/stream"
     whole = await service.client.get(path, headers={"Last-Event-ID": ""})
@@ -200,7 +200,7 @@ async def test_signals_tell_what_the_model_said_and_what_was_done_about_it(start
     assert "<signal" not in streamed.text
 
 
-async def test_a_turn_without_a_signal_is_told_as_such(service):
+async def test_a_turn_without_a_signal_is_recorded_as_such(service):
     streamed = await service.ask()
     told = (await service.client.get(f"/api/runs/{streamed.run_id}/signals")).json()
     assert [(signal["turn"], signal["outcome"], signal["type"]) for signal in told["signals"]] == [(1, "absent", None)]

@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 from oracle.serving.lag import measured_lag
 
 
-async def test_a_blocked_loop_is_measured_and_a_long_block_is_told():
+async def test_a_blocked_loop_is_measured_and_a_long_block_is_logged():
     measured, seen = [], asyncio.Event()
 
     def observe(seconds):

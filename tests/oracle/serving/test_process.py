@@ -68,7 +68,7 @@ def chunks_of(text):
     return [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
 
 
-async def test_a_service_answers_until_it_is_told_to_stop():
+async def test_a_service_answers_until_it_is_stopped():
     async with service(ScriptedModel([ScriptedTurn(text="Hello there.")])) as (client, ran, told):
         answered = await client.post("/api/oracle", json={"question": "Hi!"})
         assert answered.json()["answer"] == "Hello there."
@@ -112,7 +112,7 @@ async def test_while_it_drains_it_answers_and_refuses_new_queries_and_lets_old_o
         assert await ran == 0
 
 
-async def test_a_query_that_does_not_end_in_time_is_told_why_and_is_kept():
+async def test_a_query_that_does_not_end_in_time_gets_the_reason_and_is_kept():
     async with service(Held(), drain_s=0) as (client, ran, _):
         async with client.stream("POST", "/api/oracle/stream", json={"question": "Hi!"}) as stream:
             lines = stream.aiter_lines()
@@ -130,7 +130,7 @@ async def test_a_query_that_does_not_end_in_time_is_told_why_and_is_kept():
         assert resumed[-len(rest) :] == rest
 
 
-async def test_users_have_notes_of_their_own_and_nobody_reads_them_as_project_files(tmp_path):
+async def test_users_have_notes_of_their_own_which_are_no_project_files(tmp_path):
     project = tmp_path / "project"
     project.mkdir()
     tokens = {"a" * 16: "Anna", "b" * 16: "bob"}
@@ -165,7 +165,7 @@ async def test_a_token_that_can_be_guessed_is_warned_of_and_not_shown():
     assert "hush" not in str(logs) + repr(told)
 
 
-async def test_a_taken_port_is_told_before_anything_is_opened(tmp_path):
+async def test_a_port_in_use_is_reported_before_anything_is_opened(tmp_path):
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
         with pytest.raises(ServingError, match="the port is in use"):
@@ -184,7 +184,7 @@ async def test_a_project_that_is_not_there_keeps_it_from_starting():
         await serve(read_settings(project_dir="none"), host="127.0.0.1", port=0, announce=print)
 
 
-async def test_a_user_whose_notes_cannot_be_reached_is_told_so_and_the_operator_why(tmp_path):
+async def test_notes_that_cannot_be_reached_are_a_503_and_the_reason_is_logged(tmp_path):
     token = "a" * 16
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -103,7 +103,7 @@ async def test_large_bodies_and_heads_of_some_size_are_none_of_this(port: int) -
     assert answer.count(b"1000000 bytes") == 3
 
 
-async def test_who_says_nothing_is_not_waited_for() -> None:
+async def test_a_silent_connection_is_closed() -> None:
     async with serving(Impatient) as port:
         assert await answer_to(port) == b""
         assert await answer_to(port, BEGIN) == b""
@@ -235,7 +235,7 @@ async def test_a_connection_goes_on_after_an_answer_to_a_whole_body() -> None:
         assert (await answer_to(port, request, request, last)).count(b"HTTP/1.1 401 ") == 3
 
 
-async def test_of_a_lost_connection_the_request_that_is_being_answered_hears_not_the_queued_one() -> None:
+async def test_a_lost_connection_is_reported_to_the_active_request_not_to_the_queued_one() -> None:
     begun, gone = asyncio.Event(), asyncio.Event()
 
     async def waits(scope, receive, send):

@@ -25,7 +25,7 @@ def test_with_authentication_any_address_may_be_listened_on():
     refuse_open_door(Settings(tokens={"t": "anna"}), host="0.0.0.0")
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do():
+def test_a_port_in_use_is_an_error_with_a_remedy():
     with bind("127.0.0.1", 0) as taken:
         taken.listen()
         port = taken.getsockname()[1]
@@ -45,12 +45,12 @@ def test_a_port_that_is_taken_is_told_with_what_to_do():
         ("a" * 300, "there is no host 'a"),
     ],
 )
-def test_an_address_that_is_none_of_ours_is_told(host, message):
+def test_an_address_of_another_machine_is_an_error(host, message):
     with pytest.raises(ServingError, match=message):
         bind(host, 0)
 
 
-def test_nobody_can_connect_before_the_service_listens():
+def test_connections_are_refused_before_the_service_listens():
     with bind("localhost", 0) as bound, socket.socket() as client:
         assert client.connect_ex(bound.getsockname()) != 0
 

@@ -44,7 +44,7 @@ async def test_the_model_is_the_one_that_the_settings_name(monkeypatch):
     await model.aclose()
 
 
-def test_an_address_that_is_none_is_told_with_what_to_check(monkeypatch):
+def test_an_invalid_address_is_an_error_with_what_to_check(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k-secret")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://localhost:notaport")
     with pytest.raises(SettingsError, match="check the ANTHROPIC_… and proxy variables") as caught:
@@ -53,7 +53,7 @@ def test_an_address_that_is_none_is_told_with_what_to_check(monkeypatch):
 
 
 @pytest.mark.parametrize("proxy", ["foo://proxy.example.com", "socks5://127.0.0.1:1"])
-def test_a_proxy_that_cannot_be_used_is_told_and_nothing_else_is_printed(monkeypatch, capfd, proxy):
+def test_an_unusable_proxy_is_an_error_and_nothing_else_is_printed(monkeypatch, capfd, proxy):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k-secret")
     monkeypatch.setenv("HTTPS_PROXY", proxy)
     with pytest.raises(SettingsError, match="check the ANTHROPIC_… and proxy variables"):
@@ -109,12 +109,12 @@ def test_the_web_is_searched_only_where_the_provider_does_it():
     assert {"search_code", "vault_search", "thread_read", "vault_write"} <= set(without)
 
 
-def test_a_project_that_is_not_there_is_told_with_what_to_set(tmp_path):
+def test_a_missing_project_is_an_error_with_the_setting(tmp_path):
     with pytest.raises(ToolSetupError, match="--project or ORACLE_PROJECT_DIR"):
         build_tools(read_settings(project_dir=tmp_path / "none"), has_web_search=False)
 
 
-def test_a_vault_that_was_named_and_is_not_there_is_told_with_what_to_set(tmp_path):
+def test_a_missing_vault_is_an_error_with_the_setting(tmp_path):
     with pytest.raises(SettingsError, match="--vault or ORACLE_VAULT_DIR"):
         build_tools(read_settings(vault_dir=tmp_path / "none"), has_web_search=False)
 
@@ -126,12 +126,12 @@ def test_the_operators_trees_go_before_the_shipped_ones(tmp_path):
     assert "fallback" in library.names()
 
 
-def test_a_trees_folder_that_is_none_is_told():
+def test_an_invalid_folder_of_trees_is_an_error():
     with pytest.raises(SettingsError, match=r"the folder of trees 'none' does not exist; set ORACLE_TREES_DIR"):
         tree_library(read_settings(trees_dir="none"))
 
 
-def test_a_prompts_folder_that_is_none_is_told():
+def test_an_invalid_folder_of_prompts_is_an_error():
     with pytest.raises(PromptError, match="does not exist"):
         build_oracle(read_settings(prompts_dir="none"), model=OfflineModel())
 
