@@ -1,4 +1,4 @@
-"""What docs/operating.md names is there, and what it tells to run works."""
+"""docs/operating.md: the names exist, and the commands work."""
 
 import os
 import re
@@ -21,12 +21,12 @@ SHELL = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"ORACLE_[A-Z_]+[A-Z]", PAGE)) - {"ORACLE_MAX"}))
-def test_every_setting_that_is_named_exists(name):
+def test_every_documented_setting_exists(name):
     assert name in {row.name for row in settings_table()}
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\b(?:oracle|process)_[a-z_]+[a-z]", PAGE))))
-def test_every_metric_that_is_named_exists(name):
+def test_every_documented_metric_exists(name):
     metrics = Metrics()
     metrics.run_started("oracle")
     metrics.run_ended("oracle", "completed", seconds=1)
@@ -34,14 +34,14 @@ def test_every_metric_that_is_named_exists(name):
     assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
 
 
-def test_the_defaults_that_are_told_are_the_defaults():
+def test_the_documented_defaults_are_the_defaults():
     auth, options = Settings(tokens={"t": "anna"}), RunOptions()
     assert (auth.runs_per_user, auth.requests_per_minute, auth.max_body_bytes) == (8, 60, 1_000_000)
     assert (auth.retain_days, auth.retain_mb, auth.drain_s, auth.reader_grace_s) == (30, 0, 10, 60)
     assert (options.heartbeat_s, options.silent_s, options.patience_s) == (3, 15, 30)
 
 
-def test_the_backup_is_whole_while_somebody_writes(tmp_path):
+def test_the_backup_is_complete_during_writes(tmp_path):
     (line,) = [line for block in SHELL for line in block.splitlines() if "VACUUM INTO" in line]
     (tmp_path / ".oracle").mkdir()
     writing = sqlite3.connect(tmp_path / ".oracle" / "oracle.db")
@@ -58,7 +58,7 @@ def test_the_backup_is_whole_while_somebody_writes(tmp_path):
     backup.close()
 
 
-def test_the_token_that_is_signed_as_told_is_let_in():
+def test_a_token_signed_as_documented_is_accepted():
     (line,) = [line for block in SHELL for line in block.splitlines() if "jwt.encode" in line]
     secret = "0123456789abcdef" * 2
     script = shlex.split(line)[1:]
@@ -70,5 +70,5 @@ def test_the_token_that_is_signed_as_told_is_let_in():
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(((?!http)[^)#]+)", PAGE))))
-def test_every_page_that_is_linked_exists(link):
+def test_every_linked_page_exists(link):
     assert (ROOT / "docs" / link).exists()

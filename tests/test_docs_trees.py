@@ -26,7 +26,7 @@ LOOK = says("Looking.", calls("search_code", query="RetryPolicy"))
 
 
 async def run(name: str, turns: list[ScriptedTurn], question: str = CODE_QUESTION) -> Answered:
-    """Run a tree of the page, with the other ones beside it."""
+    """Run a tree of the page, with the others in the same folder."""
     async with harness(turns) as it:
         for each, text in RIGHT.items():
             it.write_tree(each, text)
@@ -35,7 +35,7 @@ async def run(name: str, turns: list[ScriptedTurn], question: str = CODE_QUESTIO
     return answered
 
 
-def test_every_block_is_a_whole_tree_or_says_that_it_is_a_fragment() -> None:
+def test_every_block_is_a_whole_tree_or_marked_as_a_fragment() -> None:
     assert len(WHOLE) + len(FRAGMENTS) == len(BLOCKS)
     assert len(BLOCKS) > 10
 
@@ -56,7 +56,7 @@ async def test_a_whole_tree_answers_a_question(name: str) -> None:
 
 
 @pytest.mark.parametrize("fragment", FRAGMENTS)
-async def test_a_fragment_runs_in_the_place_that_the_page_names(fragment: str) -> None:
+async def test_a_fragment_runs_in_a_sequence(fragment: str) -> None:
     async with harness([answers()]) as it:
         it.write_tree("sample", tree_of(fragment))
         answered = await it.ask("Where is the retry policy of the code?", tree="sample")
@@ -64,12 +64,12 @@ async def test_a_fragment_runs_in_the_place_that_the_page_names(fragment: str) -
     assert answered.reason == "completed"
 
 
-def test_the_mistakes_on_the_page_are_the_ones_that_are_told() -> None:
-    (told,) = re.findall(r"^```text\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+def test_the_mistakes_on_the_page_are_those_reported() -> None:
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     library = TreeLibrary([trees.FOLDER], registry=REGISTRY)
     with pytest.raises(TreeFileError) as caught:
         library.read_text(WHOLE["broken"], file="broken.yaml", name="broken")
-    assert str(caught.value).strip() == told.strip()
+    assert str(caught.value).strip() == shown.strip()
 
 
 # --- the examples do what is said of them
@@ -87,7 +87,7 @@ async def test_the_tree_of_steps_runs_tools_between_its_turns() -> None:
     assert answered.answer == "Looking.\n\nThis is the answer."
 
 
-async def test_the_tree_of_steps_says_what_was_in_the_way() -> None:
+async def test_the_tree_of_steps_names_the_blocker() -> None:
     stuck = signal_xml("stuck", attempted="a", blocker="the lock")
     answered = await run("step_by_step", [says("No." + stuck)])
     assert answered.answer == "No.\n\nI could not get further: the lock."
@@ -107,20 +107,20 @@ async def test_the_reminder_comes_every_second_turn() -> None:
     assert reminded == [False, False, True, False, True]
 
 
-async def test_the_reflection_is_not_seen_and_is_told_to_the_model() -> None:
+async def test_the_reflection_is_invisible_and_sent_to_the_model() -> None:
     answered = await run("reflecting", [LOOK, says("One is missing."), answers()])
     assert answered.answer == "Looking.\n\nThis is the answer."
     assert "Your notes: One is missing." in str(answered.bodies[2]["messages"][-1])
 
 
-async def test_the_tree_that_looks_first_searches_before_the_model_speaks() -> None:
+async def test_the_tree_that_looks_first_searches_before_the_first_turn() -> None:
     answered = await run("looking_first", [answers()], question="Where is RetryPolicy defined in the code?")
     assert answered.types[0] == "tool_call"
     assert "A first search brought this" in str(answered.bodies[0]["messages"][-1])
 
 
 @pytest.mark.parametrize(("question", "tools"), [(CHAT, False), (CODE_QUESTION, True)])
-async def test_the_tree_by_kind_has_chat_answered_apart(question: str, tools: bool) -> None:
+async def test_the_tree_by_kind_answers_chat_without_tools(question: str, tools: bool) -> None:
     answered = await run("by_kind", [answers()], question=question)
     assert ("tools" in answered.bodies[0]) == tools
 

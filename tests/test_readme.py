@@ -1,4 +1,4 @@
-"""What the README tells a stranger to do works as printed."""
+"""The commands and examples of the README work as printed."""
 
 import os
 import re
@@ -37,13 +37,13 @@ def oracle(line, *, cwd=ROOT, **environment):
 
 
 @pytest.mark.parametrize("target", re.findall(r"`?make ([a-z]+)`?", README))
-def test_every_make_target_that_is_named_exists(target):
+def test_every_documented_make_target_exists(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(((?!http)[^)#]+)", README))))
-def test_every_page_that_is_linked_exists(link):
+def test_every_linked_page_exists(link):
     assert (ROOT / link).exists()
 
 
@@ -56,7 +56,7 @@ def test_each_question_is_answered_with_sources_and_a_reason(line):
 
 
 @pytest.mark.long
-def test_each_step_of_the_readme_works_and_works_again(tmp_path):
+def test_each_step_of_the_readme_works_repeatedly(tmp_path):
     steps = [line for line in COMMANDS if line.startswith((".venv/bin/oracle", "${EDITOR", "ORACLE_TREES_DIR="))]
     clone = cloned(tmp_path, edits="s/default: 30/default: 2/")
     answers = []
@@ -74,7 +74,7 @@ def test_each_step_of_the_readme_works_and_works_again(tmp_path):
 
 
 def cloned(tmp_path, *, edits):
-    """A copy of the project in which the steps can be run: `oracle` is this Python's, the editor a script."""
+    """A copy of the project for the steps: `oracle` runs in this Python, the editor is a script."""
     clone = tmp_path / "clone"
     shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "my-trees"))
     shutil.copy(ROOT / ".gitignore", clone)
@@ -103,7 +103,7 @@ def shell(line, *, cwd):
     )
 
 
-def test_the_folder_that_the_readme_makes_is_not_seen_by_git():
+def test_the_folder_of_the_readme_is_ignored_by_git():
     assert "my-trees/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
@@ -117,7 +117,7 @@ def test_a_mistake_reads_as_the_readme_shows_it(tmp_path):
     assert (ran.returncode, ran.stdout) == (1, shown)
 
 
-def test_the_excerpt_of_the_tree_is_what_the_tree_says():
+def test_the_excerpt_of_the_tree_matches_the_tree():
     (shown,) = yaml.safe_load(re.search(r"```yaml\n(.*?)```", README, re.DOTALL)[1])
     tree = yaml.safe_load((ROOT / "trees" / "oracle.yaml").read_text(encoding="utf-8"))
     (loop,) = [child for child in tree["root"]["finally"]["child"]["sequence"] if "loop" in child]
@@ -127,7 +127,7 @@ def test_the_excerpt_of_the_tree_is_what_the_tree_says():
     assert shown == loop
 
 
-def test_the_readme_names_every_command_there_is():
+def test_the_readme_names_every_command():
     named = {match[1] for match in re.finditer(r"^\| `oracle ([a-z]+(?: [a-z]+)?)", README, re.MULTILINE)}
     groups = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
     there = {

@@ -1,4 +1,4 @@
-"""`make eval` works: against a provider that stands in for the real one, and without a key."""
+"""`make eval`, with the stand-in provider and without a key."""
 
 import itertools
 import re
@@ -17,7 +17,7 @@ from trees import FOLDER
 
 
 async def run(questions) -> list[str]:
-    """Evaluate with a model that looks once, then answers; as a judge it finds both answers the same."""
+    """Evaluate a model that searches once, then answers; as a judge it finds both answers equal."""
     look = says("", calls("search_code", query="mistakes"))
     answer = answers("In `bt_runtime/mistakes.py`: line, column and a hint.\nVERDICT: SAME", tokens=(100, 20))
     turns = itertools.chain([look], itertools.repeat(answer))
@@ -30,7 +30,7 @@ async def run(questions) -> list[str]:
     return lines
 
 
-async def test_every_question_is_asked_under_every_control_and_every_figure_is_told() -> None:
+async def test_every_question_is_asked_with_every_control_and_every_figure_is_printed() -> None:
     lines = "\n".join(await run(QUESTIONS))
     compared = [question for question in QUESTIONS if question.compared]
     for control in evaluation.CONTROLS:
@@ -40,18 +40,18 @@ async def test_every_question_is_asked_under_every_control_and_every_figure_is_t
     assert f"same {2 * len(compared)}, unclear 0" in lines
 
 
-async def test_the_figures_are_right_for_a_run_that_is_known() -> None:
+async def test_the_figures_of_a_known_run_are_right() -> None:
     (question,) = [each for each in QUESTIONS if each.name == "mistakes"]
     lines = await run([question])
     assert lines[0].startswith("mistakes         tree        2 turns,  1 calls")
     assert "4/4 facts, completed: context_sufficient" in lines[0]
-    (calls_told,) = [line for line in lines if "tool calls a query" in line]
-    assert "tree 1, loop 0, everything 0" in calls_told
-    (signals_told,) = [line for line in lines if "responses with a signal" in line]
-    assert "100 % (3/3)" in signals_told
+    (tool_calls,) = [line for line in lines if "tool calls a query" in line]
+    assert "tree 1, loop 0, everything 0" in tool_calls
+    (with_signal,) = [line for line in lines if "responses with a signal" in line]
+    assert "100 % (3/3)" in with_signal
 
 
-async def test_what_keeps_to_the_prompt_is_told_by_type_of_query() -> None:
+async def test_prompt_adherence_is_reported_by_type_of_query() -> None:
     lines = await run([each for each in QUESTIONS if each.name in {"mistakes", "thanks"}])
     (ends,) = [line for line in lines if "answers that end with one signal" in line]
     assert re.search(r" 2/2; code: 1/1; conversational: 1/1 +\(aim: 95 %\)$", ends)
@@ -77,12 +77,12 @@ TURNS = {
 
 
 @pytest.mark.parametrize(("text", "found"), TURNS.values(), ids=TURNS)
-def test_a_turn_is_read_for_what_the_prompt_asks_of_it(text, found) -> None:
+def test_a_turn_is_checked_against_the_prompt(text, found) -> None:
     turn = Turn(text, calls=0, prompt_tokens=1)
     assert (turn.ends_with_its_signal, turn.asks_the_user, turn.says_stopped) == found
 
 
-def test_the_figures_of_keeping_to_the_prompt_count_what_they_say() -> None:
+def test_the_figures_of_prompt_adherence_are_right() -> None:
     asks = Turn(f"Which?\n\n{SIGNAL}", calls=0, prompt_tokens=3_000)
     wrong = Turn('Which?\n<signal type="need_turn"><reason>r</reason></signal>', calls=0, prompt_tokens=3_000)
     looks = Turn("Stopped: no.", calls=1, prompt_tokens=4_000)
@@ -108,7 +108,7 @@ def test_the_figures_of_keeping_to_the_prompt_count_what_they_say() -> None:
     }
 
 
-def test_without_a_key_it_says_what_stays_unmeasured_and_is_no_failure(
+def test_without_a_key_it_lists_what_remains_unmeasured_and_succeeds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ORACLE_LLM", raising=False)
@@ -118,7 +118,7 @@ def test_without_a_key_it_says_what_stays_unmeasured_and_is_no_failure(
     assert "SC-002" in lines
 
 
-def test_the_cost_is_bounded_before_anything_is_asked() -> None:
+def test_the_cost_has_an_upper_bound() -> None:
     assert evaluation.bound(QUESTIONS) < 1_500_000
     assert evaluation.bound(QUESTIONS[:1]) == 3 * evaluation.TOKENS_PER_QUERY + 2 * evaluation.TOKENS_PER_VERDICT
 

@@ -43,7 +43,7 @@ def test_the_sample_does_not_change_with_an_edit_elsewhere(file):
     assert {each.name for each in mutants.mutants_of("f.py")} == before
 
 
-def test_a_room_that_does_not_exist_is_refused_with_those_that_do(monkeypatch, capsys):
+def test_an_unknown_package_is_refused_with_the_list_of_known_ones(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["mutants", "signal"])
     with pytest.raises(SystemExit):
         mutants.main()

@@ -1,4 +1,4 @@
-"""Models over the wire of the stand-in, and how a turn is read to its end."""
+"""Fixtures: models over the wire of the stand-in provider, requests, and readers of turns."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -32,7 +32,7 @@ class Waits:
 
 
 class Line:
-    """A stand-in provider and a model that speaks to it."""
+    """A stand-in provider and a model connected to it."""
 
     def __init__(self, provider: StandInProvider, model: AnthropicModel, waits: Waits) -> None:
         self.provider = provider
@@ -45,7 +45,7 @@ Connect = Callable[..., Any]
 
 @pytest.fixture
 async def connect() -> AsyncIterator[Connect]:
-    """Makes a provider that answers with `turns`, and a model that asks it."""
+    """Makes a provider that plays `turns`, and a model connected to it."""
     async with AsyncExitStack() as stack:
 
         async def make(turns: Iterable[Reply] = (), *, max_retries: int = 2, **settings: Any) -> Line:
@@ -78,7 +78,7 @@ def ask() -> Callable[..., ModelRequest]:
 
 @pytest.fixture
 def read() -> Callable[[Model, ModelRequest], Any]:
-    """Reads a turn to its end."""
+    """Reads a turn to its end and returns the events."""
 
     async def run(model: Model, request: ModelRequest) -> list[ModelEvent]:
         return [event async for event in model.stream(request)]
@@ -94,7 +94,7 @@ def said() -> Callable[[list[ModelEvent]], str]:
 
 @pytest.fixture
 def end() -> Callable[[list[ModelEvent]], TurnEnded]:
-    """The last event, which must be the only end."""
+    """The last event, which must be the only `TurnEnded`."""
 
     def last(events: list[ModelEvent]) -> TurnEnded:
         ends = [event for event in events if isinstance(event, TurnEnded)]

@@ -1,4 +1,4 @@
-"""Claude through the real SDK, against a provider on loopback."""
+"""Claude through the real SDK, against the stand-in provider."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ from oracle.testing import Disturbed, HttpError, ScriptedCall, ScriptedSearch, S
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 
 
-async def test_text_comes_piece_by_piece_and_the_turn_ends_once(connect, ask, read, end):
+async def test_text_arrives_in_pieces_and_the_turn_ends_once(connect, ask, read, end):
     line = await connect([ScriptedTurn(text=("Hel", "lo", " wörld 🌍"))])
     events = await read(line.model, ask())
     assert [event.text for event in events if isinstance(event, TextDelta)] == ["Hel", "lo", " wörld 🌍"]
@@ -38,7 +38,7 @@ async def test_text_comes_piece_by_piece_and_the_turn_ends_once(connect, ask, re
     assert end(events).model == DEFAULT_MODEL
 
 
-async def test_a_piece_is_passed_on_before_the_next_one_is_there(connect, ask):
+async def test_a_piece_is_yielded_before_the_next_one_arrives(connect, ask):
     gate = asyncio.Event()
     turn = ScriptedTurn(text=("first", "second"))
     line = await connect([Disturbed(turn, "wait", after=4, gate=gate)])
@@ -50,7 +50,7 @@ async def test_a_piece_is_passed_on_before_the_next_one_is_there(connect, ask):
     await events.aclose()
 
 
-async def test_parallel_tool_calls_come_whole_and_in_their_order(connect, ask, read, end):
+async def test_parallel_tool_calls_are_complete_and_in_order(connect, ask, read, end):
     calls = (
         ScriptedCall("search_code", {"query": "naïve “quotes” \\ \n"}, "toolu_a"),
         ScriptedCall("search_code", {}, "toolu_b"),
@@ -74,7 +74,7 @@ async def test_parallel_tool_calls_come_whole_and_in_their_order(connect, ask, r
         pytest.param("[" * 20_000, "nested too deeply", id="deep"),
     ],
 )
-async def test_arguments_that_are_no_object_are_told_as_malformed(connect, ask, read, end, arguments, complaint):
+async def test_arguments_that_are_not_an_object_are_malformed(connect, ask, read, end, arguments, complaint):
     line = await connect([ScriptedTurn(tool_calls=(ScriptedCall("search_code", arguments),))])
     events = await read(line.model, ask(tools=(SEARCH,)))
     call = next(event.call for event in events if isinstance(event, ToolCallRequested))
@@ -83,7 +83,7 @@ async def test_arguments_that_are_no_object_are_told_as_malformed(connect, ask, 
     assert end(events).content[0]["input"] == {}, "what goes back to the provider must be an object"
 
 
-async def test_half_of_a_surrogate_pair_is_replaced_wherever_it_comes(connect, ask, read, end, said):
+async def test_a_lone_surrogate_is_replaced_wherever_it_occurs(connect, ask, read, end, said):
     turn = ScriptedTurn(text="a\ud83db", tool_calls=(ScriptedCall("search_code", '{"query": "x\\ud83d"}'),))
     line = await connect([turn])
     events = await read(line.model, ask(tools=(SEARCH,)))
@@ -92,7 +92,7 @@ async def test_half_of_a_surrogate_pair_is_replaced_wherever_it_comes(connect, a
     assert end(events).content[1]["input"] == {"query": "x\ufffd"}
 
 
-async def test_usage_is_told_at_the_start_and_at_the_end_with_the_cache(connect, ask, read, end):
+async def test_usage_is_reported_at_the_start_and_at_the_end_with_the_cache(connect, ask, read, end):
     usage = Usage(input_tokens=100, cache_creation_tokens=20, cache_read_tokens=3000, output_tokens=42)
     line = await connect([ScriptedTurn(text="Hi", usage=usage)])
     events = await read(line.model, ask())
@@ -102,7 +102,7 @@ async def test_usage_is_told_at_the_start_and_at_the_end_with_the_cache(connect,
     assert usage.billed_input == 120
 
 
-async def test_thinking_comes_with_its_signature_and_goes_back_as_it_came(connect, ask, read, end):
+async def test_thinking_has_its_signature_and_goes_back_unmodified(connect, ask, read, end):
     line = await connect(
         [ScriptedTurn(thinking="Hm, auth.", tool_calls=(ScriptedCall("search_code", {}),)), ScriptedTurn(text="Done")]
     )
@@ -124,7 +124,7 @@ async def test_thinking_comes_with_its_signature_and_goes_back_as_it_came(connec
 
 
 @pytest.mark.parametrize("thinking_tokens", [2048, 0], ids=["thinking-on", "thinking-off-now"])
-async def test_a_text_that_is_gone_in_the_next_request_does_not_spoil_earlier_thinking(
+async def test_a_text_missing_from_the_next_request_does_not_invalidate_earlier_thinking(
     connect, ask, read, end, thinking_tokens
 ):
     # A thinking block is bound to all that stood before it (from 5.1 on).
@@ -140,7 +140,7 @@ async def test_a_text_that_is_gone_in_the_next_request_does_not_spoil_earlier_th
     assert end(events).stop_reason == "end_turn"
 
 
-async def test_a_search_of_the_provider_is_told_with_its_sources_and_citations(connect, ask, read, end):
+async def test_a_search_of_the_provider_is_reported_with_sources_and_citations(connect, ask, read, end):
     results = (("https://docs.example/auth", "Auth guide"), ("https://blog.example/1", "A blog"))
     search = ScriptedSearch("auth middleware", results)
     line = await connect([ScriptedTurn(text="It works so.", searches=(search,))])
@@ -157,7 +157,7 @@ async def test_a_search_of_the_provider_is_told_with_its_sources_and_citations(c
     assert len(end(events).content[2]["citations"]) == 2
 
 
-async def test_a_failed_search_of_the_provider_is_told_as_an_error(connect, ask, read):
+async def test_a_failed_search_of_the_provider_is_reported_as_an_error(connect, ask, read):
     line = await connect([ScriptedTurn(text="Sorry.", searches=(ScriptedSearch("x", error="max_uses_exceeded"),))])
     events = await read(line.model, ask(web_search=True))
     returned = next(event for event in events if isinstance(event, ServerToolReturned))
@@ -165,7 +165,7 @@ async def test_a_failed_search_of_the_provider_is_told_as_an_error(connect, ask,
     assert "max_uses_exceeded" in returned.text
 
 
-async def test_a_paused_turn_goes_on_within_the_same_turn(connect, ask, read, end, said):
+async def test_a_paused_turn_continues_within_the_same_turn(connect, ask, read, end, said):
     search = ScriptedSearch("auth", (("https://e.example", "E"),))
     line = await connect(
         [
@@ -186,7 +186,7 @@ async def test_a_paused_turn_goes_on_within_the_same_turn(connect, ask, read, en
     assert [block["type"] for block in end(events).content].count("text") == 2
 
 
-async def test_a_turn_that_is_paused_for_ever_fails_in_the_end(connect, ask, read):
+async def test_a_turn_that_is_paused_endlessly_fails(connect, ask, read):
     search = ScriptedSearch("auth")
     turns = [ScriptedTurn(searches=(search,), stop_reason="pause_turn")] * (MAX_PAUSES + 5)
     line = await connect(turns)
@@ -234,7 +234,7 @@ async def test_an_unfinished_tool_call_does_not_go_back_to_the_provider(connect,
     ],
     ids=["no-json", "no-such-block", "no-object", "no-utf8", "wrong-shape"],
 )
-async def test_what_cannot_be_read_is_a_fault_of_the_provider(connect, ask, read, garbage):
+async def test_unreadable_data_is_a_fault_of_the_provider(connect, ask, read, garbage):
     line = await connect([Disturbed(ScriptedTurn(text="Hi"), "early_end", after=4, garbage=garbage)])
     with pytest.raises(ModelError) as caught:
         await read(line.model, ask())
@@ -242,7 +242,7 @@ async def test_what_cannot_be_read_is_a_fault_of_the_provider(connect, ask, read
     assert "could not be read" in str(caught.value)
 
 
-async def test_closing_the_stream_closes_the_connection_at_once(connect, ask):
+async def test_closing_the_stream_closes_the_connection_immediately(connect, ask):
     line = await connect([ScriptedTurn(text="Hello", hang=True)])
     events = line.model.stream(ask())
     async for event in events:
@@ -253,7 +253,7 @@ async def test_closing_the_stream_closes_the_connection_at_once(connect, ask):
         await line.provider.wait_disconnected()
 
 
-async def test_cancelling_the_task_closes_the_connection_at_once(connect, ask, read):
+async def test_cancelling_the_task_closes_the_connection_immediately(connect, ask, read):
     line = await connect([ScriptedTurn(text="Hello", hang=True)])
     task = asyncio.create_task(read(line.model, ask()))
     await line.provider.wait_request()
@@ -264,7 +264,7 @@ async def test_cancelling_the_task_closes_the_connection_at_once(connect, ask, r
         await line.provider.wait_disconnected()
 
 
-async def test_a_cancel_before_the_answer_began_closes_the_connection_too(connect, ask, read):
+async def test_a_cancel_before_the_answer_begins_closes_the_connection(connect, ask, read):
     line = await connect([Disturbed(ScriptedTurn(), "hang", after=0)])
     task = asyncio.create_task(read(line.model, ask()))
     await line.provider.wait_request()
@@ -275,13 +275,13 @@ async def test_a_cancel_before_the_answer_began_closes_the_connection_too(connec
         await line.provider.wait_disconnected()
 
 
-async def test_one_model_serves_many_turns_at_once(connect, ask, read, said):
+async def test_one_model_serves_many_turns_concurrently(connect, ask, read, said):
     line = await connect([ScriptedTurn(text="Hello " * 20, piece_chars=5)] * 20)
     turns = await asyncio.gather(*(read(line.model, ask()) for _ in range(20)))
     assert {said(events) for events in turns} == {"Hello " * 20}
 
 
-async def test_a_model_can_be_named_by_the_request(connect, ask, read, end):
+async def test_a_request_can_name_the_model(connect, ask, read, end):
     line = await connect([ScriptedTurn(text="Hi")])
     assert end(await read(line.model, ask(model="claude-haiku-5-5"))).model == "claude-haiku-5-5"
     assert line.provider.bodies[0]["model"] == "claude-haiku-5-5"
@@ -291,7 +291,7 @@ async def test_the_default_model_is_one_that_the_sdk_knows():
     assert DEFAULT_MODEL in get_args(get_args(ModelParam)[0])
 
 
-async def test_a_script_that_ended_says_so_over_the_wire(connect, ask, read):
+async def test_the_end_of_a_script_is_reported_over_the_wire(connect, ask, read):
     line = await connect([])
     with pytest.raises(ModelError, match="The script has 0 replies"):
         await read(line.model, ask())
@@ -302,7 +302,7 @@ async def test_a_failing_reply_of_the_script_is_one_reply(connect, ask, read, sa
     assert said(await read(line.model, ask())) == "Hi"
 
 
-def test_the_door_does_not_import_the_sdk():
+def test_the_package_does_not_import_the_sdk():
     code = "import sys, oracle.models, oracle.testing; print('anthropic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -35,12 +35,12 @@ async def body(*pieces: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def test_what_is_no_text_is_a_value_error() -> None:
+async def test_invalid_utf8_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="utf-8"):
         [event async for event in events_of(body(b"data: \xff\n\n"))]
 
 
-async def test_a_body_without_end_is_given_up() -> None:
+async def test_an_endless_body_is_an_error() -> None:
     with pytest.raises(ValueError, match="more than 1,000 bytes for one message"):
         [event async for event in events_of(body(*[b":\n" * 100] * 6), most_bytes=1_000)]
 
@@ -48,7 +48,7 @@ async def test_a_body_without_end_is_given_up() -> None:
 @pytest.mark.parametrize(
     "line", [b":\n", b": ping\n\n", b"x" * 99 + b"\n", b"y"], ids=["comments", "pings", "fields", "a line"]
 )
-async def test_a_flood_is_read_without_stopping_the_others(line: bytes) -> None:
+async def test_a_flood_is_read_without_blocking_other_tasks(line: bytes) -> None:
     """The longest time without a turn for others, in the processor time of this thread."""
     loop, longest_s, done = asyncio.get_running_loop(), 0.0, False
 
@@ -67,7 +67,7 @@ async def test_a_flood_is_read_without_stopping_the_others(line: bytes) -> None:
     assert longest_s < 0.5  # some 10 ms on a quiet machine; the SDK's decoder takes minutes for the first of these
 
 
-async def test_answers_are_asked_for_as_they_are() -> None:
+async def test_compression_is_not_requested() -> None:
     async with StandInProvider([ScriptedTurn(text="Hello")]) as provider:
         model = AnthropicModel(api_key="test", base_url=provider.url)
         assert [event async for event in model.stream(REQUEST)]
@@ -76,7 +76,7 @@ async def test_answers_are_asked_for_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_compressed_answer_is_refused_unread(status: int) -> None:
+async def test_a_compressed_response_is_refused_unread(status: int) -> None:
     packed = gzip.compress(b"\0" * 10_000_000)
     served = 0
 

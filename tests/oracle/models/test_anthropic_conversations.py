@@ -90,7 +90,7 @@ PAUSED = {"searches": (FOUND,), "stop_reason": "pause_turn"}
         pytest.param([looks(**PAUSED | {"stop_reason": None}), ANSWER], id="searches-and-calls"),
     ],
 )
-async def test_whatever_ends_a_turn_the_conversation_goes_on(connect, ask, turns, model):
+async def test_the_conversation_continues_whatever_ends_a_turn(connect, ask, turns, model):
     line = await connect(turns)
     ends = await converse(line, ask, model=model, web_search=True)
     assert ends[-1].stop_reason == "end_turn"
@@ -99,14 +99,14 @@ async def test_whatever_ends_a_turn_the_conversation_goes_on(connect, ask, turns
     check(line)
 
 
-async def test_a_pause_that_cannot_be_gone_on_with_is_a_turn_that_was_cut_off(connect, ask):
+async def test_a_pause_that_cannot_be_continued_is_a_truncated_turn(connect, ask):
     line = await connect([ScriptedTurn(text="Well.", stop_reason="pause_turn"), ANSWER])
     first, *_ = await converse(line, ask)
     assert first.stop_reason == "max_tokens"
     assert first.content == ({"type": "text", "text": "Well."},)
 
 
-async def test_a_paused_turn_goes_on_without_its_thinking_where_there_is_no_room_for_more(connect, ask):
+async def test_a_paused_turn_continues_without_its_thinking_if_there_is_no_room_for_more(connect, ask):
     paused = ScriptedTurn(thinking="Hm", **PAUSED, usage=Usage(10, 0, 0, 1500))
     line = await connect([paused, ANSWER])
     await converse(line, ask, model="claude-haiku-4-5", max_tokens=2400, web_search=True, thinking_tokens=1024)
@@ -115,7 +115,7 @@ async def test_a_paused_turn_goes_on_without_its_thinking_where_there_is_no_room
 
 
 @pytest.mark.parametrize("times", [1, 12, 30])
-async def test_each_request_reads_all_that_the_one_before_sent(connect, ask, times):
+async def test_each_request_reads_the_whole_previous_one_from_the_cache(connect, ask, times):
     """Also where one turn's calls and results are more than the 20 blocks that the provider looks back over."""
     cache = PromptCache(FakeClock().now)
     line = await connect([*[looks(times)] * 4, ANSWER], cache=cache)
@@ -127,7 +127,7 @@ async def test_each_request_reads_all_that_the_one_before_sent(connect, ask, tim
     check(line)
 
 
-async def test_a_paused_turn_is_read_from_the_cache_when_it_goes_on(connect, ask):
+async def test_a_paused_turn_is_read_from_the_cache_when_it_continues(connect, ask):
     searches = tuple(ScriptedSearch(f"q{number}", (("https://e.example", "E" * 900),)) for number in range(15))
     cache = PromptCache(FakeClock().now)
     line = await connect([ScriptedTurn(searches=searches, stop_reason="pause_turn")] * 3 + [ANSWER], cache=cache)
@@ -136,7 +136,7 @@ async def test_a_paused_turn_is_read_from_the_cache_when_it_goes_on(connect, ask
     assert [later.read_tokens for later in used[1:]] == [each.read_tokens + each.creation_tokens for each in used[:-1]]
 
 
-async def test_the_requests_of_a_turn_are_named(connect, ask):
+async def test_a_turn_reports_the_ids_of_its_requests(connect, ask):
     line = await connect([ScriptedTurn(**PAUSED), ANSWER])
     (ended,) = await converse(line, ask, web_search=True)
     assert ended.request_ids == ("req_standin_1", "req_standin_2")

@@ -59,7 +59,7 @@ EVENT = st.fixed_dictionaries(
 @given(st.lists(EVENT, max_size=12))
 @example([{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": [None]}}])
 @example([{"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": {"a": 1}}}])
-def test_whatever_the_provider_sends_is_read_or_a_value_error(events):
+def test_any_event_is_read_or_a_value_error(events):
     reader = MessageReader(model="m")
     for event in events:
         with contextlib.suppress(ValueError):
@@ -69,7 +69,7 @@ def test_whatever_the_provider_sends_is_read_or_a_value_error(events):
 
 
 @given(st.text(max_size=200) | st.binary(max_size=50).map(repr) | SOME_JSON.map(json.dumps))
-def test_whatever_a_data_line_holds_is_an_object_or_a_value_error(data):
+def test_any_data_line_is_an_object_or_a_value_error(data):
     with contextlib.suppress(ValueError):
         assert isinstance(decode_event(data), dict)
 
@@ -86,13 +86,13 @@ def test_the_pieces_are_the_text_however_it_is_cut(texts, piece_chars):
     assert reader.ended_as() == "end_turn"
 
 
-def test_an_unknown_stop_reason_is_the_end_or_a_call_for_tools():
+def test_an_unknown_stop_reason_is_the_end_or_a_tool_call():
     reader = MessageReader(model="m")
     reader.feed({"type": "message_delta", "delta": {"stop_reason": "new_reason"}})
     assert reader.ended_as() == "end_turn"
 
 
-def test_arguments_that_come_whole_with_the_block_are_taken():
+def test_arguments_at_the_start_of_a_block_are_used():
     reader = MessageReader(model="m")
     block = {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "a.py"}}
     reader.feed({"type": "content_block_start", "index": 0, "content_block": block})
@@ -101,7 +101,7 @@ def test_arguments_that_come_whole_with_the_block_are_taken():
     assert event.call.arguments == {"path": "a.py"}
 
 
-def test_fields_that_we_do_not_know_go_back_as_they_came():
+def test_unknown_fields_go_back_unmodified():
     reader = MessageReader(model="m")
     block = {"type": "redacted_thinking", "data": "xyz", "new_field": [1]}
     reader.feed({"type": "content_block_start", "index": 0, "content_block": block})
@@ -110,7 +110,7 @@ def test_fields_that_we_do_not_know_go_back_as_they_came():
 
 
 @pytest.mark.parametrize("text", ["", " \n"], ids=["empty", "blank"])
-def test_text_of_nothing_is_not_sent_back(text):
+def test_blank_text_is_not_sent_back(text):
     content, end = message_events(
         ScriptedTurn(text=text, tool_calls=(ScriptedCall("a"),)), number=1, model="m", sign=lambda _: "s"
     )
@@ -120,7 +120,7 @@ def test_text_of_nothing_is_not_sent_back(text):
     assert [block["type"] for block in reader.content] == ["tool_use"]
 
 
-def test_usage_that_is_no_number_is_not_taken():
+def test_usage_that_is_not_a_number_is_ignored():
     reader = MessageReader(model="m")
     reader.feed({"type": "message_start", "message": {"usage": {"input_tokens": "many", "output_tokens": -3}}})
     assert reader.usage.input_tokens is None

@@ -60,7 +60,7 @@ INTERNALS = re.compile(r"[A-Z]{3,}_|api[- ]?key|http|\b[1-5]\d\d\b|claude|oops|b
         pytest.param(Disturbed(HELLO, "reset", after=0), "provider_failed", "broke", id="reset-first"),
     ],
 )
-async def test_every_failure_has_a_type_and_words_for_user_and_operator(
+async def test_every_failure_has_a_type_and_texts_for_user_and_operator(
     connect, ask, read, key, reply, error_type, words
 ):
     line = await connect([reply] * 3)
@@ -90,18 +90,18 @@ async def test_every_failure_has_a_type_and_words_for_user_and_operator(
         pytest.param(HttpError("invalid_request_error"), 1, id="400"),
         pytest.param(HttpError("authentication_error"), 1, id="401"),
         pytest.param(HttpError("not_found_error"), 1, id="404"),
-        pytest.param(HttpError("api_error", headers={"x-should-retry": "false"}), 1, id="told-not-to"),
-        pytest.param(HttpError("invalid_request_error", headers={"x-should-retry": "true"}), 3, id="told-to"),
+        pytest.param(HttpError("api_error", headers={"x-should-retry": "false"}), 1, id="retry-denied"),
+        pytest.param(HttpError("invalid_request_error", headers={"x-should-retry": "true"}), 3, id="retry-requested"),
     ],
 )
-async def test_a_request_is_made_again_only_while_nothing_was_said(connect, ask, read, reply, requests):
+async def test_a_request_is_repeated_only_until_an_answer_begins(connect, ask, read, reply, requests):
     line = await connect([reply] * 5)
     with pytest.raises(ModelError):
         await read(line.model, ask())
     assert len(line.provider.requests) == requests
 
 
-async def test_after_a_retry_the_turn_is_as_if_nothing_had_happened(connect, ask, read, said, end):
+async def test_a_turn_after_retries_is_the_same_as_without(connect, ask, read, said, end):
     line = await connect([HttpError("overloaded_error"), Disturbed(HELLO, "reset", after=2), HELLO])
     events = await read(line.model, ask())
     assert said(events) == "Hello"
@@ -109,7 +109,7 @@ async def test_after_a_retry_the_turn_is_as_if_nothing_had_happened(connect, ask
     assert line.waits.seconds == [0.5, 1.0]
 
 
-async def test_the_provider_says_how_long_to_wait(connect, ask, read):
+async def test_the_provider_can_ask_for_a_wait(connect, ask, read):
     line = await connect(
         [
             HttpError("rate_limit_error", headers={"retry-after": "3"}),
@@ -122,7 +122,7 @@ async def test_the_provider_says_how_long_to_wait(connect, ask, read):
 
 
 @pytest.mark.parametrize("time_left_s", [None, 90.5], ids=["no-deadline", "deadline"])
-async def test_a_provider_that_asks_for_more_time_than_there_is_is_not_waited_for(connect, ask, read, time_left_s):
+async def test_a_wait_beyond_the_available_time_is_not_started(connect, ask, read, time_left_s):
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
     with pytest.raises(ModelError, match="in 90 s") as caught:
         await read(line.model, ask(time_left_s=time_left_s))
@@ -131,7 +131,7 @@ async def test_a_provider_that_asks_for_more_time_than_there_is_is_not_waited_fo
     assert "in 90 s" in caught.value.fault.message
 
 
-async def test_a_provider_that_asks_for_minutes_is_waited_for_while_the_query_has_them(connect, ask, read, said):
+async def test_a_wait_of_minutes_is_honoured_before_the_deadline(connect, ask, read, said):
     line = await connect([HttpError("rate_limit_error", headers={"retry-after": "90"}), HELLO])
     assert said(await read(line.model, ask(time_left_s=110))) == "Hello"
     assert line.waits.seconds == [90.0]
@@ -148,9 +148,7 @@ async def test_a_provider_that_asks_for_minutes_is_waited_for_while_the_query_ha
         pytest.param(Disturbed(HELLO, "reset", after=0), 3, id="reset"),
     ],
 )
-async def test_the_deadline_bounds_the_wait_for_a_busy_provider_and_a_count_all_other_retries(
-    connect, ask, read, busy, attempts
-):
+async def test_the_deadline_bounds_retries_under_load_and_a_count_all_others(connect, ask, read, busy, attempts):
     line = await connect([busy] * 50)
     with pytest.raises(ModelError):
         await read(line.model, ask(time_left_s=73))
@@ -159,7 +157,7 @@ async def test_the_deadline_bounds_the_wait_for_a_busy_provider_and_a_count_all_
     assert max(line.waits.seconds) <= 8
 
 
-async def test_time_that_has_passed_counts_as_well_as_waits(ask, read, key):
+async def test_elapsed_time_counts_as_well_as_waits(ask, read, key):
     class SlowProvider(FakeClock):
         async def wait(self, _event, *, until_s):
             self.advance(until_s - self.now() + 10)
@@ -173,7 +171,7 @@ async def test_time_that_has_passed_counts_as_well_as_waits(ask, read, key):
         assert len(provider.requests) == 3
 
 
-async def test_retries_that_are_turned_off_stay_off(connect, ask, read):
+async def test_retries_can_be_turned_off(connect, ask, read):
     line = await connect([BUSY] * 3, max_retries=0)
     with pytest.raises(ModelError):
         await read(line.model, ask(time_left_s=100))
@@ -187,12 +185,12 @@ async def test_retries_that_are_turned_off_stay_off(connect, ask, read):
         pytest.param(Disturbed(THOUGHT, "reset", after=4), id="reset"),
     ],
 )
-async def test_thinking_alone_is_no_answer_so_the_request_is_made_again(connect, ask, read, said, broken):
+async def test_thinking_is_not_an_answer_so_the_request_is_repeated(connect, ask, read, said, broken):
     line = await connect([broken, THOUGHT])
     assert said(await read(line.model, ask(thinking_tokens=2048))) == "Hello"
 
 
-async def test_once_an_answer_has_begun_nothing_is_made_again(connect, ask, read):
+async def test_nothing_is_repeated_once_an_answer_has_begun(connect, ask, read):
     line = await connect([Disturbed(THOUGHT, "error_event", after=7), THOUGHT])
     with pytest.raises(ModelError, match="overloaded"):
         await read(line.model, ask(thinking_tokens=2048))
@@ -204,7 +202,7 @@ async def test_once_an_answer_has_begun_nothing_is_made_again(connect, ask, read
     [BUSY, Disturbed(HELLO, "error_event", after=4), Disturbed(HELLO, "reset", after=4)],
     ids=["refused", "in-the-stream", "reset"],
 )
-async def test_the_provider_s_name_for_the_request_is_in_the_fault_and_in_the_log(connect, ask, read, reply):
+async def test_the_provider_s_request_id_is_in_the_fault_and_in_the_log(connect, ask, read, reply):
     line = await connect([reply], max_retries=0)
     with structlog.testing.capture_logs() as lines, pytest.raises(ModelError) as caught:
         await read(line.model, ask())
@@ -216,14 +214,14 @@ async def test_the_provider_s_name_for_the_request_is_in_the_fault_and_in_the_lo
     assert failed["retry_in_s"] is None
 
 
-@pytest.mark.parametrize("told", ["nan", "inf", "-5", "soon", ""])
-async def test_a_wait_that_is_no_number_of_seconds_counts_as_none(connect, ask, read, told):
-    line = await connect([HttpError("rate_limit_error", headers={"retry-after": told}), HELLO])
+@pytest.mark.parametrize("header", ["nan", "inf", "-5", "soon", ""])
+async def test_a_retry_after_that_is_not_a_number_of_seconds_is_ignored(connect, ask, read, header):
+    line = await connect([HttpError("rate_limit_error", headers={"retry-after": header}), HELLO])
     await read(line.model, ask())
     assert line.waits.seconds == [0.5]
 
 
-def test_waits_grow_up_to_a_bound_and_end():
+def test_waits_grow_up_to_a_limit_and_end():
     attempts = Attempts(RetryPolicy(40, Retry(0.5, 8.0, chance=lambda: 1.0)), time_left_s=None)
     waits = [attempts.next_wait_s(None) for _ in range(41)]
     assert waits[:3] == [0.375, 0.75, 1.5]
@@ -231,7 +229,7 @@ def test_waits_grow_up_to_a_bound_and_end():
     assert waits[40] is None
 
 
-async def test_text_that_came_before_a_reset_was_passed_on(connect, ask):
+async def test_text_before_a_reset_is_yielded(connect, ask):
     line = await connect([Disturbed(HELLO, "reset", after=5)])
     events = line.model.stream(ask())
     assert [await anext(events) for _ in range(3)][1:] == [TextDelta("Hel"), TextDelta("lo")]
@@ -248,7 +246,7 @@ async def test_silence_counts_as_a_broken_connection(ask, read, key):
         await model.aclose()
 
 
-async def test_a_provider_that_is_not_there_is_told_so(ask, read, key):
+async def test_an_unreachable_provider_is_reported(ask, read, key):
     async with StandInProvider() as provider:
         url = provider.url
     model = AnthropicModel(api_key=key, base_url=url, retry=RetryPolicy(max_retries=0))
@@ -261,7 +259,7 @@ async def test_a_provider_that_is_not_there_is_told_so(ask, read, key):
 @pytest.mark.parametrize(
     "bad_key", ["sk-ant-ключ", "sk-ant-a\nb", "sk-ant-\u2028x"], ids=["cyrillic", "line-break", "separator"]
 )
-async def test_a_key_that_cannot_be_sent_is_not_repeated_in_the_error(ask, read, bad_key):
+async def test_an_unusable_key_is_not_repeated_in_the_error(ask, read, bad_key):
     async with StandInProvider([HELLO]) as provider:
         model = AnthropicModel(api_key=bad_key, base_url=provider.url, retry=RetryPolicy(max_retries=0))
         with pytest.raises(ModelError) as caught:
@@ -284,7 +282,7 @@ async def test_without_any_key_the_error_says_what_to_set(ask, read, monkeypatch
         await model.aclose()
 
 
-def test_credentials_that_are_named_but_not_there_are_told_at_once(monkeypatch, tmp_path):
+def test_missing_credentials_are_reported_by_the_constructor(monkeypatch, tmp_path):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
@@ -302,14 +300,14 @@ def test_credentials_that_are_named_but_not_there_are_told_at_once(monkeypatch, 
     ],
     ids=["auth", "at-the-cut", "event", "html"],
 )
-async def test_a_key_that_the_provider_repeats_is_not_passed_on(connect, ask, read, key, reply):
+async def test_a_key_repeated_by_the_provider_is_removed(connect, ask, read, key, reply):
     line = await connect([reply(key)], max_retries=0)
     with pytest.raises(ModelError) as caught:
         await read(line.model, ask())
     assert key[:12] not in repr(caught.value.fault)
 
 
-async def test_the_right_key_is_let_in_and_a_wrong_one_is_not(connect, ask, read, key, said):
+async def test_the_right_key_is_accepted_and_a_wrong_one_is_not(connect, ask, read, key, said):
     line = await connect([HELLO], api_key=key)
     assert said(await read(line.model, ask())) == "Hello"
     other = await connect([HELLO], api_key="another")

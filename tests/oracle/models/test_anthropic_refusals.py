@@ -1,4 +1,4 @@
-"""Accounts and gateways that refuse a part of a request: it is made again without, and that is remembered."""
+"""Accounts and gateways that reject a feature: the request is repeated without it, and later ones omit it."""
 
 import pytest
 import structlog
@@ -15,7 +15,7 @@ HELLO = ScriptedTurn(text="Hello")
 
 
 async def changed_conversation(line, ask, read, end):
-    """A query whose second turn is offered more tools, which its thinking does not stand behind any more."""
+    """A query whose second turn offers more tools, so that its earlier thinking is bound to another prefix."""
     first = ask(tools=(SEARCH,), thinking_tokens=2048)
     content = end(await read(line.model, first)).content
     result = {"type": "tool_result", "tool_use_id": content[1]["id"], "content": "nothing"}
@@ -23,7 +23,7 @@ async def changed_conversation(line, ask, read, end):
     return await read(line.model, ask(tools=(SEARCH, READ), thinking_tokens=2048, messages=history))
 
 
-async def test_the_beta_is_asked_for_only_once_it_is_needed(connect, ask, read, end, said):
+async def test_the_beta_is_requested_only_when_needed(connect, ask, read, end, said):
     line = await connect([LOOKS, HELLO, LOOKS, HELLO])
     for _ in range(2):
         assert said(await changed_conversation(line, ask, read, end)) == "Hello"
@@ -34,12 +34,12 @@ async def test_the_beta_is_asked_for_only_once_it_is_needed(connect, ask, read, 
     assert any(block["type"] == "thinking" for block in line.provider.bodies[2]["messages"][1]["content"])
 
 
-async def test_a_gateway_that_knows_no_beta_gets_the_conversation_without_its_thinking(connect, ask, read, end, said):
+async def test_a_gateway_without_betas_gets_the_conversation_without_thinking(connect, ask, read, end, said):
     line = await connect([LOOKS, HELLO, LOOKS, HELLO], betas=())
     for _ in range(2):
         assert said(await changed_conversation(line, ask, read, end)) == "Hello"
     sent = [request.headers.get("anthropic-beta") for request in line.provider.requests]
-    assert sent.count(BINDING_BETA) == 1, "it is not asked for again"
+    assert sent.count(BINDING_BETA) == 1, "it is not requested again"
     last = line.provider.bodies[-1]["messages"][1]["content"]
     assert [block["type"] for block in last] == ["tool_use"]
 
@@ -53,12 +53,12 @@ async def test_a_gateway_that_knows_no_beta_gets_the_conversation_without_its_th
     ],
     ids=["flag", "field", "permission"],
 )
-async def test_gateways_refuse_a_beta_in_many_words(connect, ask, read, end, said, refusal):
+async def test_a_rejected_beta_is_recognised_in_different_messages(connect, ask, read, end, said, refusal):
     line = await connect([LOOKS, refusal, HELLO])
     assert said(await changed_conversation(line, ask, read, end)) == "Hello"
 
 
-async def test_a_model_with_a_budget_does_not_think_where_its_thinking_is_not_taken_back(connect, ask, read, said):
+async def test_a_model_with_a_budget_does_not_think_if_its_thinking_is_rejected(connect, ask, read, said):
     line = await connect([HELLO])
     thought = {"type": "thinking", "thinking": "Hm", "signature": "of another model"}
     call = {"type": "tool_use", "id": "t1", "name": "search_code", "input": {}}
@@ -73,7 +73,7 @@ async def test_a_model_with_a_budget_does_not_think_where_its_thinking_is_not_ta
     assert "thinking" not in line.provider.bodies[-1]
 
 
-async def test_an_organisation_without_web_search_is_asked_without_it_from_then_on(connect, ask, read, said):
+async def test_an_organisation_without_web_search_gets_later_requests_without_it(connect, ask, read, said):
     line = await connect([HELLO, HELLO], has_web_search=False)
     request = ask(tools=(SEARCH, WEB), web_search=True)
     with structlog.testing.capture_logs() as lines:
@@ -94,12 +94,12 @@ async def test_an_organisation_without_web_search_is_asked_without_it_from_then_
         "This model does not support the web_search tool",
     ],
 )
-async def test_web_search_is_refused_in_many_words(connect, ask, read, said, words):
+async def test_rejected_web_search_is_recognised_in_different_messages(connect, ask, read, said, words):
     line = await connect([HttpError("invalid_request_error", words), HELLO])
     assert said(await read(line.model, ask(tools=(SEARCH, WEB), web_search=True))) == "Hello"
 
 
-async def test_what_one_model_refuses_is_not_held_against_another(connect, ask, read):
+async def test_a_rejection_applies_to_one_model_only(connect, ask, read):
     line = await connect([HttpError("invalid_request_error", "web search is not available"), HELLO, HELLO])
     await read(line.model, ask(web_search=True))
     await read(line.model, ask(web_search=True, model="claude-opus-5-5"))
@@ -110,14 +110,14 @@ async def test_what_one_model_refuses_is_not_held_against_another(connect, ask, 
 @pytest.mark.parametrize(
     "words", ["invalid beta flag", "web search is not enabled", "bound to a different conversation"]
 )
-async def test_a_refusal_of_what_was_not_asked_for_is_a_failure(connect, ask, read, words):
+async def test_a_rejection_of_an_absent_feature_is_a_failure(connect, ask, read, words):
     line = await connect([HttpError("invalid_request_error", words)] * 5)
     with pytest.raises(ModelError):
         await read(line.model, ask())
     assert len(line.provider.requests) <= 2
 
 
-async def test_a_search_that_was_made_before_goes_back_where_none_is_offered_any_more(connect, ask, read, end, said):
+async def test_an_earlier_search_goes_back_when_none_is_offered_any_more(connect, ask, read, end, said):
     search = ScriptedSearch("auth", (("https://e.example", "E"),))
     line = await connect([ScriptedTurn(text="Found.", searches=(search,)), HELLO])
     first = ask(web_search=True)

@@ -51,17 +51,17 @@ def test_without_a_system_prompt_the_last_tool_ends_the_stable_prefix(ask):
     assert "cache_control" not in body["tools"][0]
 
 
-def test_the_wrap_up_turn_looks_like_every_other_one(ask):
+def test_the_wrap_up_turn_is_a_request_like_any_other(ask):
     assert body_of(ask(tools=(SEARCH,), wrap_up=True)) == body_of(ask(tools=(SEARCH,)))
 
 
-def test_the_search_of_the_provider_stands_where_it_was_offered(ask):
+def test_the_search_of_the_provider_keeps_its_position(ask):
     web = ToolDefinition("web_search", "Search the web.", {"type": "object"})
     tools = body_of(ask(tools=(web, SEARCH), web_search=True))["tools"]
     assert [tool.get("type") for tool in tools] == ["web_search_20250305", None]
 
 
-def test_what_is_given_is_not_changed(ask):
+def test_arguments_are_not_modified(ask):
     before = copy.deepcopy(HISTORY)
     body = body_of(ask(messages=HISTORY, tools=(SEARCH,)))
     body["messages"][1]["content"][0]["input"]["changed"] = True
@@ -76,7 +76,7 @@ def test_any_mapping_and_sequence_becomes_json(ask):
     assert json.dumps(body_of(ask(messages=messages)))
 
 
-def test_text_that_no_utf8_can_carry_is_repaired(ask):
+def test_text_that_utf8_cannot_encode_is_repaired(ask):
     body = body_of(ask("a\ud800b", system="c\udfffd"))
     json.dumps(body, ensure_ascii=False).encode()
     assert body["messages"][0]["content"][0]["text"] == "a\ufffdb"
@@ -92,12 +92,12 @@ def test_tool_choice_none_keeps_the_tools_listed(ask):
     assert [tool["name"] for tool in body["tools"]] == ["search_code"]
 
 
-def test_tool_choice_is_left_out_where_there_are_no_tools(ask):
+def test_tool_choice_is_left_out_without_tools(ask):
     assert "tool_choice" not in body_of(ask(tool_choice="none"))
     assert "tools" not in body_of(ask())
 
 
-def test_web_search_is_the_providers_own_and_bounded(ask):
+def test_web_search_is_the_providers_own_and_limited(ask):
     marker = ToolDefinition("web_search", "The web.", {"type": "object"})
     body = body_of(ask(tools=(SEARCH, marker), web_search=True))
     assert body["tools"][-1] == {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
@@ -109,7 +109,7 @@ def test_max_tokens_is_at_least_one(ask):
 
 
 @pytest.mark.parametrize("messages", [(), HISTORY[:2]], ids=["none", "assistant-last"])
-def test_messages_must_end_with_the_users(ask, messages):
+def test_the_last_message_must_be_the_users(ask, messages):
     with pytest.raises(ValueError, match="it must be the user's"):
         body_of(ask(messages=messages))
 
@@ -118,7 +118,7 @@ def test_no_sampling_parameters_are_sent(ask):
     assert not {"temperature", "top_p", "top_k"} & set(body_of(ask(tools=(SEARCH,), web_search=True)))
 
 
-def test_thinking_of_earlier_turns_can_be_taken_out(ask):
+def test_thinking_of_earlier_turns_can_be_removed(ask):
     thought = {"type": "thinking", "thinking": "Hm", "signature": "s"}
     only_thought = {"role": "assistant", "content": [thought]}
     called = {"role": "assistant", "content": [thought, *HISTORY[1]["content"]]}
@@ -140,7 +140,7 @@ def test_thinking_of_earlier_turns_can_be_taken_out(ask):
 @pytest.mark.parametrize("thinking_tokens", [0, 1023, 1024, 4000, 64_000])
 @pytest.mark.parametrize("max_tokens", [1, 1024, 2048, 32_000])
 @pytest.mark.parametrize("drops", [False, True], ids=["", "drops-changed"])
-def test_every_model_takes_the_thinking_it_is_sent(ask, model, thinking_tokens, max_tokens, drops):
+def test_every_model_accepts_its_thinking_settings(ask, model, thinking_tokens, max_tokens, drops):
     settings = thinking_settings(model, thinking_tokens=thinking_tokens, max_tokens=max_tokens, drops_changed=drops)
     body = body_of(ask(), model=model, max_tokens=max_tokens, thinking=settings)
     assert complaint(body, betas=",".join(settings.betas)) is None
@@ -160,19 +160,19 @@ def test_every_model_takes_the_thinking_it_is_sent(ask, model, thinking_tokens, 
         pytest.param("some-other-model", 5000, None, None, id="unknown"),
     ],
 )
-def test_thinking_is_asked_for_as_the_generation_wants_it(model, tokens, thinking, effort):
+def test_thinking_settings_depend_on_the_generation(model, tokens, thinking, effort):
     settings = thinking_settings(model, thinking_tokens=tokens, max_tokens=8000)
     assert settings.thinking == thinking
     assert settings.effort == effort
 
 
-def test_a_model_that_cannot_stop_thinking_is_asked_for_the_least():
+def test_a_model_that_always_thinks_gets_the_lowest_effort():
     settings = thinking_settings("claude-opus-5-5", thinking_tokens=0, max_tokens=8000)
     assert settings.thinking["type"] == "adaptive"
     assert settings.effort == "low"
 
 
-async def test_the_whole_request_is_one_that_the_provider_takes(connect, ask, read, end):
+async def test_the_provider_accepts_a_request_with_all_options(connect, ask, read, end):
     line = await connect([ScriptedTurn(text="Hi")])
     request = ask(messages=HISTORY, tools=(SEARCH, READ), web_search=True, tool_choice="none", thinking_tokens=5000)
     await read(line.model, request)

@@ -24,16 +24,16 @@ FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
         pytest.param([SEARCH, CALL], [SEARCH, CALL], id="result-is-owed-beside-a-call"),
     ],
 )
-def test_a_message_is_cut_to_what_can_stand_at_its_end(blocks, kept):
+def test_a_message_is_cut_to_an_accepted_end(blocks, kept):
     assert without_loose_end(blocks) == tuple(kept)
     assert without_loose_end(kept) == tuple(kept)
 
 
-def test_of_a_message_that_goes_on_a_search_may_lack_its_result():
+def test_a_search_may_lack_its_result_in_a_message_that_continues():
     assert without_loose_end([THOUGHT, SEARCH, THOUGHT], goes_on=True) == (THOUGHT, SEARCH)
 
 
-def test_a_paused_message_goes_on_only_if_the_provider_searched_in_it():
+def test_a_paused_message_can_continue_only_after_a_search_of_the_provider():
     assert can_go_on([])
     assert can_go_on([TEXT, SEARCH])
     assert can_go_on([FOUND])

@@ -1,4 +1,4 @@
-"""What holds for every model, whichever it is: the fakes pass the tests of the real thing."""
+"""The contract of `Model`, tested with every implementation: the doubles pass the same tests as the adapter."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -53,7 +53,7 @@ async def test_a_turn_ends_exactly_once_and_nothing_follows(model, ask, read, en
         assert end(events)
 
 
-async def test_the_content_is_what_was_said_and_called(model, ask, read, end, said):
+async def test_the_content_has_the_text_and_the_calls(model, ask, read, end, said):
     for _ in range(TURNS):
         events = await read(model, ask(tools=(SEARCH,)))
         blocks = end(events).content
@@ -90,19 +90,19 @@ async def test_a_stream_that_is_never_read_costs_nothing(model, ask):
         await anext(events)
 
 
-async def test_two_turns_at_once_do_not_mix(model, ask, read, end):
+async def test_concurrent_turns_do_not_mix(model, ask, read, end):
     both = await asyncio.gather(*(read(model, ask(tools=(SEARCH,))) for _ in range(2)))
     assert all(end(events) for events in both)
 
 
-async def test_it_has_a_name_and_says_whether_it_searches_the_web(model):
+async def test_a_model_has_a_name_and_declares_web_search(model):
     assert model.name
     assert isinstance(model.has_web_search, bool)
 
 
 @pytest.mark.parametrize("turn", range(TURNS))
-async def test_the_script_says_the_same_over_the_wire(ask, read, turn):
-    """One script drives both: what the control sees does not depend on which."""
+async def test_a_script_gives_the_same_events_over_the_wire(ask, read, turn):
+    """One script drives both, and the events are the same."""
 
     async def play(model):
         for _ in range(turn):
@@ -110,14 +110,14 @@ async def test_the_script_says_the_same_over_the_wire(ask, read, turn):
         return await read(model, ask(tools=(SEARCH,), thinking_tokens=2048, web_search=True))
 
     def essence(events):
-        told = [event for event in events if isinstance(event, TextDelta | ThinkingDelta)]
+        deltas = [event for event in events if isinstance(event, TextDelta | ThinkingDelta)]
         ended = [
             (event.stop_reason, [block["type"] for block in event.content])
             for event in events
             if isinstance(event, TurnEnded)
         ]
         calls = [event.call for event in events if isinstance(event, ToolCallRequested)]
-        return told, calls, ended
+        return deltas, calls, ended
 
     async with StandInProvider(SCRIPT) as provider:
         real = AnthropicModel(api_key="test", base_url=provider.url)
@@ -127,7 +127,7 @@ async def test_the_script_says_the_same_over_the_wire(ask, read, turn):
 
 
 @pytest.mark.parametrize("said_before", ["", "So far"], ids=["at-once", "after-text"])
-async def test_the_fault_of_a_script_is_raised_over_the_wire_too(ask, read, said_before):
+async def test_the_fault_of_a_script_is_raised_over_the_wire(ask, read, said_before):
     script = [ScriptedTurn(text=said_before, fault=ModelFault("provider_overloaded", "busy"))]
     with pytest.raises(ModelError) as scripted:
         await read(ScriptedModel(script), ask())

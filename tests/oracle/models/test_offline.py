@@ -1,4 +1,4 @@
-"""The embedded model with the real tools: it searches, quotes, cites, and says what it cannot."""
+"""The offline model with the real tools: it searches, quotes, cites, and states its limits."""
 
 import copy
 import re
@@ -42,7 +42,7 @@ CACHING = "# Caching decision\n\nWe agreed to cache answers in Redis for five mi
 
 
 class Query:
-    """A query answered as the control would: turns until the model calls no more tools."""
+    """A query as the control runs it: turns until the model calls no more tools."""
 
     def __init__(self, registry, names):
         self.registry = registry
@@ -57,7 +57,7 @@ class Query:
             ended = await self._turn(tool_choice, max_tokens)
             if ended.stop_reason != "tool_use":
                 return signals.parse(self.text)
-        raise AssertionError("it goes on for ever")
+        raise AssertionError("it does not end")
 
     async def go_on(self, names):
         self.names = names
@@ -65,7 +65,7 @@ class Query:
         for _ in range(6):
             if (await self._turn("auto", 4096)).stop_reason != "tool_use":
                 return signals.parse(self.text)
-        raise AssertionError("it goes on for ever")
+        raise AssertionError("it does not end")
 
     async def _turn(self, tool_choice, max_tokens):
         request = ModelRequest(
@@ -144,7 +144,7 @@ async def test_a_documentation_question_is_answered_from_the_notes_alone(query):
     assert list(answer.signal.source_types) == ["vault"]
 
 
-async def test_a_question_in_another_language_finds_names_all_the_same(query):
+async def test_a_question_in_another_language_finds_names(query):
     answer = await query("code").ask("Wie funktioniert die AuthMiddleware?")
     assert "src/auth.py:" in answer.text
 
@@ -156,14 +156,14 @@ async def test_a_file_that_the_question_names_is_read(query):
     assert re.findall(r"\*\*`([^`:]+)", answer.text)[0] == "src/billing.py"
 
 
-async def test_when_nothing_is_found_it_is_stuck_and_says_what_it_tried(query):
+async def test_without_results_it_is_stuck_and_lists_its_searches(query):
     answer = await query("documentation").ask("What about flux capacitors?")
     assert answer.signal.type == "stuck"
     assert any("vault_search" in tried for tried in answer.signal.attempted)
     assert "flux" in answer.text
 
 
-async def test_after_being_stuck_it_searches_with_the_tools_it_has_not_tried(query, registry):
+async def test_after_stuck_it_searches_with_the_other_tools(query, registry):
     asked = query("documentation")
     assert (await asked.ask("Where is AuthMiddleware?")).signal.type == "stuck"
     answer = await asked.go_on(all_reading(registry))
@@ -172,13 +172,13 @@ async def test_after_being_stuck_it_searches_with_the_tools_it_has_not_tried(que
     assert answer.signal.type == "context_sufficient"
 
 
-async def test_it_is_stuck_once_and_then_lets_go(query, registry):
+async def test_it_is_stuck_once_and_then_gives_up(query, registry):
     asked = query("documentation")
     await asked.ask("What about flux capacitors?")
     assert (await asked.go_on(all_reading(registry))).signal.type == "partial_answer"
 
 
-async def test_small_talk_gets_an_honest_answer_without_tools(query):
+async def test_small_talk_gets_an_accurate_answer_without_tools(query):
     asked = query("conversational")
     answer = await asked.ask("Thanks, that helps!")
     assert asked.calls == []
@@ -192,7 +192,7 @@ async def test_a_question_for_the_web_asks_for_the_capability(query):
 
 
 @pytest.mark.parametrize("question", ["what is a charge?", "check_token", "explain the middleware"])
-async def test_offered_no_search_it_asks_for_one_and_then_answers(query, registry, question):
+async def test_without_a_search_tool_it_requests_one_and_then_answers(query, registry, question):
     asked = query("conversational")
     assert (await asked.ask(question)).signal.type == "stuck"
     answer = await asked.go_on(all_reading(registry))
@@ -200,13 +200,13 @@ async def test_offered_no_search_it_asks_for_one_and_then_answers(query, registr
     assert answer.signal.type in {"context_sufficient", "partial_answer", "stuck"}
 
 
-async def test_offered_no_search_twice_it_does_not_ask_again(query):
+async def test_without_a_search_tool_it_requests_one_only_once(query):
     asked = query("conversational")
     await asked.ask("what is a charge?")
     assert (await asked.go_on(())).signal.type == "need_capability"
 
 
-async def test_what_a_search_ranked_stays_in_its_order(query, registry):
+async def test_the_order_of_a_search_is_kept(query, registry):
     asked = query("code")
     answer = await asked.ask("How are tokens verified when a customer is charged?")
     result = await registry.call("search_code", asked.calls[0].arguments)
@@ -225,7 +225,7 @@ async def test_what_a_search_ranked_stays_in_its_order(query, registry):
         ("Merke dir, dass Freitag frei ist", "Freitag frei ist"),
     ],
 )
-async def test_what_is_dictated_is_put_down_word_for_word(query, question, content):
+async def test_a_dictated_note_is_saved_word_for_word(query, question, content):
     asked = query("action")
     answer = await asked.ask(question)
     assert [(call.name, call.arguments) for call in asked.calls] == [
@@ -236,7 +236,7 @@ async def test_what_is_dictated_is_put_down_word_for_word(query, question, conte
 
 
 @pytest.mark.parametrize("question", ["Rename the note Caching to Cache", "Create a note about today's meeting"])
-async def test_what_takes_writing_is_declined_with_the_passages_that_fit(query, question):
+async def test_a_request_to_write_is_declined_with_matching_passages(query, question):
     asked = query("action")
     answer = await asked.ask(question)
     assert not {call.name for call in asked.calls} & {"thread_push", "vault_write"}
@@ -249,20 +249,20 @@ async def test_a_question_about_remembering_writes_nothing(query):
     assert not {call.name for call in asked.calls} & {"thread_push", "vault_write"}
 
 
-async def test_a_note_that_cannot_be_saved_is_not_claimed(query):
+async def test_an_unsaved_note_is_reported_as_unsaved(query):
     answer = await query("action").ask("Remember that it rains.", tool_choice="none")
     assert answer.signal.type == "partial_answer"
     assert "could not save" in answer.text
 
 
-async def test_told_to_answer_now_it_answers_from_what_there_is(query):
+async def test_with_tool_choice_none_it_answers_without_searching(query):
     asked = query("code")
     answer = await asked.ask("How does the auth middleware work?", tool_choice="none")
     assert asked.calls == []
     assert answer.signal.type == "partial_answer"
 
 
-async def test_a_follow_up_searches_for_what_was_asked_before(registry):
+async def test_a_follow_up_searches_for_the_previous_question(registry):
     asked = Query(registry, tools_for(["code"], registry))
     await asked.ask("How does the auth middleware work?")
     await asked.ask("and the other one?")
@@ -283,7 +283,7 @@ async def test_the_answer_stays_within_max_tokens(query, max_tokens):
     assert len(asked.text) <= 4 * max_tokens
 
 
-async def test_the_text_comes_in_pieces(registry):
+async def test_the_text_arrives_in_pieces(registry):
     asked = Query(registry, ())
     request = ModelRequest(system="", messages=({"role": "user", "content": "hello"},))
     events = [event async for event in OfflineModel().stream(request)]
@@ -312,7 +312,7 @@ async def test_no_question_and_no_result_breaks_it(question, result):
 
 
 @given(st.lists(st.text(alphabet="a`<>|: \n1.—()[]score", max_size=40), max_size=6))
-def test_a_quotation_gives_every_line_and_stays_closed(lines):
+def test_a_quotation_has_every_line_and_a_closed_fence(lines):
     text = "a.md:1 — t (score 1.00)\n" + "\n".join(
         f"> {n} | {line}" for n, line in enumerate("\n".join(lines).split("\n"), 1)
     )
@@ -324,7 +324,7 @@ def test_a_quotation_gives_every_line_and_stays_closed(lines):
         assert "\n".join(quoted[2:-1]) == textwrap.dedent(passage.text)
 
 
-def test_a_line_of_a_megabyte_is_read_at_once():
+def test_a_line_of_a_megabyte_is_read_quickly():
     line = " — a (score " * 80_000
     assert read_passages(line + "\n" + "a.b" * 300_000, "code") == []
 
@@ -342,7 +342,7 @@ def test_a_line_of_a_megabyte_is_read_at_once():
         pytest.param("a.py:1 (score 1.00)\n  1 | evil.py:9 (score 99.00)", ["a.py:1"], id="hit-within-a-line"),
     ],
 )
-def test_results_are_read_as_the_tools_write_them(text, places):
+def test_the_results_of_all_tools_are_parsed(text, places):
     assert [passage.place for passage in read_passages(text, "code")] == places
 
 
@@ -358,7 +358,7 @@ def test_results_are_read_as_the_tools_write_them(text, places):
         ("?!", ()),
     ],
 )
-def test_the_terms_are_what_a_question_is_about(question, terms):
+def test_the_terms_are_the_significant_words_of_a_question(question, terms):
     assert key_terms(question) == terms
 
 
@@ -373,7 +373,7 @@ def test_the_terms_are_what_a_question_is_about(question, terms):
         ("Straße", "strasse", True),
     ],
 )
-def test_forms_of_a_word_count_as_the_word(text, term, found):
+def test_the_forms_of_a_word_match(text, term, found):
     assert bool(matched(text, [term])) is found
 
 

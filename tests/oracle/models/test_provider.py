@@ -1,4 +1,4 @@
-"""The stand-in provider: it refuses what the real one refuses, and tells what happened."""
+"""The stand-in provider as a server: refused requests, delays, records."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ def test_a_waiting_reply_needs_a_gate():
         Disturbed(ScriptedTurn(), "wait")
 
 
-def test_it_has_an_address_only_while_it_runs():
+def test_the_provider_has_an_address_only_while_it_runs():
     with pytest.raises(RuntimeError, match="not running"):
         _ = StandInProvider().url
 
@@ -46,7 +46,7 @@ async def test_other_requests_are_refused_as_http(request_bytes, status):
         assert status in await exchange(provider, request_bytes)
 
 
-async def test_a_refused_request_uses_up_no_reply_and_is_recorded(connect, ask, read, said):
+async def test_a_rejected_request_consumes_no_reply_and_is_recorded(connect, ask, read, said):
     body = json.dumps({**GOOD, "messages": [USER, USER]}).encode()
     line = await connect([ScriptedTurn(text="Hi")])
     raw = b"POST /v1/messages HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
@@ -56,14 +56,14 @@ async def test_a_refused_request_uses_up_no_reply_and_is_recorded(connect, ask, 
     assert line.provider.requests[1].complaint is None
 
 
-async def test_a_delayed_turn_says_nothing_before_its_time(connect, ask, read, said):
+async def test_a_delayed_turn_sends_nothing_before_its_time(connect, ask, read, said):
     line = await connect([ScriptedTurn(text="Hi", delay_s=0.2)])
     begun_s = asyncio.get_running_loop().time()
     assert said(await read(line.model, ask())) == "Hi"
     assert asyncio.get_running_loop().time() - begun_s >= 0.2
 
 
-async def test_a_whole_answer_is_finished_and_not_disconnected(connect, ask, read):
+async def test_a_complete_response_is_finished_and_not_disconnected(connect, ask, read):
     line = await connect([ScriptedTurn(text="Hi"), HttpError("invalid_request_error")])
     await read(line.model, ask())
     request = await line.provider.wait_request()

@@ -1,4 +1,4 @@
-"""The stand-in's prompt cache, against the provider's table of what voids what."""
+"""The prompt cache of the stand-in, compared with the provider's table of invalidation."""
 
 import pytest
 
@@ -84,12 +84,12 @@ def test_the_first_request_writes_and_the_second_reads(ask):
         pytest.param({"max_tokens": 50}, 3, id="max-tokens"),
     ],
 )
-def test_a_change_voids_its_level_and_those_after_it(ask, change, levels):
+def test_a_change_invalidates_its_level_and_those_after_it(ask, change, levels):
     ask({})
     assert ask(change).read_tokens == sum(LEVEL[:levels])
 
 
-def test_citations_of_documents_void_the_system_prompt(ask):
+def test_citations_of_documents_invalidate_the_system_prompt(ask):
     def document(**more):
         source = {"type": "text", "media_type": "text/plain", "data": LONG}
         return {"messages": [{"role": "user", "content": [{"type": "document", "source": source, **more}]}]}
@@ -103,7 +103,7 @@ def conversation(*contents):
     return {"messages": [{"role": roles[index % 2], "content": list(each)} for index, each in enumerate(contents)]}
 
 
-def test_what_is_appended_is_written_and_the_rest_read(ask):
+def test_appended_blocks_are_written_and_the_rest_is_read(ask):
     first = ask(conversation([marked("One. " + LONG)]))
     second = ask(conversation([text("One. " + LONG)], [text("Two.")], [marked("Three.")]))
     assert second.read_tokens == first.whole
@@ -111,7 +111,7 @@ def test_what_is_appended_is_written_and_the_rest_read(ask):
     assert second.input_tokens == 0
 
 
-def test_what_stands_behind_the_last_mark_is_never_cached(ask):
+def test_blocks_after_the_last_mark_are_never_cached(ask):
     assert ask(conversation([marked(), text("Now.")])).input_tokens == estimated_tokens(text("Now."))
 
 
@@ -123,7 +123,7 @@ def test_a_mark_looks_back_over_twenty_blocks(ask, added, is_found):
     assert use.read_tokens == (whole if is_found else sum(LEVEL[:2]))
 
 
-def test_a_second_mark_brings_back_into_reach_what_many_blocks_pushed_out(ask):
+def test_a_second_mark_extends_the_look_back(ask):
     whole = ask(conversation([marked("One. " + LONG)])).whole
     later = [text(f"{number}.") for number in range(30)]
     use = ask(conversation([marked("One. " + LONG), *later, marked("End.")]))
@@ -162,12 +162,12 @@ def test_workspaces_share_nothing(ask):
     assert ask({}, workspace="other").read_tokens == 0
 
 
-def test_an_entry_can_be_read_only_once_its_answer_has_begun(ask):
+def test_an_entry_can_be_read_once_its_response_has_begun(ask):
     ask({}, commits=False)
     assert ask({}).read_tokens == 0
 
 
-def test_automatic_caching_marks_the_last_block_that_can_bear_it(ask):
+def test_automatic_caching_marks_the_last_block_that_accepts_a_mark(ask):
     thought = {"type": "thinking", "thinking": "Hm", "signature": "s"}
     body = {**conversation([text()], [text("Two."), thought]), "cache_control": MARK}
     assert ask(body).input_tokens == estimated_tokens(thought)
@@ -176,7 +176,7 @@ def test_automatic_caching_marks_the_last_block_that_can_bear_it(ask):
 
 
 @pytest.mark.parametrize(("model", "keeps"), [("claude-sonnet-4-5", False), ("claude-sonnet-5-5", True)])
-def test_older_models_forget_thinking_when_the_user_speaks(ask, model, keeps):
+def test_older_models_drop_thinking_at_the_next_user_message(ask, model, keeps):
     thought = {"type": "thinking", "thinking": LONG, "signature": "s"}
     use = {"type": "tool_use", "id": "t", "name": "search_code", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}

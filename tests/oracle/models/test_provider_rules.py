@@ -1,4 +1,4 @@
-"""What the stand-in refuses: every rule both ways, a request that is refused beside one like it that is taken."""
+"""The rules of the stand-in provider: for each a request that it rejects, and a similar one that it accepts."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def asks(*blocks):
 
 
 def thought(words="Hm", body=GOOD, messages=(USER,)):
-    """Thinking as the stand-in makes it in answer to `messages`."""
+    """Thinking as the stand-in creates it in response to `messages`."""
     signature = Signer({**body, "messages": list(messages)}).sign(words)
     return {"type": "thinking", "thinking": words, "signature": signature}
 
@@ -52,7 +52,7 @@ OLD_THOUGHT = thought(body={**GOOD, **OLD})
 BUDGET = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 ADAPTIVE = {"thinking": {"type": "adaptive"}}
 
-# name of the rule, what is refused, a part of the provider's words, and what is taken in its place
+# name of the rule, a rejected request, a part of the provider's message, and an accepted request
 CASES = {
     "unknown-field": ("fields", {"mesages": []}, "mesages: Extra inputs", {"metadata": {"user_id": "u"}}),
     "sampling": ("fields", {"temperature": 0.5}, "temperature", {"stop_sequences": ["END"]}),
@@ -359,19 +359,19 @@ def found_by(name, body):
 
 
 @pytest.mark.parametrize(("rule", "refused", "words", "taken"), CASES.values(), ids=CASES)
-def test_a_rule_refuses_one_request_and_takes_the_one_beside_it(rule, refused, words, taken):
+def test_a_rule_rejects_one_request_and_accepts_a_similar_one(rule, refused, words, taken):
     assert any(words in found for found in found_by(rule, refused))
     assert refusal(refused) is not None
     assert refusal(taken) is None
 
 
-def test_every_rule_has_a_case_both_ways_and_names_its_source():
+def test_every_rule_has_both_cases_and_a_source():
     elsewhere = {"beta header", "web search"}
     assert {each.name for each in RULES} == {case[0] for case in CASES.values()} | elsewhere
     assert all(each.source for each in RULES)
 
 
-def test_unknown_betas_are_refused_by_name_and_a_gateway_may_know_none():
+def test_unknown_betas_are_rejected_by_name_and_a_gateway_may_know_none():
     assert refusal({}, betas=BINDING_BETA) is None
     assert "`new-thing-2030-01-01`" in refusal({}, betas=f"{BINDING_BETA}, new-thing-2030-01-01")
     assert f"`{BINDING_BETA}` for the `anthropic-beta` header" in refusal(
@@ -379,20 +379,20 @@ def test_unknown_betas_are_refused_by_name_and_a_gateway_may_know_none():
     )
 
 
-def test_an_organisation_without_web_search_gets_none():
+def test_an_organisation_without_web_search_cannot_use_it():
     assert refusal(tools(WEB)) is None
     assert "not enabled" in refusal(tools(WEB), has_web_search=False)
     assert refusal(tools(TOOL), has_web_search=False) is None
 
 
-def test_the_beta_drops_thinking_of_another_conversation_in_place_of_refusing_it():
+def test_the_beta_drops_thinking_of_another_conversation_instead_of_rejecting_it():
     drops = {"thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}}
     moved = {"messages": [asks(text("Ho")), says(THOUGHT, USE), asks(RESULT)]}
     assert "bound to a different" in refusal(moved)
     assert refusal({**moved, **drops}, betas=BINDING_BETA) is None
 
 
-def test_no_thinking_may_be_missing_between_others():
+def test_no_thinking_block_may_be_missing_between_others():
     first = says(THOUGHT, USE)
     second = says(thought("So", messages=[USER, first, asks(RESULT)]), {**USE, "id": "t2"})
     answered = [USER, first, asks(RESULT), second, asks({**RESULT, "tool_use_id": "t2"})]
@@ -404,7 +404,7 @@ def test_no_thinking_may_be_missing_between_others():
     assert "bound to a different conversation" in refusal({"messages": without_second})
 
 
-def test_models_before_5_1_bind_thinking_to_nothing():
+def test_models_before_5_1_do_not_bind_thinking():
     moved = {"messages": [asks(text("Ho")), says(THOUGHT, USE), asks(RESULT)]}
     assert refusal({**moved, "model": "claude-sonnet-5"}) is None
 

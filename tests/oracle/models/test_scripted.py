@@ -1,4 +1,4 @@
-"""The model that follows a script."""
+"""The scripted model."""
 
 import asyncio
 import itertools
@@ -18,7 +18,7 @@ from oracle.models.protocol import (
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, ScriptEndedError
 
 
-async def test_it_says_its_turns_in_their_order_and_keeps_the_requests(ask, read, said):
+async def test_turns_are_played_in_order_and_requests_are_recorded(ask, read, said):
     model = ScriptedModel([ScriptedTurn(text="One"), ScriptedTurn(text="Two")])
     first, second = ask("a"), ask("b")
     assert said(await read(model, first)) == "One"
@@ -26,7 +26,7 @@ async def test_it_says_its_turns_in_their_order_and_keeps_the_requests(ask, read
     assert model.requests == [first, second]
 
 
-async def test_a_turn_says_thinking_then_searches_then_text_then_calls(ask, read, end):
+async def test_a_turn_has_thinking_then_searches_then_text_then_calls(ask, read, end):
     turn = ScriptedTurn(
         text="Look",
         thinking="Hm",
@@ -46,7 +46,7 @@ async def test_a_turn_says_thinking_then_searches_then_text_then_calls(ask, read
     ]
 
 
-async def test_text_is_cut_as_the_script_says(ask, read):
+async def test_text_is_cut_into_pieces(ask, read):
     model = ScriptedModel(
         [ScriptedTurn(text="abcde", thinking="xyz", piece_chars=2), ScriptedTurn(text=("a", "", "bc"))]
     )
@@ -56,7 +56,7 @@ async def test_text_is_cut_as_the_script_says(ask, read):
     assert [event.text for event in await read(model, ask()) if isinstance(event, TextDelta)] == ["a", "bc"]
 
 
-async def test_a_script_that_is_over_says_so(ask, read):
+async def test_the_end_of_a_script_is_an_error(ask, read):
     model = ScriptedModel([ScriptedTurn(text="One")])
     await read(model, ask())
     with pytest.raises(ScriptEndedError, match="The script has 1 turns, and one more was asked for"):
@@ -68,7 +68,7 @@ async def test_a_script_may_be_endless(ask, read, said):
     assert {said(await read(model, ask())) for _ in range(50)} == {"Again"}
 
 
-async def test_a_fault_comes_after_what_was_said(ask):
+async def test_a_fault_follows_the_text(ask):
     model = ScriptedModel([ScriptedTurn(text="So far", fault=ModelFault("provider_failed", "It broke"))])
     events = model.stream(ask())
     assert await anext(events) == TextDelta("So far")
@@ -76,7 +76,7 @@ async def test_a_fault_comes_after_what_was_said(ask):
         await anext(events)
 
 
-async def test_a_hanging_turn_ends_only_by_a_cancel(ask):
+async def test_a_hanging_turn_ends_only_with_a_cancel(ask):
     events = ScriptedModel([ScriptedTurn(text="Hi", hang=True)]).stream(ask())
     assert await anext(events) == TextDelta("Hi")
     with pytest.raises(TimeoutError):
@@ -85,7 +85,7 @@ async def test_a_hanging_turn_ends_only_by_a_cancel(ask):
     await events.aclose()
 
 
-async def test_a_delay_is_waited_with_the_clock_it_was_given(ask, read):
+async def test_a_delay_uses_the_injected_sleep(ask, read):
     waited = []
 
     async def sleep(seconds):
@@ -95,7 +95,7 @@ async def test_a_delay_is_waited_with_the_clock_it_was_given(ask, read):
     assert waited == [2.5]
 
 
-async def test_calls_without_an_id_get_one_that_is_unique_in_the_script(ask, read):
+async def test_calls_without_an_id_get_a_unique_one(ask, read):
     turn = ScriptedTurn(tool_calls=(ScriptedCall("a"), ScriptedCall("b", id="own")))
     model = ScriptedModel([turn, turn])
     ids = [
@@ -107,7 +107,7 @@ async def test_calls_without_an_id_get_one_that_is_unique_in_the_script(ask, rea
     assert ids == ["call_1_1", "call_2_1"]
 
 
-async def test_arguments_as_text_are_what_the_model_wrote(ask, read):
+async def test_arguments_as_text_are_sent_unmodified(ask, read):
     turn = ScriptedTurn(tool_calls=(ScriptedCall("a", '{"x": 1}'), ScriptedCall("b", "{broken")))
     events = await read(ScriptedModel([turn]), ask())
     first, second = (event.call for event in events if isinstance(event, ToolCallRequested))
