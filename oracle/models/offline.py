@@ -63,17 +63,13 @@ _CONTENT = re.compile(
     r")(?P<content>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_ASKS = re.compile(
-    r"\?|\b(?:what|which|who|whose|when|where|why|how|is|are|does|do|did|can|latest|difference|compare|find|look up"
-    r"|best|was|wer|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
-    re.IGNORECASE,
+_QUESTION_WORDS = (
+    r"what|which|who|whose|when|where|why|how|is|are|does|do|did|was|find"
+    r"|wer|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde"
 )
-_QUESTION_FIRST = re.compile(
-    r"\s*(?:what|which|who|whose|when|where|why|how|is|are|does|do|did|has|have|was|were|any|find|show|search|list|wer"
-    r"|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde)\b",
-    re.IGNORECASE,
-)
-_TELLS = re.compile(r"\s*(?:list|show|explain|describe|find|search|zeige?|erkl\u00e4re?|liste)\s+\S", re.IGNORECASE)
+_ASKS = re.compile(rf"\?|\b(?:{_QUESTION_WORDS}|can|latest|difference|compare|look up|best)\b", re.IGNORECASE)
+_QUESTION_FIRST = re.compile(rf"\s*(?:{_QUESTION_WORDS}|has|have|were|any|show|search|list)\b", re.IGNORECASE)
+_REQUESTS = re.compile(r"\s*(?:list|show|explain|describe|find|search|zeige?|erkl\u00e4re?|liste)\s+\S", re.IGNORECASE)
 _NAME = re.compile(r"\w*_\w*|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|\w+(?:[./]\w+)+")
 _WORLD = re.compile(  # names inside a sentence, years, and subjects that change from day to day
     r"(?<=[\w,] )[A-Z][a-z]{2,}\b|\b(?:19|20)\d\d\b|(?i:\b(?:weather|news|prices?|stocks?|latest|newest|today|tonight"
@@ -228,7 +224,7 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
 
 def _without_tools(request: ModelRequest, query: _Query) -> Answer:
     """The answer to what was classified as small talk or as a question about the world outside."""
-    asks = _ASKS.search(query.question) is not None or _TELLS.match(query.question) is not None
+    asks = _ASKS.search(query.question) is not None or _REQUESTS.match(query.question) is not None
     are_names = all(_NAME.fullmatch(term) for term in query.terms)
     if not asks and not are_names:
         return conversation()

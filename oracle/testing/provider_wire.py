@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from oracle.models.protocol import ModelFault
+from oracle.models.protocol import ModelFault, Usage
 from oracle.testing.provider_cache import CacheUse, estimated_tokens
 from oracle.testing.script import ScriptedSearch, ScriptedTurn
 
@@ -163,26 +163,21 @@ def _faulty(turn: ScriptedTurn, fault: ModelFault) -> HttpError | Disturbed:
 
 def _usage(turn: ScriptedTurn, cached: CacheUse | None) -> tuple[dict[str, Any], int]:
     """The `usage` at the start of a message, and the output tokens at its end."""
-    usage = turn.usage
-    if usage is None and cached is not None:
-        creation = {
-            "ephemeral_5m_input_tokens": cached.creation_tokens - cached.creation_1h_tokens,
-            "ephemeral_1h_input_tokens": cached.creation_1h_tokens,
-        }
-        return {
-            "input_tokens": cached.input_tokens,
-            "cache_creation_input_tokens": cached.creation_tokens,
-            "cache_read_input_tokens": cached.read_tokens,
-            "cache_creation": creation,
-            "output_tokens": 1,
-        }, _output_tokens(turn)
+    usage, hour_tokens = turn.usage or Usage(), 0
+    if turn.usage is None and cached is not None:
+        usage = Usage(cached.input_tokens, cached.creation_tokens, cached.read_tokens, _output_tokens(turn))
+        hour_tokens = cached.creation_1h_tokens
     started = {
-        "input_tokens": (usage.input_tokens if usage else None) or 0,
-        "cache_creation_input_tokens": usage.cache_creation_tokens if usage else 0,
-        "cache_read_input_tokens": usage.cache_read_tokens if usage else 0,
+        "input_tokens": usage.input_tokens or 0,
+        "cache_creation_input_tokens": usage.cache_creation_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_creation_tokens - hour_tokens,
+            "ephemeral_1h_input_tokens": hour_tokens,
+        },
         "output_tokens": 1,
     }
-    return started, (usage.output_tokens if usage else None) or 0
+    return started, usage.output_tokens or 0
 
 
 def _output_tokens(turn: ScriptedTurn) -> int:
