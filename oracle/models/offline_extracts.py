@@ -22,7 +22,6 @@ _WORTH_QUOTING = 0.45
 _HIT = re.compile(
     r"(?P<path>[^\s|>\[][^\n]*?)(?::(?P<line>\d{1,9}))?(?: — (?P<title>[^\n]*?))? \(score (?P<score>\d+(?:\.\d+)?)\)"
 )
-_GREP = re.compile(r"(?P<path>[^\s:|>\[][^\n:]{0,300}?\.\w{1,10}):(?P<line>\d{1,9}):(?P<text>[^\n]*)")
 _PAGE = re.compile(r"(?P<path>\S[^\n]*), lines (?P<first>\d+)-\d+ of \d+(?: \(\d+ entries\))?")
 _NUMBERED = re.compile(r"(?P<mark>[> ]) *(?P<number>\d{1,9}) \| ?(?P<text>.*)")
 _NOTE = re.compile(r"\[.*\]")
@@ -73,11 +72,11 @@ class Passage:
         return matched(f"{self.path} {self.title}\n{self.text}", wanted)
 
 
-def read_passages(text: str, source_type: SourceType, *, first_rank: int = 0) -> list[Passage]:
+def read_passages(text: str, source_type: SourceType) -> list[Passage]:
     """The passages in a tool's result, in its order; empty if the text has another format."""
     found: list[Passage] = []
     for heading, lines in _blocks(text):
-        passage = _passage(heading, lines, source_type, rank=first_rank + len(found))
+        passage = _passage(heading, lines, source_type, rank=len(found))
         if passage is not None:
             found.append(passage)
     return found
@@ -144,7 +143,7 @@ def _heading(line: str) -> re.Match[str] | None:
     # A line of a megabyte must not be matched against a pattern with two lazy parts.
     if len(line) > _MAX_HEADING_CHARS:
         return None
-    return (line.endswith(")") and _HIT.fullmatch(line)) or _PAGE.fullmatch(line) or _GREP.fullmatch(line)
+    return (line.endswith(")") and _HIT.fullmatch(line)) or _PAGE.fullmatch(line)
 
 
 def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
@@ -165,8 +164,6 @@ def _blocks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
 def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceType, *, rank: int) -> Passage | None:
     fields = heading.groupdict()
     body: list[tuple[int | None, str]] = []
-    if fields.get("text") is not None:
-        body.append((int(fields["line"]), fields["text"]))
     for line in lines:
         found = _NUMBERED.fullmatch(line)
         if found is not None:
