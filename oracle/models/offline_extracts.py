@@ -25,12 +25,6 @@ _HIT = re.compile(
 _PAGE = re.compile(r"(?P<path>\S[^\n]*), lines (?P<first>\d+)-\d+ of \d+(?: \(\d+ entries\))?")
 _NUMBERED = re.compile(r"(?P<mark>[> ]) *(?P<number>\d{1,9}) \| ?(?P<text>.*)")
 _NOTE = re.compile(r"\[.*\]")
-_DEFINITION = re.compile(
-    r"\s*(?:(?:export|default|public|private|protected|static|async|abstract|final|pub)\s+)*"
-    r"(?:def|class|function|func|fn|type|interface|struct|enum|trait|impl|module|const|let|var|val)\s+[\w(]"
-    r"|#{1,6} |[A-Z_]{3,}\s*[:=]"
-)
-_TEST_FILE = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)test_[^/]*$|[._](?:test|spec)\.\w+$")
 _BACKTICKS = re.compile(r"`+")
 _LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "sh": "bash"}
 
@@ -99,7 +93,7 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
         if cut.text.strip():
             queues.setdefault(passage.source_type, []).append(cut)
     worth = _WORTH_QUOTING * max((_fit(queue[0], wanted) for queue in queues.values()), default=0.0)
-    heads = [_worth_quoting(queue, wanted) for queue in queues.values() if _fit(queue[0], wanted) >= worth]
+    heads = [_worth_quoting(queue) for queue in queues.values() if _fit(queue[0], wanted) >= worth]
     kept: list[Passage] = []
     while heads and len(kept) < limit:
         best = max(heads, key=lambda queue: _fit(queue[0], wanted))
@@ -112,13 +106,10 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
     return kept
 
 
-def _worth_quoting(queue: Sequence[Passage], wanted: Sequence[str]) -> list[Passage]:
-    """The passages of one tool that are close enough to its best one."""
-    scores = [passage.score for passage in queue if passage.score is not None]
-    if queue[0].source_type == "code" and scores:
-        return [passage for passage in queue if passage.score is None or passage.score >= _WORTH_QUOTING * max(scores)]
-    best = max(_fit(passage, wanted) for passage in queue)
-    return [passage for passage in queue if _fit(passage, wanted) >= _WORTH_QUOTING * best]
+def _worth_quoting(queue: Sequence[Passage]) -> list[Passage]:
+    """The passages of one tool whose scores are close enough to its best one, and the pages that were read."""
+    best = max((passage.score for passage in queue if passage.score is not None), default=0.0)
+    return [passage for passage in queue if passage.score is None or passage.score >= _WORTH_QUOTING * best]
 
 
 def quotation(passage: Passage, *, max_chars: int) -> str:
@@ -189,17 +180,9 @@ def _passage(heading: re.Match[str], lines: Sequence[str], source_type: SourceTy
 
 
 def _fit(passage: Passage, wanted: Sequence[str]) -> float:
-    """How well the passage fits: the number of terms, with a bonus for definitions and for the file that a term names.
-
-    The tool's own ranking counts as well, because it knows how rare each word is. Tests repeat the words of what they
-    test, so they get a penalty unless the question is about tests.
-    """
-    score = float(len(passage.terms(wanted)))
-    score += 0.5 * sum(len(matched(text, wanted)) for _, text in passage.lines[:40] if _DEFINITION.match(text))
-    score += 2.0 * any("." in term and passage.path.casefold().endswith(term.casefold()) for term in wanted)
-    if _TEST_FILE.search(passage.path) and not any(term.casefold().startswith("test") for term in wanted):
-        score -= 1.0
-    return score + 1.5 / (1 + passage.rank)
+    """How well the passage fits: the number of terms, its rank, and a bonus for the file that a term names."""
+    names = any("." in term and passage.path.casefold().endswith(term.casefold()) for term in wanted)
+    return len(passage.terms(wanted)) + 2.0 * names + 1.5 / (1 + passage.rank)
 
 
 def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
