@@ -30,7 +30,7 @@ async def run(questions) -> list[str]:
     return lines
 
 
-async def test_every_question_is_asked_with_every_control_and_every_figure_is_printed() -> None:
+async def test_every_question_is_asked_under_every_control_and_every_figure_is_printed() -> None:
     lines = "\n".join(await run(QUESTIONS))
     compared = [question for question in QUESTIONS if question.compared]
     for control in evaluation.CONTROLS:
