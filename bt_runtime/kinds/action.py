@@ -26,7 +26,6 @@ class CallSettings(NodeSettings):
     into: str | None = None
 
     def uses(self) -> Iterator[Use]:
-        """The expressions and the key."""
         for name, value in self.arguments.items():
             if isinstance(value, str):
                 yield ExpressionUse(("with", name), value)
@@ -52,17 +51,14 @@ class CallAction(Action[CallSettings]):
     _arguments: CompiledValues
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
-        """Compile the arguments."""
         self._arguments = compile_values(self.settings.arguments, self)
 
     def start(self) -> Coroutine[Any, Any, Any]:
-        """Evaluate the arguments and call."""
         arguments = dict(evaluated(self._arguments, self))
         result: Coroutine[Any, Any, Any] = self.run.host.call(self.settings.call, arguments)
         return result
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401  JSON data
-        """Write the result to its key."""
         if self.settings.into is not None:
             self.run.blackboard.set(self.settings.into, value)
         return SUCCESS

@@ -19,7 +19,6 @@ class ExpressionSettings(NodeSettings):
     when: str
 
     def uses(self) -> Iterator[Use]:
-        """The expression."""
         yield ExpressionUse(("when",), self.when)
 
 
@@ -38,11 +37,9 @@ class ExpressionCondition(Condition[ExpressionSettings]):
     _when: Expression
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
-        """Compile the expression."""
         self._when = compile_in_scope(self.settings.when, self)
 
     def holds(self) -> bool:
-        """Evaluate it."""
         lookup = lookup_in_scope(self)
         holds = bool(self._when.evaluate(lookup))
         self.feedback_message = "" if holds else self.settings.when

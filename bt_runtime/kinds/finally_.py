@@ -28,17 +28,14 @@ class Finally(Node[NoSettings]):
     _ended: Status | None = None
 
     def attach(self, children: Children) -> None:
-        """Keep both children."""
         (self.child,) = children["child"]
         (self.then,) = children["then"]
 
     def initialise(self) -> None:
-        """Start a new round."""
         self._ended = None
         self.reset_children()
 
     def update(self) -> Status:
-        """The child first, then `then`."""
         if self._ended is None:
             status = self.child.step()
             if status is RUNNING:

@@ -16,7 +16,6 @@ class ForceSuccess(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child; only whether it is RUNNING counts."""
         return RUNNING if self.child.step() is RUNNING else SUCCESS
 
 
@@ -31,5 +30,4 @@ class ForceFailure(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child; only whether it is RUNNING counts."""
         return RUNNING if self.child.step() is RUNNING else FAILURE

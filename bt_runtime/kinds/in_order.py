@@ -26,7 +26,6 @@ class InOrder(Node[InOrderSettings]):
     _next = 0
 
     def initialise(self) -> None:
-        """Start a new round."""
         self._next = 0
 
     def update(self) -> Status:

@@ -18,7 +18,6 @@ class Inverter(Decorator[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Tick the child and invert its result."""
         status = self.child.step()
         if status is SUCCESS:
             return FAILURE

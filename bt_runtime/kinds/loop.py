@@ -21,7 +21,6 @@ class LoopSettings(NodeSettings):
     until: str | None = None
 
     def uses(self) -> Iterator[Use]:
-        """The expression."""
         if self.until is not None:
             yield ExpressionUse(("until",), self.until)
 
@@ -59,19 +58,16 @@ class Loop(Node[LoopSettings]):
     _ending = False
 
     def attach(self, children: Children) -> None:
-        """Keep guards and child, compile `until`."""
         self.guards = children.get("guards", ())
         (self.child,) = children["child"]
         if self.settings.until is not None:
             self._until = compile_in_scope(self.settings.until, self)
 
     def initialise(self) -> None:
-        """Start a new round."""
         self._ending = False
         self.reset_children()
 
     def update(self) -> Status:
-        """Guards, then the child, then the next round."""
         if self._ending:
             return SUCCESS
         for guard in self.guards:

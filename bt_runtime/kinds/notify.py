@@ -26,7 +26,6 @@ class NotifySettings(NodeSettings):
     severity: Literal["info", "warning", "error"] = "info"
 
     def uses(self) -> Iterator[Use]:
-        """The keys in the message."""
         for key in keys_in(self.message):
             yield KeyUse(("message",), key, "read")
 
@@ -43,7 +42,6 @@ class Notify(Node[NotifySettings]):
     """
 
     def update(self) -> Status:
-        """Insert the values and notify."""
         settings, board = self.settings, self.run.blackboard
         values = {key: board[key] for key in keys_in(settings.message)}
         message = filled(settings.message, values)

@@ -47,17 +47,14 @@ class Parallel(Node[ParallelSettings]):
     _limit = 0
 
     def attach(self, children: Children) -> None:
-        """Count the children."""
         total, wanted = len(children["children"]), self.settings.success
         self._needed = total if wanted == "all" else (1 if wanted == "one" else wanted)
         self._limit = self.settings.max_concurrent or total
 
     def initialise(self) -> None:
-        """Start a new round."""
         self.reset_children()
 
     def update(self) -> Status:
-        """Tick every child that has not ended, up to the limit of running ones."""
         children = self.child_nodes
         succeeded = failed = running = 0
         for child in children:

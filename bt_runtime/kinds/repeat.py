@@ -35,11 +35,9 @@ class Repeat(Decorator[RepeatSettings]):
     _successes = 0
 
     def initialise(self) -> None:
-        """Count from 0."""
         self._successes = 0
 
     def update(self) -> Status:
-        """Tick the child and count."""
         status = self.child.step()
         if status is not SUCCESS:
             return status

@@ -44,13 +44,11 @@ class Retry(Decorator[RetrySettings]):
     _resume_at_s: float | None = None
 
     def initialise(self) -> None:
-        """Forget earlier failures."""
         self._failures = 0
         self._pause_s = self.settings.backoff_s
         self._resume_at_s = None
 
     def update(self) -> Status:
-        """Tick the child unless it is time to wait."""
         if self._resume_at_s is not None:
             if self.run.now_s < self._resume_at_s:
                 self.run.wake_at(self.index, self._resume_at_s)
@@ -75,5 +73,4 @@ class Retry(Decorator[RetrySettings]):
         self.run.wake_at(self.index, self._resume_at_s)
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
-        """Stop waiting."""
         self.run.forget_deadline(self.index)

@@ -21,7 +21,6 @@ class SetSettings(NodeSettings):
     values: dict[str, str | int | float | bool | None] = Field(min_length=1)
 
     def uses(self) -> Iterator[Use]:
-        """The keys and the expressions."""
         for key, value in self.values.items():
             yield KeyUse(("values", key), key, "write")
             if isinstance(value, str):
@@ -44,11 +43,9 @@ class Set(Node[SetSettings]):
     _values: CompiledValues
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
-        """Compile the expressions."""
         self._values = compile_values(self.settings.values, self)
 
     def update(self) -> Status:
-        """Evaluate and write."""
         for key, value in evaluated(self._values, self):
             self.run.blackboard.set(key, value)
         return SUCCESS

@@ -23,7 +23,6 @@ class SubtreeSettings(NodeSettings):
     arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
 
     def uses(self) -> Iterator[Use]:
-        """The other tree."""
         yield TreeUse(("tree",), self.tree, self.arguments)
 
 
@@ -42,9 +41,7 @@ class Subtree(Node[SubtreeSettings]):
     root: Node[Any]
 
     def attach(self, children: Children) -> None:
-        """Keep the other tree's root."""
         (self.root,) = children["root"]
 
     def update(self) -> Status:
-        """Tick the other tree."""
         return self.root.step()

@@ -35,11 +35,9 @@ class Timeout(Decorator[TimeoutSettings]):
     _deadline_s = 0.0
 
     def initialise(self) -> None:
-        """Start the timer."""
         self._deadline_s = self.run.now_s + self.settings.seconds
 
     def update(self) -> Status:
-        """Tick the child, then check the time."""
         status = self.child.step()
         if status is not RUNNING:
             return status
@@ -50,5 +48,4 @@ class Timeout(Decorator[TimeoutSettings]):
         return RUNNING
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
-        """Stop the timer."""
         self.run.forget_deadline(self.index)

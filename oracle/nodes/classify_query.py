@@ -17,7 +17,6 @@ class ClassifyQuery(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Classify and choose the tools."""
         classify(self.agent)
         self.publish()
         return Status.SUCCESS

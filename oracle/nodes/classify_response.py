@@ -22,7 +22,6 @@ class ClassifyResponse(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Ask the classifier."""
         turn = self.agent.turn.outcome
         text = turn.text if turn else ""
         try:

@@ -17,6 +17,5 @@ class ComposePrompt(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Compose."""
         compose(self.agent)
         return Status.SUCCESS

@@ -17,7 +17,6 @@ class ExplainStop(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Explain."""
         self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in self.run.errors)
         explain_stop(self.agent)
         self.stop_run(self.agent.state.termination_reason or "completed")

@@ -19,5 +19,4 @@ class Finish(AgentAction[NoSettings]):
     """
 
     def start(self) -> Coroutine[Any, Any, None]:
-        """Save and end."""
         return self.host.closing.finish(self.agent, asked_at=self.host.asked_at)

@@ -29,7 +29,6 @@ class GrantTurn(AgentNode[GrantTurnSettings]):
     """
 
     def update(self) -> Status:
-        """Ask."""
         refuse_open(self.agent, NOT_RUN)
         self.agent.ask_again(self.settings.hint)
         return Status.SUCCESS

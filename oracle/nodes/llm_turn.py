@@ -32,7 +32,6 @@ class LlmTurnSettings(NodeSettings):
     into: str | None = None
 
     def uses(self) -> Iterator[Use]:
-        """The key that is written."""
         if self.into is not None:
             yield KeyUse(("into",), self.into, "write")
 
@@ -54,7 +53,6 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     _is_late = False
 
     def initialise(self) -> None:
-        """Start the turn's timeout."""
         self._is_late = False
         self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
         if self.settings.visible:
@@ -75,7 +73,6 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         return run_turn(self.agent, TurnOptions(visible=self.settings.visible, tools=self.settings.tools, hint=hint))
 
     def update(self) -> Status:
-        """Wait for the end of the turn, within its timeout."""
         if self._is_late:
             return Status.FAILURE
         status = super().update()
@@ -98,7 +95,6 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self.run.tick_again(self.path)
 
     def terminate(self, new_status: Status) -> None:
-        """Forget the timeout; a halt closes the provider's connection."""
         self.run.forget_deadline(self.index)
         super().terminate(new_status)
 

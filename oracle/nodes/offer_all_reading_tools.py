@@ -17,5 +17,4 @@ class OfferAllReadingTools(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Offer more."""
         return Status.SUCCESS if offer_all_reading(self.agent) else Status.FAILURE

@@ -27,7 +27,6 @@ class RefuseTools(AgentNode[RefuseToolsSettings]):
     """
 
     def update(self) -> Status:
-        """Refuse."""
         refuse_open(self.agent, self.settings.why)
         self.publish()
         return Status.SUCCESS

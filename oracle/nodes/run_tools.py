@@ -22,11 +22,9 @@ class RunTools(AgentAction[NoSettings]):
     """
 
     def start(self) -> Coroutine[Any, Any, ToolsOutcome]:
-        """Run the calls."""
         return run_tool_calls(self.agent, self.agent.turn.open_calls)
 
     def finish(self, value: ToolsOutcome) -> Status:
-        """Apply the outcome."""
         self.agent.apply_tools(value)
         self.publish()
         return Status.SUCCESS

@@ -20,7 +20,6 @@ class SaySettings(NodeSettings):
     text: str = Field(min_length=1, max_length=2000)
 
     def uses(self) -> Iterator[Use]:
-        """The keys in the text."""
         for key in keys_in(self.text):
             yield KeyUse(("text",), key, "read")
 
@@ -37,7 +36,6 @@ class Say(AgentNode[SaySettings]):
     """
 
     def update(self) -> Status:
-        """Say it."""
         text = filled(self.settings.text, self.board, show=lambda value: quoted(str(value)))
         self.agent.output.say_sentence(text)
         return Status.SUCCESS

@@ -28,7 +28,6 @@ class Stop(AgentNode[StopSettings]):
     """
 
     def update(self) -> Status:
-        """Stop, unless there is a reason already."""
         self.agent.ending.note_blocker(self.board["blocker"] or self._silence() or self._repeated_request())
         self.stop_run(self.settings.reason)
         return Status.SUCCESS

@@ -16,6 +16,5 @@ class WarnNearLimits(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        """Warn if it is time to."""
         self.agent.warn_near_limits()
         return Status.SUCCESS

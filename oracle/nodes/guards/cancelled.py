@@ -19,7 +19,6 @@ class Cancelled(AgentGuard[NoSettings]):
     reason = "user_cancelled"
 
     def holds(self, state: AgentState) -> bool:
-        """Whether a cancel was delivered."""
         if self.board["cancel_requested"] and not state.cancelled:
             self.agent.state = state = state.after_cancel()
         return rules.is_cancelled(state)

@@ -19,5 +19,4 @@ class ErrorLimit(StateGuard[NoSettings]):
     reason = "error_limit"
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the tools keep failing."""
         return rules.keeps_failing(state)

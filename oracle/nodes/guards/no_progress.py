@@ -19,5 +19,4 @@ class NoProgress(StateGuard[NoSettings]):
     reason = "no_progress"
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the latest actions repeat themselves."""
         return rules.is_repeating_itself(state)

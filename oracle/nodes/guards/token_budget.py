@@ -19,5 +19,4 @@ class TokenBudget(StateGuard[NoSettings]):
     reason = "token_budget"
 
     def holds(self, state: AgentState) -> bool:
-        """Whether the tokens are used up."""
         return rules.tokens_are_used_up(state)
