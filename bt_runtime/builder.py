@@ -23,13 +23,7 @@ DEEPEST_TREE = 200
 
 @dataclass(frozen=True, slots=True)
 class LiveTree:
-    """The nodes of one run; `bt_runtime.run` runs it, once.
-
-    Args:
-        definition: what it was built from.
-        root: the topmost node.
-        context: what the nodes share.
-    """
+    """The nodes of one run; `bt_runtime.run` runs it, once."""
 
     definition: TreeDefinition
     root: Node[Any]

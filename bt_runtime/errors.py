@@ -48,13 +48,7 @@ class TreeFileError(TreeError):
 
 
 class TreeNotFoundError(TreeError):
-    """No file declares a tree of that name.
-
-    Args:
-        name: the name that was requested.
-        known: the names that exist.
-        folders: the folders that were searched, in order.
-    """
+    """No file declares a tree of that name."""
 
     def __init__(self, name: str, known: Iterable[str] = (), folders: Sequence[Path] = ()) -> None:
         self.name = name
@@ -120,11 +114,7 @@ class HotLoopError(RunError):
 
 
 class StalledError(RunError):
-    """Nodes are RUNNING and nothing will ever wake them.
-
-    Args:
-        paths: the waiting nodes.
-    """
+    """Nodes are RUNNING and nothing will ever wake them."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths: tuple[str, ...] = tuple(paths)

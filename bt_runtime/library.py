@@ -33,12 +33,7 @@ class CheckedFile:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The result of a check.
-
-    Args:
-        files: in the order of the check.
-        sources: the text of each file by its name.
-    """
+    """The result of a check."""
 
     files: tuple[CheckedFile, ...]
     sources: Mapping[str, str]
@@ -98,10 +93,6 @@ class TreeLibrary:
     def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
         """A tree with its subtrees included, ready to be built.
 
-        Args:
-            name: of the tree.
-            arguments: values for its parameters, if it has any.
-
         Raises:
             TreeNotFoundError: there is no such tree.
             TreeFileError: it, or a tree that it includes, has mistakes, or needs arguments.
@@ -160,12 +151,7 @@ class TreeLibrary:
     def load_source(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition:
-        """A tree from any source, with the subtrees of the library.
-
-        Args:
-            source: file, text, and the name that it must declare.
-            arguments: values for its parameters, if it has any.
-            samples: use sample values for parameters without a default.
+        """A tree from any source, with the subtrees of the library; `samples` fills parameters without a default.
 
         Raises:
             TreeFileError: with every mistake.
@@ -193,11 +179,6 @@ class TreeLibrary:
 
 def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefinition:
     """Read one tree that stands alone.
-
-    Args:
-        text: the file's text, or its bytes in UTF-8.
-        file: its name in messages.
-        registry: the kinds and keys that exist.
 
     Raises:
         TreeFileError: with every mistake of the file.

@@ -114,11 +114,7 @@ def describe(error: BaseException) -> str:
 
 
 class Recording:
-    """Keeps the tick records of one run in memory.
-
-    Args:
-        paths: node paths by index.
-    """
+    """Keeps the tick records of one run in memory; `paths` are those of the nodes, by index."""
 
     def __init__(self, paths: tuple[str, ...] = ()) -> None:
         self.paths = paths

@@ -27,11 +27,7 @@ class _Loaded:
 
 
 class ReloadingTrees:
-    """A library's trees, cached until their files change.
-
-    Args:
-        library: finds and reads them.
-    """
+    """A library's trees, cached until their files change."""
 
     def __init__(self, library: TreeLibrary) -> None:
         self.library = library

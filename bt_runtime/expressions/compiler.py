@@ -58,12 +58,7 @@ _HINTS = {"BitAnd": "write 'and'", "BitOr": "write 'or'", "Invert": "write 'not'
 
 
 class Compiler:
-    """Compiles the parts of one expression.
-
-    Args:
-        text: the whole expression, for columns.
-        names: the names that may be used.
-    """
+    """Compiles the parts of one expression."""
 
     def __init__(self, text: str, names: Collection[str]) -> None:
         self._text = text

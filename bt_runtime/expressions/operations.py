@@ -27,10 +27,6 @@ class OperandError(Exception):
 def bounded_number(value: float, done: str) -> float:
     """The number, if JSON readers accept it: at most 64 bits, finite.
 
-    Args:
-        value: the result.
-        done: the operation, for the message.
-
     Raises:
         OperandError: it is too large, or not a real number.
     """

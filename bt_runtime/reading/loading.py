@@ -38,12 +38,7 @@ Find = Callable[[str], Source]
 
 
 class Loading:
-    """Loads one tree; used once.
-
-    Args:
-        registry: the kinds and keys that exist.
-        find: finds the subtrees.
-    """
+    """Loads one tree; used once."""
 
     def __init__(self, registry: Registry, find: Find) -> None:
         self.mistakes: list[Mistake] = []
@@ -62,11 +57,6 @@ class Loading:
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition | None:
         """Read a tree and everything that it includes.
-
-        Args:
-            source: the topmost tree.
-            arguments: values for its parameters.
-            samples: use sample values for parameters without an argument.
 
         Returns:
             The tree; `None` if there are mistakes, or if a sample value does not fit.

@@ -79,18 +79,7 @@ class _Siblings:
 
 
 class NodeReader:
-    """Reads the nodes of one file.
-
-    Args:
-        header: the header of the file.
-        registry: the kinds that exist.
-        arguments: the values of the file's parameters.
-        samples: the names of arguments that are sample values.
-        written: the arguments as written in the including file.
-        include: reads another tree.
-        budget: shared by all files of a tree.
-        mistakes: collects the mistakes.
-    """
+    """Reads the nodes of one file; `written` are its arguments as the including file has them."""
 
     def __init__(
         self,
@@ -120,11 +109,6 @@ class NodeReader:
         """The definition of a file's root; `None` if it cannot be read.
 
         If there are mistakes, or `broken` is set, it may lack nodes and settings.
-
-        Args:
-            node: the root as written.
-            path: of the node that includes it; empty for the topmost tree.
-            depth: how many nodes are above it.
         """
         return self._node(node, _Siblings(path), depth)
 

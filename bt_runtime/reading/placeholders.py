@@ -48,14 +48,7 @@ def placeholder_in(text: str) -> Placeholder | None:
 
 
 class Filler:
-    """Fills the placeholders in the settings of one node.
-
-    Args:
-        arguments: values by parameter name.
-        samples: the parameters with sample values.
-        mistakes: collects the mistakes.
-        path: the path of the node, for mistakes.
-    """
+    """Fills the placeholders in the settings of one node."""
 
     def __init__(
         self, arguments: Mapping[str, Value], *, samples: frozenset[str], mistakes: list[Mistake], path: str

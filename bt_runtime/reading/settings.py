@@ -57,14 +57,6 @@ def read_settings(
 ) -> NodeSettings | None:
     """Validate settings as written.
 
-    Args:
-        kind: the node's kind.
-        entries: its settings as written, without children and name.
-        filler: inserts arguments for `${name}`.
-        place: the place of the node, for missing settings.
-        path: the path of the node.
-        mistakes: collects the mistakes.
-
     Returns:
         The settings; `None` if there are mistakes.
     """

@@ -34,14 +34,7 @@ class UseScope:
 
 
 class UseChecker:
-    """Checks what one node refers to.
-
-    Args:
-        scope: the scope of its file.
-        entries: its settings as written.
-        place: the place of the node.
-        path: the path of the node.
-    """
+    """Checks what one node refers to."""
 
     def __init__(self, scope: UseScope, entries: Mapping[str, Entry], *, place: Place, path: str) -> None:
         self._scope = scope

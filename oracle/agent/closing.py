@@ -111,11 +111,7 @@ def _answered_nothing(run: AgentRun) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Ends queries.
-
-    Args:
-        conversations: where the exchange is kept.
-    """
+    """Ends queries, and keeps the exchange of each in its conversation."""
 
     conversations: Conversations
 

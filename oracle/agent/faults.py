@@ -4,12 +4,7 @@ from oracle.models.protocol import ModelFault
 
 
 def control_failed(tree: str, problem: str) -> ModelFault:
-    """The tree or decision tree that controls a query broke, or ended without a reason.
-
-    Args:
-        tree: its name.
-        problem: what went wrong in it, with the place; for operators.
-    """
+    """The tree or decision tree that controls a query broke, or ended without a reason."""
     return ModelFault(
         "tree_failed",
         "The control of this query failed. Please ask again; if it fails again, tell the operator of this service.",

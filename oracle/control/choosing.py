@@ -21,12 +21,7 @@ Chosen = TreeDefinition | DecisionTree
 
 
 class UnknownTreeError(UserError, ValueError):
-    """No tree of that name exists, or a question may not name it; the message lists the names.
-
-    Args:
-        message: what would be right.
-        name: as it was given.
-    """
+    """No tree of that name exists, or a question may not name it; the message lists the names."""
 
     def __init__(self, message: str, *, name: str) -> None:
         super().__init__(message)

@@ -36,11 +36,7 @@ Role = Literal["turn", "tools", "closing", "other"]
 
 
 class Floor:
-    """Cancel, deadline and limits of one query.
-
-    Args:
-        run: the query.
-    """
+    """Cancel, deadline and limits of one query."""
 
     def __init__(self, run: AgentRun) -> None:
         self._run = run
@@ -84,12 +80,7 @@ class Floor:
 
 
 class TreeFloor(Floor):
-    """The floor below a tree: the supervisor of its run.
-
-    Args:
-        run: the query.
-        board: the tree's blackboard.
-    """
+    """The floor below a tree: the supervisor of its run."""
 
     def __init__(self, run: AgentRun, board: Blackboard) -> None:
         super().__init__(run)

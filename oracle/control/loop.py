@@ -27,13 +27,7 @@ T = TypeVar("T")
 
 
 class LoopControl:
-    """Drives one query by a decision tree in Python.
-
-    Args:
-        run: the query.
-        decisions: the decision tree.
-        journal: keeps the outcomes of turns and tools.
-    """
+    """Drives one query by a decision tree in Python."""
 
     def __init__(self, run: AgentRun, decisions: DecisionTree, *, journal: Journal) -> None:
         self._run = run

@@ -28,16 +28,7 @@ class _NodeErrors:
 
 
 class TreeControl:
-    """Drives one query by a tree.
-
-    Args:
-        run: the query.
-        definition: the checked tree.
-        closing: ends the query.
-        asked_at: when the question came, ISO 8601 in UTC.
-        journal: keeps the outcomes of requests.
-        observers: get the tick records.
-    """
+    """Drives one query by a tree."""
 
     def __init__(
         self,

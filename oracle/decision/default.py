@@ -12,11 +12,7 @@ from oracle.decision.state import AgentState
 
 @decision_tree("default")
 class DefaultDecisionTree:
-    """Continues until one of the termination rules holds (012 FR-013).
-
-    Args:
-        config: the limits; the defaults if left out.
-    """
+    """Continues until one of the termination rules holds (012 FR-013)."""
 
     def __init__(self, config: AgentConfig | None = None) -> None:
         self._config = config or AgentConfig()

@@ -24,14 +24,7 @@ class HostError(TreeAuthorError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class AgentHost:
-    """The host of one run.
-
-    Args:
-        agent: the query.
-        closing: ends it.
-        asked_at: when the question came, ISO 8601 in UTC.
-        calls: numbers the tool calls that the tree itself makes.
-    """
+    """The host of one run; `calls` numbers the tool calls that the tree itself makes."""
 
     agent: AgentRun
     closing: Closing
