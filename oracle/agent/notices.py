@@ -127,7 +127,7 @@ def error_sentence(error: str) -> str:
     """The closing sentence of a query that failed.
 
     Args:
-        error: what the user was told; may be empty.
+        error: the message that the user got; may be empty.
     """
     return f"Stopped: {quoted(error).rstrip('.') or 'an internal error'}."
 

@@ -62,7 +62,7 @@ class AgentRun:
         classification: of the question; `None` until it is made.
         offered: names of the tools that the model may call.
         prompt: the system prompt; `None` until it is composed.
-        notes: what the model is told with its next turn.
+        notes: for the model, sent with its next turn.
     """
 
     query: Query
@@ -90,7 +90,7 @@ class AgentRun:
 
     @property
     def fault(self) -> ModelFault | None:
-        """What the user is told if the query ends as an error."""
+        """What the user reads about if the query ends as an error."""
         return self.ending.fault or self.turn.fault
 
     def stop(self, reason: TerminationReason) -> None:

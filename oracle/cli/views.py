@@ -1,6 +1,7 @@
 """Views of a query: JSON lines, plain text, and what they share with the view for a terminal (`terminal`)."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ _LINE_BREAKS = {char.encode(): char.encode("unicode_escape").replace(b"\\x", b"\
 """Characters that JSON allows in a text, and at which readers of lines break."""
 
 
-class View:
+class View(ABC):
     """Shows a query, chunk by chunk; `answer` is what they add up to."""
 
     def __init__(self) -> None:
@@ -34,8 +35,9 @@ class View:
     def give_up(self) -> None:
         """Restore the terminal without waiting, because the process may end at any moment."""
 
+    @abstractmethod
     def _show(self, chunk: Chunk) -> None:
-        raise NotImplementedError
+        """Write the chunk."""
 
 
 class JsonView(View):

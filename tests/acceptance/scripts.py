@@ -70,7 +70,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def text_of_request(body: Mapping[str, Any]) -> str:
-    """All that the model is told in a request, tools apart."""
+    """All text of a request, without the tools."""
     system = "\n".join(block["text"] for block in body.get("system", ()))
     return "\n".join([system, *(text_of(message) for message in body["messages"])])
 

@@ -98,7 +98,7 @@ async def test_a_tree_is_run_once():
 async def test_nodes_that_nothing_will_wake_end_the_run_with_an_error_that_names_them():
     @node("forgetful", waits=True)
     class Forgetful(Node[NoSettings]):
-        """RUNNING, for ever."""
+        """Always RUNNING."""
 
         def update(self):
             return Status.RUNNING

@@ -71,7 +71,7 @@ async def test_a_client_that_comes_and_goes_gets_every_chunk_once(server: Server
             for _ in range(chance.randrange(1, 15)):
                 if await stream.next() is None:
                     break
-            stream.close()  # in the middle, maybe with chunks on their way
+            stream.close()  # in the middle, possibly with chunks in flight
             await stream.read_all()
             if stream.chunks is not chunks:
                 ids += stream.ids
@@ -95,7 +95,7 @@ async def test_a_dead_connection_neither_ends_the_run_nor_keeps_its_owner_from_i
     async with timeout(GUARD_S), Proxy(url.hostname or "", url.port or 0) as proxy:
         far = await Stream(f"http://127.0.0.1:{proxy.port}").ask(question("f1"))
         await far.until("content", count=2)
-        proxy.stall()  # no word comes through, and nobody is told that the connection is dead
+        proxy.stall()  # nothing gets through, and neither side learns that the connection is dead
         seen = len(far.chunks)
         near = await (await Stream(server.address).resume(far.run_id, after=seen)).read_all()
         assert near.ids == list(range(seen + 1, seen + 1 + len(near.ids)))

@@ -1,4 +1,4 @@
-"""A database that cannot be written for a while: nothing is lost, nothing is told before it is durable, all goes on."""
+"""A database that cannot be written for a while: nothing is lost, nothing is sent before it is durable, and all runs continue."""
 
 import resource
 import sqlite3
@@ -88,7 +88,7 @@ async def test_a_lock_of_another_process_delays_and_loses_nothing(
         with locked(folder / "data" / "oracle.db"):
             held = [len(stream.chunks) for stream in streams]
             await provider.wait_for(lambda it: it.speaking["l1"] == it.speaking["l2"] == 0)
-            # The turn is over at the provider. Nothing is told that is not durable, and the tree does not go on.
+            # The turn is over at the provider. Only what is durable is sent, and the tree does not continue.
             assert all(provider.asked[tag, 2] == 0 for tag in ("l1", "l2"))
         assert all(len(stream.chunks) >= before for stream, before in zip(streams, held, strict=True))
         await ended_whole(server, streams)
@@ -161,7 +161,7 @@ async def test_after_a_minute_without_a_store_queries_are_refused_and_nothing_is
         refused = await _refusals(server, 3)
         assert all(status == 503 and "retry-after" in headers for status, headers in refused), refused
         memory = server.rss_bytes
-        for stream in streams:  # nobody waits for ever
+        for stream in streams:  # no stream waits without end
             await stream.read_all()
         assert server.rss_bytes - memory < 20_000_000
         mend()

@@ -9,7 +9,7 @@ EXACT = Retry(first_s=1.0, longest_s=8.0, chance=lambda: 0.0)
 
 
 class Work:
-    """Fails as often as it is told to, and notes when it was called."""
+    """Fails a given number of times, and records when it was called."""
 
     def __init__(self, clock: FakeClock, *failures: Exception):
         self.clock = clock

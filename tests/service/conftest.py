@@ -80,7 +80,7 @@ def operator(guarded_server: Server, connect: Connect) -> Client:
 
 @pytest.fixture
 def stranger(guarded_server: Server, connect: Connect) -> Client:
-    """Somebody without a token."""
+    """A caller without a token."""
     return connect(guarded_server)
 
 

@@ -121,7 +121,7 @@ async def test_a_good_jwt_is_the_user_of_its_sub(stranger: Client, guarded_desk:
     assert response.status_code == 200
     other = jwt.encode({"sub": "Alice"}, JWT_SECRET, algorithm="HS256")
     response = await stranger.http.get(f"/api/oracle/runs/{heard.run_id}", headers={"Authorization": f"Bearer {other}"})
-    assert response.status_code == 404  # users are told apart to the letter
+    assert response.status_code == 404  # user names are compared exactly
 
 
 async def test_only_a_whole_token_in_the_header_counts(stranger: Client) -> None:

@@ -105,7 +105,7 @@ async def test_users_list_their_own_runs(alice: Client, bob: Client, guarded_des
     assert of_bob.run_id in names
     assert of_alice.run_id not in names
     assert "xyzzy" not in listed.text
-    # Where another's run stands in time is told by none of the answers.
+    # No answer reveals the time of another user's run.
     foreign = await bob.http.get("/api/runs", params={"before": of_alice.run_id})
     unknown = await bob.http.get("/api/runs", params={"before": uuid4().hex})
     assert shape(foreign, of_alice.run_id)[0] == shape(unknown)[0]

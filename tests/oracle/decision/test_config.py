@@ -1,4 +1,4 @@
-"""`AgentConfig`: names, defaults, bounds, and how wrong values are told (012 FR-001, FR-003; decisions 2, 3)."""
+"""`AgentConfig`: names, defaults, bounds, and how wrong values are reported (012 FR-001, FR-003; decisions 2, 3)."""
 
 from typing import Any
 

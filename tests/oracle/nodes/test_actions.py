@@ -296,7 +296,7 @@ async def test_a_tool_of_the_tree_is_cancelled_with_the_query() -> None:
     assert answered.results[0].is_error
 
 
-# --- mistakes are told before anything runs
+# --- mistakes are reported before anything runs
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is wrong with a body is told in bounded work and size, however much is wrong."""
+"""Errors in a body are reported in bounded time and size, however many there are."""
 
 import pytest
 from pydantic import ValidationError

@@ -10,7 +10,7 @@ _COMMIT = b"COMMIT\x00"
 
 
 class Proxy:
-    """Passes bytes on, until it is told not to."""
+    """Forwards bytes until it is stopped."""
 
     def __init__(self, host: str, port: int) -> None:
         self._server = (host, port)

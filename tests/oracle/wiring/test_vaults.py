@@ -60,7 +60,7 @@ def test_a_user_has_the_same_tools_again_and_only_so_many_are_kept():
     assert tools.of("anna") is first
     for user in ("bob", "cleo", "dora"):
         tools.of(user)
-    assert tools.of("anna") is first  # somebody works with them still
+    assert tools.of("anna") is first  # they are still in use
     assert made == ["anna", "bob", "cleo", "dora"]
     del first
     for user in ("eve", "finn"):
