@@ -60,11 +60,6 @@ def equal(left: Value, right: Value) -> bool:
     return bool(left == right)
 
 
-def unequal(left: Value, right: Value) -> bool:
-    """The opposite of `equal`."""
-    return not equal(left, right)
-
-
 def _ordering(symbol: str, compare: Callable[[Value, Value], bool]) -> Callable[[Value, Value], bool]:
     def run(left: Value, right: Value) -> bool:
         if type(left) in _NUMBERS and type(right) in _NUMBERS:
@@ -91,32 +86,17 @@ def contained(item: Value, container: Value) -> bool:
     raise OperandError(message, _null_hint(container))
 
 
-def not_contained(item: Value, container: Value) -> bool:
-    """The opposite of `contained`."""
-    return not contained(item, container)
-
-
-def same(left: Value, right: Value) -> bool:
-    """`left is right` where the right side is null, true or false."""
-    return left is right
-
-
-def not_same(left: Value, right: Value) -> bool:
-    """The opposite of `same`."""
-    return left is not right
-
-
 COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
     "Eq": equal,
-    "NotEq": unequal,
+    "NotEq": lambda left, right: not equal(left, right),
     "Lt": _ordering("<", operator.lt),
     "LtE": _ordering("<=", operator.le),
     "Gt": _ordering(">", operator.gt),
     "GtE": _ordering(">=", operator.ge),
     "In": contained,
-    "NotIn": not_contained,
-    "Is": same,
-    "IsNot": not_same,
+    "NotIn": lambda item, container: not contained(item, container),
+    "Is": operator.is_,
+    "IsNot": operator.is_not,
 }
 
 # --- arithmetic
@@ -218,22 +198,10 @@ def _extreme(call: str, choose: Callable[[Sequence[Value]], Value]) -> Callable[
     return run
 
 
-def _any(values: Value) -> bool:
-    return any(_one_of(values, (list, tuple), "any", "a list"))
-
-
-def _all(values: Value) -> bool:
-    return all(_one_of(values, (list, tuple), "all", "a list"))
-
-
 def _number(value: Value, call: str) -> Value:
     if not is_number(value):
         raise OperandError(f"{call} takes a number, not {brief(value)}", _null_hint(value))
     return bounded_number(value, brief(value))
-
-
-def _abs(value: Value) -> Value:
-    return abs(_number(value, "abs"))
 
 
 def _round(value: Value, digits: Value = 0) -> Value:
@@ -243,21 +211,9 @@ def _round(value: Value, digits: Value = 0) -> Value:
     return bounded_number(round(number, digits) if digits else round(number), f"round({brief(value)})")
 
 
-def _lower(text: Value) -> str:
-    return str(_one_of(text, str, "lower", "a text").lower())
-
-
-def _upper(text: Value) -> str:
-    return str(_one_of(text, str, "upper", "a text").upper())
-
-
 def _startswith(text: Value, prefix: Value) -> bool:
     checked = _one_of(text, str, "startswith", "two texts")
     return bool(checked.startswith(_one_of(prefix, str, "startswith", "two texts")))
-
-
-def _contains(container: Value, part: Value) -> bool:
-    return contained(part, container)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,12 +230,14 @@ FUNCTIONS: Mapping[str, Function] = {
     "len": Function("len(value)", 1, 1, _len),
     "min": Function("min(list) or min(a, b, …)", 1, 20, _extreme("min", min)),
     "max": Function("max(list) or max(a, b, …)", 1, 20, _extreme("max", max)),
-    "any": Function("any(list)", 1, 1, _any),
-    "all": Function("all(list)", 1, 1, _all),
-    "abs": Function("abs(number)", 1, 1, _abs),
+    "any": Function("any(list)", 1, 1, lambda values: any(_one_of(values, (list, tuple), "any", "a list"))),
+    "all": Function("all(list)", 1, 1, lambda values: all(_one_of(values, (list, tuple), "all", "a list"))),
+    "abs": Function("abs(number)", 1, 1, lambda value: abs(_number(value, "abs"))),
     "round": Function("round(number) or round(number, digits)", 1, 2, _round),
-    "lower": Function("lower(text)", 1, 1, _lower),
-    "upper": Function("upper(text)", 1, 1, _upper),
+    "lower": Function("lower(text)", 1, 1, lambda text: _one_of(text, str, "lower", "a text").lower()),
+    "upper": Function("upper(text)", 1, 1, lambda text: _one_of(text, str, "upper", "a text").upper()),
     "startswith": Function("startswith(text, prefix)", 2, 2, _startswith),
-    "contains": Function("contains(text, part) or contains(list, item)", 2, 2, _contains),
+    "contains": Function(
+        "contains(text, part) or contains(list, item)", 2, 2, lambda container, part: contained(part, container)
+    ),
 }

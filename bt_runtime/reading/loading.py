@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
-from bt_runtime.kind import Key, Value, has_type, in_words
+from bt_runtime.kind import Key, TreeUse, Value, has_type, in_words
 from bt_runtime.reading.header import Header, read_header
-from bt_runtime.reading.nodes import Budget, Inclusion, NodeReader
+from bt_runtime.reading.nodes import Budget, NodeReader
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
@@ -143,26 +143,26 @@ class Loading:
             self._broken = self._broken or reader.broken
             self._stack.pop()
 
-    def _include(self, inclusion: Inclusion) -> NodeDefinition | None:
-        name = inclusion.tree
+    def _include(
+        self, use: TreeUse, written: Mapping[str, Entry], place: Place, path: str, depth: int
+    ) -> NodeDefinition | None:
+        name = use.tree
         if name in self._stack:
             cycle = " -> ".join([*self._stack[self._stack.index(name) :], name])
-            self._refuse(inclusion, f"the tree {name!r} includes itself: {cycle}", "a loop repeats nodes without that")
+            message = f"the tree {name!r} includes itself: {cycle}"
+            self.mistakes.append(Mistake(place, message, "a loop repeats nodes without that", path))
             return None
         if len(self._stack) > DEEPEST_INCLUSION:
-            self._refuse(inclusion, f"subtrees are nested more than {DEEPEST_INCLUSION} deep")
+            message = f"subtrees are nested more than {DEEPEST_INCLUSION} deep"
+            self.mistakes.append(Mistake(place, message, None, path))
             return None
-        header = self._included_header(inclusion)
+        header = self._included_header(name, place, path)
         if header is None:
             return None
-        arguments = self._bind(header, inclusion.arguments, inclusion.written, inclusion.place)
-        return self._root(header, arguments, frozenset(), inclusion.written, path=inclusion.path, depth=inclusion.depth)
+        arguments = self._bind(header, use.arguments, written, place)
+        return self._root(header, arguments, frozenset(), written, path=path, depth=depth)
 
-    def _refuse(self, inclusion: Inclusion, message: str, hint: str | None = None) -> None:
-        self.mistakes.append(Mistake(inclusion.place, message, hint, inclusion.path))
-
-    def _included_header(self, inclusion: Inclusion) -> Header | None:
-        name = inclusion.tree
+    def _included_header(self, name: str, place: Place, path: str) -> Header | None:
         if name not in self._headers:
             self._headers[name] = None
             try:
@@ -171,7 +171,7 @@ class Loading:
                 self.mistakes += error.mistakes
             except TreeNotFoundError as error:
                 del self._headers[name]
-                self._refuse(inclusion, f"there is no tree {brief(name)}", error.hint)
+                self.mistakes.append(Mistake(place, f"there is no tree {brief(name)}", error.hint, path))
                 return None
         return self._headers[name]
 

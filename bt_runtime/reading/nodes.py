@@ -6,7 +6,7 @@ whose kind is misspelt, so that all mistakes of a file are reported together.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import get_origin
 
@@ -28,29 +28,9 @@ _NAME = re.compile(rf"[^/#]{{1,{LONGEST_NAME}}}")
 _NODE_HINT = "a node is a kind, alone or with its settings: 'finish', or 'condition: \"turn > 3\"'"
 
 
-@dataclass(frozen=True, slots=True)
-class Inclusion:
-    """A node that includes another tree.
-
-    Args:
-        tree: the other tree's name.
-        arguments: values for its parameters.
-        path: the including node's.
-        place: where the tree is named.
-        written: the arguments as written in the file.
-        depth: how many nodes are above the other tree's root.
-    """
-
-    tree: str
-    arguments: Mapping[str, Value]
-    path: str
-    place: Place
-    written: Mapping[str, Entry]
-    depth: int
-
-
-Include = Callable[[Inclusion], NodeDefinition | None]
-"""Reads another tree; `None` if it has mistakes, which are reported then."""
+Include = Callable[[TreeUse, Mapping[str, Entry], Place, str, int], NodeDefinition | None]
+"""Reads another tree, given its arguments as written, where it is named, the path of the node that includes it, and how
+many nodes are above its root; `None` if it has mistakes, which are reported then."""
 
 
 @dataclass(slots=True)
@@ -278,7 +258,9 @@ class NodeReader:
                 # The tree or action and its arguments are known only in an including tree.
                 self.broken = self.broken or isinstance(use, TreeUse)
             elif isinstance(use, TreeUse):
-                root = self._include(_inclusion(use, entries, place=place, path=path, depth=depth))
+                _, named = locate(entries, use.at)
+                at, written = named.place if named else place, _named_in(entries, use.arguments)
+                root = self._include(use, written, at, path, depth + 1)
                 included = {"root": (root,)} if root is not None else {}
             else:
                 self._mistakes += checker.certain(use)
@@ -300,20 +282,7 @@ def _takes_mapping(kind: Kind, setting: str | None) -> bool:
     return False
 
 
-def _inclusion(use: TreeUse, entries: Mapping[str, Entry], *, place: Place, path: str, depth: int) -> Inclusion:
-    _, named = locate(entries, use.at)
-    written = {
-        key: entry
-        for setting in entries.values()
-        if isinstance(setting.node.data, dict)
-        for key, entry in setting.node.data.items()
-        if key in use.arguments
-    }
-    return Inclusion(
-        tree=use.tree,
-        arguments=use.arguments,
-        path=path,
-        place=named.place if named else place,
-        written=written,
-        depth=depth + 1,
-    )
+def _named_in(entries: Mapping[str, Entry], names: Collection[str]) -> dict[str, Entry]:
+    """The entries of those names in the mappings among the settings."""
+    mappings = [setting.node.data for setting in entries.values() if isinstance(setting.node.data, dict)]
+    return {key: entry for mapping in mappings for key, entry in mapping.items() if key in names}

@@ -11,7 +11,6 @@ Rules:
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from bt_runtime.kind import Value
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
@@ -22,29 +21,9 @@ _ANY = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 _MOST_CHARACTERS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Placeholder:
-    """The first `${name}` of a text.
-
-    Args:
-        name: of the parameter.
-        text: as written.
-        column: where it begins, from 1.
-        is_whole: the text consists of it.
-    """
-
-    name: str
-    text: str
-    column: int
-    is_whole: bool
-
-
-def placeholder_in(text: str) -> Placeholder | None:
-    """The first placeholder of a text as written in the file; `None` if there is none."""
-    for match in _ANY.finditer(text):
-        if match[1] is not None:
-            return Placeholder(match[1], match[0], match.start() + 1, match[0] == text)
-    return None
+def placeholder_in(text: str) -> re.Match[str] | None:
+    """The first `${name}` of a text as written in the file, with the name as its group; `None` if there is none."""
+    return next((match for match in _ANY.finditer(text) if match[1] is not None), None)
 
 
 class Filler:

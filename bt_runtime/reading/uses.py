@@ -1,5 +1,6 @@
 """Checks what the settings of a node refer to: expressions, blackboard keys, actions of the host."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -42,9 +43,18 @@ class UseChecker:
         self._place = place
         self._path = path
 
-    def certain(self, use: LeafUse) -> Iterable[Mistake]:
-        """Mistakes that do not depend on the values of parameters."""
-        return self._placeholder_mistakes(use) if isinstance(use, ExpressionUse) else ()
+    def certain(self, use: LeafUse) -> Iterator[Mistake]:
+        """Mistakes that do not depend on the values of parameters.
+
+        That is a placeholder inside the text of an expression, whose meaning would depend on the argument.
+        """
+        node, found = self._placeholder_of(use)
+        if node is None or found is None or found[0] == found.string or not isinstance(use, ExpressionUse):
+            return
+        at = self._column_of(found.string, node, found.start() + 1)
+        message = f"an expression takes a parameter by its name, not as {found[0]!r} in its text"
+        hint = f"write {found[1]}, outside of quotes; texts are joined by '+': 'Remember: ' + {found[1]}"
+        yield Mistake(at, message, hint, self._path)
 
     def mistakes(self, use: LeafUse) -> Iterable[Mistake]:
         """All other mistakes; a real argument may remove those at the place of a sample value."""
@@ -52,26 +62,19 @@ class UseChecker:
             return self._expression_mistakes(use)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
 
-    def _placeholder_mistakes(self, use: ExpressionUse) -> Iterator[Mistake]:
-        """A placeholder inside the text of an expression, whose meaning would depend on the argument."""
+    def _placeholder_of(self, use: LeafUse) -> tuple[YamlNode | None, re.Match[str] | None]:
+        """What a setting is as written, and the first placeholder in it."""
         _, node = locate(self._entries, use.at)
-        found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
-        if node is None or found is None or found.is_whole:
-            return
-        at = self._column_of(str(node.data), node, found.column)
-        message = f"an expression takes a parameter by its name, not as {found.text!r} in its text"
-        hint = f"write {found.name}, outside of quotes; texts are joined by '+': 'Remember: ' + {found.name}"
-        yield Mistake(at, message, hint, self._path)
+        return node, placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
 
     def _expression_mistakes(self, use: ExpressionUse) -> list[Mistake]:
-        _, node = locate(self._entries, use.at)
-        found = placeholder_in(node.data) if node is not None and isinstance(node.data, str) else None
-        if found is not None and not found.is_whole:
+        node, found = self._placeholder_of(use)
+        if found is not None and found[0] != found.string:
             return []  # reported by `certain`
         try:
             compile_expression(use.text, names=self._scope.names)
         except ExpressionError as error:
-            argument = self._scope.written.get(found.name) if found is not None else None
+            argument = self._scope.written.get(found[1]) if found is not None else None
             if argument is not None and node is not None:
                 hint = error.hint or f"it is used as an expression at {node.place}"
                 return [Mistake(argument.node.place, error.message, hint, self._path)]
