@@ -1,7 +1,9 @@
 """No-progress detection: the labelled traces, traces of our own, and what must not matter."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -110,6 +112,14 @@ def test_a_repetition_tells_its_kind_and_how_often(trace, kind, period, times, s
     assert len(found.cycle) == period
 
 
+@pytest.mark.parametrize(
+    ("turns", "stuck"), [((2, 2, 2), False), ((1, 2, 2), True), ((1, 2, 3), True), ((None, 2, 2), True)]
+)
+def test_one_error_for_other_arguments_counts_only_over_several_turns(turns, stuck):
+    trace = [{**call("a", {"q": n}, "down", failed=True), "turn": turn} for n, turn in enumerate(turns)]
+    assert detect_no_progress(trace) is stuck
+
+
 def test_a_signature_reads_like_a_call():
     assert action_signature("search_code", {"query": "auth"}) == 'search_code({"query": "auth"})'
     assert action_signature("search_code", '{"query":"auth"}') == 'search_code({"query": "auth"})'
@@ -142,6 +152,11 @@ def test_a_signature_is_bounded_and_can_be_encoded():
         (({"a": (1, 2)}), '{"a":[1,2]}'),
         ({1: "x", "a": 1.0}, '{"1":"x","a":1}'),
         ([{"b": {2: None, "a": (1.5,)}}], '[{"b":{"2":null,"a":[1.5]}}]'),
+        ({"a": b"x"}, '{"a":"bytes b\'x\'"}'),
+        ({"a": {"y", "x"}}, '{"a":["x","y"]}'),
+        ({"a": range(2)}, '{"a":[0,1]}'),
+        ({"a": MappingProxyType({"b": 1})}, '{"a":{"b":1}}'),
+        ({"a": Decimal("1.50")}, '{"a":"Decimal 1.50"}'),
     ],
 )
 def test_arguments_have_one_canonical_text(arguments, canonical):

@@ -69,6 +69,18 @@ def test_012_sc_002_only_what_the_user_has_set_is_beyond_a_decision_trees_say(re
     assert (rules.exceeded(replace(STATE, **HOLDING[reason])) == reason) == (reason in beyond)
 
 
+@pytest.mark.parametrize("reason", [name for name in ORDER if name != "completed"])
+def test_a_reason_with_a_rule_is_supported_only_where_its_rule_holds(reason: str) -> None:
+    others = [state for name, state in HOLDING.items() if name != reason]
+    assert rules.is_true(reason, replace(STATE, **HOLDING[reason]))
+    assert not any(rules.is_true(reason, replace(STATE, **state)) for state in others)
+
+
+@pytest.mark.parametrize("reason", ["completed", "stuck", "error"])
+def test_a_reason_without_a_rule_is_always_supported(reason: str) -> None:
+    assert rules.is_true(reason, STATE)
+
+
 def due_at(limit: int, percent: int) -> int | None:
     """When the iteration warning is due, counted up turn by turn in whole numbers."""
     if limit == 1:

@@ -89,6 +89,7 @@ def test_decision_01_the_effective_limit_is_the_lower_one_and_at_least_1(
 def test_the_effective_time_is_the_shorter_one() -> None:
     assert STATE.time_limit_s == 120
     assert replace(STATE, max_seconds=2.5).time_limit_s == 2.5
+    assert STATE.with_time_limit(2.5) == replace(STATE, max_seconds=2.5)
     assert replace(STATE, max_seconds=900).time_limit_s == 120
 
 
@@ -97,6 +98,27 @@ def test_a_finished_turn_counts_and_a_broken_one_only_costs() -> None:
     state = state.after_broken_turn(tokens=5, estimated=True)
     assert (state.turn, state.tokens_used, state.tokens_estimated, state.signals) == (1, 15, True, ("need_turn",))
     assert STATE.turn == 0
+
+
+def test_broken_turns_are_counted_until_a_turn_finishes() -> None:
+    state = STATE.after_broken_turn(tokens=1, estimated=False)
+    assert state.broken_turns == 1
+    state = state.after_broken_turn(tokens=1, estimated=False)
+    assert state.broken_turns == 2
+    assert state.after_turn(tokens=1, estimated=False, answered=True).broken_turns == 0
+    assert state.after_side_turn(tokens=1, estimated=False, budget_cut=False).broken_turns == 0
+
+
+def test_a_turn_is_neither_empty_nor_truncated_unless_stated() -> None:
+    state = STATE.after_turn(tokens=10, estimated=False, answered=False)
+    assert (state.empty_turns, state.budget_cut) == (0, False)
+
+
+def test_empty_turns_are_counted_until_one_brings_something() -> None:
+    empty = {"tokens": 10, "estimated": False, "answered": False, "empty": True}
+    state = STATE.after_turn(**empty).after_turn(**empty)
+    assert state.empty_turns == 2
+    assert state.after_turn(**empty | {"empty": False}).empty_turns == 0
 
 
 def test_a_turn_beside_the_answer_is_paid_for_and_changes_nothing_else() -> None:
