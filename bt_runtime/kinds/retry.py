@@ -1,5 +1,7 @@
 """The `retry` kind."""
 
+from math import inf
+
 from pydantic import Field
 
 from bt_runtime.kind import NodeSettings
@@ -41,19 +43,16 @@ class Retry(Decorator[RetrySettings]):
 
     _failures = 0
     _pause_s = 0.0
-    _resume_at_s: float | None = None
+    _resume_at_s = -inf
 
     def initialise(self) -> None:
         self._failures = 0
         self._pause_s = self.settings.backoff_s
-        self._resume_at_s = None
+        self._resume_at_s = -inf
 
     def update(self) -> Status:
-        if self._resume_at_s is not None:
-            if self.run.now_s < self._resume_at_s:
-                self.run.wake_at(self.index, self._resume_at_s)
-                return RUNNING
-            self._resume_at_s = None
+        if self.run.now_s < self._resume_at_s:
+            return RUNNING
         status = self.child.step()
         if status is not FAILURE:
             return status

@@ -240,7 +240,7 @@ _TURNS = st.builds(
 
 @given(script=st.lists(_TURNS, min_size=1, max_size=6), limit=st.integers(1, 12))
 async def test_020_sc_004_no_model_runs_away(script: list[ScriptedTurn], limit: int) -> None:
-    """A random model that says the same few things without end stops within its turns, with one reason and one `done`."""
+    """A random model that repeats itself without end stops within its turns, with one reason and one `done`."""
     endless = (script[number % len(script)] for number in count())
     async with harness(endless, wire=False) as it:
         answered = await it.ask(CODE_QUESTION, limits={"max_iterations": limit})
