@@ -1,4 +1,4 @@
-"""A database that cannot be written for a while: nothing is lost or sent before it is durable, and all runs continue."""
+"""A database that cannot be written for a while: nothing is lost, nothing is sent before it is durable."""
 
 import resource
 import sqlite3
