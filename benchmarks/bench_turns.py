@@ -31,7 +31,7 @@ DELTAS = 50
 QUERIES = 10
 ROUNDS = 12
 DELTA = "some words of text, "
-AIM_US = 200
+AIM_US = 250
 
 
 class InstantModel:
