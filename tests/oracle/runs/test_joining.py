@@ -125,11 +125,13 @@ async def test_everything_else_comes_after_what_was_held_before_it() -> None:
     assert all(timer.is_cancelled for timer in stage.timers)
 
 
-def test_a_held_text_is_bounded() -> None:
+@pytest.mark.parametrize(("piece", "held"), [(1_000, 5_000), (1_024, 5_120)], ids=["over 4096", "exactly 4096"])
+def test_a_held_text_is_bounded(piece: int, held: int) -> None:
+    """It is written when a piece follows more than 4096 characters."""
     stage = Stage(BEHIND)
     for _ in range(20):
-        stage.joining.emit(Content("x" * 1_000))
-    assert [len(chunk.content) for chunk in stage.kept] == [5_000] * 3
+        stage.joining.emit(Content("x" * piece))
+    assert [len(chunk.content) for chunk in stage.kept] == [held] * 3
 
 
 CHUNKS = st.one_of(

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -181,6 +182,18 @@ async def test_a_cancel_keeps_the_text_so_far(store: Store) -> None:
     assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
 
 
+async def test_a_cancel_while_a_run_is_being_opened_takes_effect_once_it_is_open(store: Store) -> None:
+    async with managed(store, [answers(), hanging()]) as it:
+        earlier = await it.ask()
+        starting = asyncio.create_task(it.start(run_id="opening"))
+        while it.manager.active == 0:  # noqa: ASYNC110  no event marks the moment between row and query
+            await asyncio.sleep(0)
+        assert not starting.done()
+        await it.manager.cancel(replace(earlier.record, id="opening"))
+        told = await it.told((await starting).record)
+    assert told.record.termination_reason == "user_cancelled"
+
+
 async def test_a_conversation_is_forgotten_with_the_query_that_it_is_answering(store: Store) -> None:
     async with managed(store, [hanging()]) as it:
         live = await it.start(user_id="ann")
@@ -219,8 +232,10 @@ async def test_a_run_that_exceeds_the_drain_time_ends_with_an_error(store: Store
     async with managed(store, [hanging()]) as it:
         live = await it.start()
         await it.until_text(live.record, "Half of the")
-        await drained(it, 10)
+        with capture_logs() as logs:
+            await drained(it, 10)
         told = await it.told(live.record)
+    assert [each["runs"] for each in logs if each["event"] == "drain.hurried"] == [1]
     assert told.text == f"Half of the\n\n{STOPPING}"
     assert told.record.termination_reason == "error"
     assert told.record.error == {

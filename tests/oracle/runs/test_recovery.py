@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, delete, select, update
+from structlog.testing import capture_logs
 
 from bt_runtime.testing import FakeClock
 from oracle.runs import RunOptions
@@ -36,8 +37,11 @@ async def restarted(url: str, turns: list[Any] | None = None) -> AsyncIterator[M
 
 async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> None:
     record = await until_killed(url, [says("Half of the", hang=True)])
-    async with restarted(url) as it:
-        ended = await it.told(record)
+    with capture_logs() as logs:
+        async with restarted(url) as it:
+            ended = await it.told(record)
+            await settle()
+            figures = it.metrics.exposition().decode()
     assert ended.text == f"Half of the\n\n{SENTENCE}"
     assert ended.types[-4:] == ["error", "content", "content", "done"]
     assert ended.record.termination_reason == "error"
@@ -48,6 +52,9 @@ async def test_an_interrupted_run_is_ended_with_its_content_kept(url: str) -> No
     assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (50, False, 0)
     assert ended.record.model_used == "scripted"
     assert ended.record.worker == "next"
+    (line,) = [each for each in logs if each["event"] == "run.finished"]
+    assert (line["reason"], line["tree"], line["recovered"]) == ("error", "oracle", True)
+    assert "oracle_runs_recovered_total 1.0" in figures.splitlines()
 
 
 READS = "Interrupted: the service stopped before this call had ended."
@@ -114,6 +121,18 @@ async def test_a_run_without_any_event_is_ended_too(url: str) -> None:
         ended = await it.told(record)
     assert ended.text == SENTENCE
     assert ended.types == ["error", "content", "done"]
+
+
+async def test_tokens_of_a_turn_that_never_ended_are_estimated(url: str) -> None:
+    async with open_store(url, worker="killed") as store:
+        record = await begin(store)
+        log = store.log.writer(record)
+        log.chunk(b'{"type":"content","content":"Half of the"}')
+        await log.flush()
+    async with restarted(url) as it:
+        ended = await it.told(record)
+    assert ended.text == f"Half of the\n\n{SENTENCE}"
+    assert (ended.record.tokens_used, ended.record.tokens_estimated, ended.record.turns) == (3, True, 0)
 
 
 async def test_a_run_whose_answer_was_saved_keeps_its_reason(url: str) -> None:

@@ -111,6 +111,12 @@ def _action() -> Action:
     return Action.from_call("probe", {}, is_error=True, result_digest="0")
 
 
+def test_the_reason_is_the_last_one_that_a_tick_has_written():
+    assert story_of([{"turn": 1, "hint": "x"}]).reason is None
+    assert story_of([{"turn": 1}, {"termination_reason": "timeout"}, {"turn": 2}]).reason == "timeout"
+    assert story_of([{"termination_reason": "timeout"}, {"termination_reason": ""}]).reason == "timeout"
+
+
 def test_events_that_cannot_be_read_are_skipped():
     story = story_of([Content("One.")])
     for seq, data in enumerate([b"{", b"[]", b'{"type": "content"}', b'{"type": "system", "x": 1}'], start=2):

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
+from structlog.testing import capture_logs
 
 from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta
 from oracle.runs import RunOptions
-from oracle.storage import Store, open_store
+from oracle.storage import Store, open_store, schema
 from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.acceptance.harness import says
 from tests.oracle.runs.running import PATIENCE_S, managed, settle
@@ -87,6 +89,21 @@ async def test_a_drain_ends_in_time_though_nothing_can_be_written_and_the_next_s
         told = await it.told(live.record)
     assert told.text.startswith("Half of the\n\nStopped: ")
     assert told.record.termination_reason == "error"
+
+
+async def test_a_run_with_an_event_that_can_never_be_written_is_ended_from_its_log(store: Store) -> None:
+    async with managed(store, [says("Half of the", hang=True)]) as it:
+        live = await it.start()
+        await it.until_text(live.record, "Half of the")
+        taken = {"run_id": live.record.id, "seq": 1 + len(await store.log.events(live.record.id))}
+        row = taken | {"kind": "tick", "data": b"{}", "at": 1.0}
+        await store.write(lambda connection: connection.execute(insert(schema.event), row).close())
+        with capture_logs() as logs:
+            live.cancel()
+            told = await it.told(live.record)
+    assert (told.text, told.record.termination_reason) == ("Half of the", "user_cancelled")
+    problem = f"UnendedError: the run {live.record.id!r} has something that cannot be written; it is ended from its log"
+    assert [each["problem"] for each in logs if each["event"] == "run.not_ended"] == [problem]
 
 
 @pytest.mark.long
