@@ -12,7 +12,6 @@ from oracle.service.replies import ConversationBody, ConversationList, RunList, 
 from oracle.testing import ScriptedCall, ScriptedTurn
 from signals import SignalRecord
 from tests.oracle.service.conftest import in_shared_loop
-from tests.oracle.test_chunks import CHUNKS, GOLDEN
 
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
@@ -28,12 +27,6 @@ TURN = ScriptedTurn(
 
 async def document(service) -> dict[str, Any]:
     return (await service.client.get("/openapi.json")).json()
-
-
-@pytest.mark.parametrize("name", CHUNKS)
-def test_every_chunk_is_read_back_as_it_was_written(name: str) -> None:
-    wire = json.dumps(GOLDEN["chunks"][name])
-    assert read_chunk(wire) == CHUNKS[name]
 
 
 def test_every_chunk_of_a_recorded_stream_is_read_back() -> None:
