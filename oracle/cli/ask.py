@@ -8,19 +8,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bt_runtime import TreeFileError
 from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk
-from oracle.cli.errors import FAILED, INTERRUPTED, REPORTED, CommandError
+from oracle.cli.errors import FAILED, INTERRUPTED, CommandError
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
 from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
 from oracle.cli.views import JsonView, PlainView, View, is_answered
-from oracle.decision import AgentConfig, ConfigError
+from oracle.decision import AgentConfig
 from oracle.logs import is_interactive, wants_colour
-from oracle.prompts import PromptError
 from oracle.settings import Settings, ceiling_name, variable_of
 from oracle.wiring import open_oracle, uses_provider
 
@@ -81,21 +79,12 @@ def ask(
 
 
 async def _answer(settings: Settings, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
-    try:
-        async with open_oracle(settings) as oracle:
-            return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
-    except TreeFileError as error:
-        raise CommandError(str(error), prefix="") from None
-    except (*REPORTED, PromptError) as error:
-        raise CommandError(str(error)) from None
+    async with open_oracle(settings) as oracle:
+        return await show_answer(oracle, asked, interrupts=interrupts, as_json=as_json)
 
 
 async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_json: bool) -> int:
-    """Run a query and show it on the standard streams.
-
-    Returns:
-        The exit code.
-    """
+    """Run a query, show it on the standard streams, and return the exit code."""
     stage = _Stage(as_json=as_json)
     query = await oracle.open(asked, emit=stage.show)
     loop = asyncio.get_running_loop()
@@ -118,11 +107,7 @@ class _Stage:
         self.view = _choose_view(self._out, as_json=as_json)
 
     def begin(self, *, cancel: Callable[[], None]) -> None:
-        """Start the view.
-
-        Args:
-            cancel: stops the query.
-        """
+        """Start the view; `cancel` stops the query."""
         self._cancel = cancel
         self.view.start()
 
@@ -167,10 +152,7 @@ def _choose_view(out: SafeStream, *, as_json: bool) -> View:
 def _checked_limits(given: Iterable[str], settings: Settings) -> dict[str, int]:
     """The limits of the query, lowered to those of the operator; prints a note for each that was lowered."""
     named = read_limits(given)
-    try:
-        wanted = AgentConfig().with_limits(named)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    wanted = AgentConfig().with_limits(named)
     allowed = settings.capped(wanted).model_dump()
     for field, value in wanted.model_dump().items():
         if allowed[field] < value and field in named:

@@ -6,12 +6,11 @@ import gc
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import click
 
-from oracle.cli.errors import INTERRUPTED
+from oracle.cli.errors import INTERRUPTED, REPORTED, CommandError
 from oracle.cli.groups import SuggestingGroup
 from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 from oracle.loading import collector_paused
@@ -41,6 +40,22 @@ class _Commands(SuggestingGroup):
         with collector_paused():
             return cast("click.Command", getattr(import_module(module), attribute))
 
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  as click declares it
+        """Run the command; an error that a person can act on is reported without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            from bt_runtime import TreeFileError, TreeNotFoundError  # noqa: PLC0415  help and version need none
+            from oracle.prompts import PromptError  # noqa: PLC0415
+
+            if isinstance(error, TreeFileError):
+                raise CommandError(str(error), prefix="") from None
+            if isinstance(error, (*REPORTED, TreeNotFoundError, PromptError)):
+                raise CommandError(str(error)) from None
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table."""
         del ctx
@@ -48,29 +63,8 @@ class _Commands(SuggestingGroup):
             formatter.write_dl([(name, meaning) for name, (_, meaning) in _COMMANDS.items()])
 
 
-def _version() -> str:
-    try:
-        return version("oracle-bt")
-    except PackageNotFoundError:  # run from the sources, without installation
-        return "unknown"
-
-
-def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  click's
-    del parameter
-    if value and not ctx.resilient_parsing:
-        click.echo(f"oracle {_version()}")
-        ctx.exit()
-
-
 @click.group("oracle", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.version_option(package_name="oracle-bt", message="oracle %(version)s")
 def cli() -> None:
     """An LLM agent whose control is a YAML behavior tree.
 
@@ -85,14 +79,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command.
-
-    Args:
-        arguments: of the command line; `None`: those of the process.
-
-    Returns:
-        The exit code.
-    """
+    """Run a command, by default that of the process's arguments, and return the exit code."""
     atexit.register(gc.freeze)  # spares the interpreter a last full collection at exit
     prepare_standard_streams()
     try:

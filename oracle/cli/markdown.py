@@ -46,12 +46,7 @@ _INFO: Final = re.compile(r"^\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})[^\n]*$
 
 
 class MarkdownBlock:
-    """Renders a block; `tail` shows its last lines alone.
-
-    Args:
-        text: the block, cleaned.
-        tail: the greatest number of lines, counted from the end; `None`: all.
-    """
+    """Renders a block of cleaned text: all of it, or at most its last `tail` lines."""
 
     def __init__(self, text: str, *, tail: int | None = None) -> None:
         self._text = text

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from oracle.agent.query import LONGEST_QUESTION, QuestionError, checked_question
+from oracle.agent.query import LONGEST_QUESTION, checked_question
 from oracle.cli.errors import CommandError
 
 _MOST_BYTES = 4 * LONGEST_QUESTION + 4_096
@@ -19,16 +19,14 @@ def read_question(given: str | None) -> str:
         given: the argument; `-` or `None` means standard input, unless that is a terminal.
 
     Raises:
-        CommandError: there is no question, or it is invalid.
+        CommandError: there is no question, or it cannot be read.
+        QuestionError: it is invalid.
     """
-    try:
-        if given not in (None, "-"):
-            return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
-        if given is None and _is_terminal():
-            raise CommandError('there is no question: oracle ask "How does …?", or write it to standard input')
-        return checked_question(_from_standard_input())
-    except QuestionError as error:
-        raise CommandError(str(error)) from None
+    if given not in (None, "-"):
+        return checked_question(_as_text(given.encode("utf-8", errors="surrogateescape"), whence="the question"))
+    if given is None and sys.stdin.isatty():
+        raise CommandError('there is no question: oracle ask "How does …?", or write it to standard input')
+    return checked_question(_from_standard_input())
 
 
 def read_limits(given: Iterable[str]) -> dict[str, int | str]:
@@ -47,10 +45,6 @@ def read_limits(given: Iterable[str]) -> dict[str, int | str]:
         is_number = digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST_NUMBER
         limits[name.strip()] = int(value) if is_number else value[:80]
     return limits
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()
 
 
 def _from_standard_input() -> str:

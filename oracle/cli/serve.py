@@ -4,17 +4,28 @@ from pathlib import Path
 
 import click
 
-from bt_runtime import TreeFileError
-from oracle.cli.errors import REPORTED, CommandError
-from oracle.cli.help import CommandWithSettings
 from oracle.cli.setup import settings_for
-from oracle.prompts import PromptError
 from oracle.serving import Listening, run_service
+from oracle.settings import settings_table
 
 _FOLDER = click.Path(path_type=Path)
 
 
-@click.command("serve", cls=CommandWithSettings)
+class _CommandWithSettings(click.Command):
+    """A command whose help ends with a table of all settings."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Settings (environment variables, also from a file .env in the working folder)"):
+            formatter.write_dl(
+                [
+                    (row.name, f"{row.meaning}{f' [default: {row.default}]' if row.default else ''}")
+                    for row in settings_table()
+                ]
+            )
+
+
+@click.command("serve", cls=_CommandWithSettings)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen on.")
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on; 0 picks one."
@@ -43,12 +54,7 @@ def serve(
     settings = settings_for(
         log="info", strict=True, data_dir=data_dir, trees_dir=trees, project_dir=project, vault_dir=vault
     )
-    try:
-        return run_service(settings, host=host, port=port, announce=_announce)
-    except TreeFileError as error:
-        raise CommandError(str(error), prefix="") from None
-    except (*REPORTED, PromptError) as error:
-        raise CommandError(str(error)) from None
+    return run_service(settings, host=host, port=port, announce=_announce)
 
 
 def _announce(listening: Listening) -> None:

@@ -9,7 +9,7 @@ import click
 from oracle.cli.errors import CommandError
 from oracle.cli.text import one_line
 from oracle.logs import configure_logging
-from oracle.settings import Settings, SettingsError, misspelt_variables, read_env_file, read_settings
+from oracle.settings import Settings, misspelt_variables, read_env_file, read_settings
 
 _ENV_FILE = Path(".env")
 
@@ -23,13 +23,11 @@ def settings_for(*, log: str | None = None, strict: bool = False, **given: Any) 
         given: options by field of the settings; `None` means not given.
 
     Raises:
-        CommandError: settings are invalid or misspelt; the message names all of them.
+        SettingsError: settings are invalid; the message names all of them.
+        CommandError: settings are misspelt, and `strict`.
     """
-    try:
-        settings = read_settings(_ENV_FILE, **given)
-        names = {**read_env_file(_ENV_FILE), **os.environ}
-    except SettingsError as error:
-        raise CommandError(str(error)) from None
+    settings = read_settings(_ENV_FILE, **given)
+    names = {**read_env_file(_ENV_FILE), **os.environ}
     configure_logging(settings.log if log is None or "log" in settings.model_fields_set else log)
     slips = [one_line(slip) for slip in misspelt_variables(names)]
     if slips and strict:

@@ -9,12 +9,9 @@ from typing import IO, AnyStr, TextIO
 
 def prepare_standard_streams() -> None:
     """Replace closed streams (`>&-`) by the null device, and escape characters that cannot be encoded."""
-    if sys.stdin is None:
-        sys.stdin = _nowhere("r")
-    if sys.stdout is None:
-        sys.stdout = _nowhere("w")
-    if sys.stderr is None:
-        sys.stderr = _nowhere("w")
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # the new one, open for good, gets the lowest free descriptor: the missing one
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -64,10 +61,3 @@ class SafeStream:
             except OSError as error:
                 self.failure = error
                 self._on_failure()
-
-
-def _nowhere(mode: str) -> TextIO:
-    # Open for the life of the process. It gets the lowest free descriptor: that of the missing stream.
-    stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
-    assert isinstance(stream, io.TextIOWrapper)  # noqa: S101  # text modes make one
-    return stream

@@ -128,9 +128,8 @@ class TerminalView(View):
             self._text_is_last = False
 
     def _finish_call(self, returned: ToolReturned) -> None:
-        done = finished_call(self.answer, returned)
-        mark = Text(done.mark, style=_MARK_STYLES[done.mark])
-        self._line(Text.assemble(mark, f" {done.label}", Text(f"  {done.result}", style="dim")))
+        mark, label, result = finished_call(self.answer, returned)
+        self._line(Text.assemble((mark, _MARK_STYLES[mark]), f" {label}", (f"  {result}", "dim")))
 
     def _finish(self, done: Done) -> None:
         self.close()

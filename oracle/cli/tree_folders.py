@@ -13,7 +13,6 @@ from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.nodes import REGISTRY
-from oracle.settings import SettingsError
 from oracle.trees import FOLDER
 from oracle.wiring import tree_library
 
@@ -51,25 +50,13 @@ def list_() -> None:
 
     A file in ORACLE_TREES_DIR takes precedence over the shipped one. Trees with mistakes are marked.
     """
-    library = open_library()
+    library = tree_library(settings_for())
     names = library.names()
     width = max(map(len, names), default=0)
     for name in names:
         click.echo(f"{name:{width}}  {_served(library, name)}")
     for path in _misnamed(library):
         click.echo(f"Note: {_shown(path)} serves no name; a tree file is called NAME.yaml", err=True)
-
-
-def open_library() -> TreeLibrary:
-    """The library of the trees that the settings name.
-
-    Raises:
-        CommandError: the settings cannot be used.
-    """
-    try:
-        return tree_library(settings_for())
-    except SettingsError as error:
-        raise CommandError(str(error)) from None
 
 
 def schema_text() -> str:
@@ -104,11 +91,7 @@ def _make(folder: Path) -> None:
 
 
 def _copy(path: Path, data: bytes) -> str:
-    """Write a file unless it exists.
-
-    Returns:
-        What was done, for the user.
-    """
+    """Write a file unless it exists, and say for the user what was done."""
     try:
         with path.open("xb") as file:
             file.write(data)

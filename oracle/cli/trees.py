@@ -10,7 +10,6 @@ from bt_runtime import (
     TreeDefinition,
     TreeFileError,
     TreeLibrary,
-    TreeNotFoundError,
     format_mistakes,
     render,
 )
@@ -18,7 +17,9 @@ from bt_runtime.rendering import FORMATS, Format
 from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.groups import SuggestingGroup
-from oracle.cli.tree_folders import init, list_, open_library, schema_text, shortest
+from oracle.cli.setup import settings_for
+from oracle.cli.tree_folders import init, list_, schema_text, shortest
+from oracle.wiring import tree_library
 
 _ENDINGS = (".yaml", ".yml")
 
@@ -45,7 +46,7 @@ def check(*, paths: tuple[Path, ...]) -> int:
       0  all are valid
       1  there are mistakes
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    library = open_library()
+    library = tree_library(settings_for())
     report = library.check(paths or [shortest(folder) for folder in library.folders])
     click.echo(str(report))
     further = "" if paths else _mistakes_in_place(library, report.mistakes)
@@ -64,7 +65,7 @@ def show(*, name: str, format_: Format) -> None:
 
     Exits with 1 if there is no such tree, or if it has mistakes.
     """
-    click.echo(render(_named(open_library(), name), format_).rstrip("\n"))
+    click.echo(render(_named(tree_library(settings_for()), name), format_).rstrip("\n"))
 
 
 @trees.command("schema")
@@ -77,15 +78,12 @@ def _named(library: TreeLibrary, name: str) -> TreeDefinition:
     """The tree of that name or, if the name looks like a path, of that file.
 
     Raises:
-        CommandError: there is no such tree, or it has mistakes.
+        TreeNotFoundError: there is no such tree.
+        TreeFileError: it has mistakes.
+        CommandError: the file is a folder, or has mistakes.
     """
-    try:
-        if os.sep not in name and not name.endswith(_ENDINGS):
-            return library.preview(name)
-    except TreeNotFoundError as error:
-        raise CommandError(str(error)) from None
-    except TreeFileError as error:
-        raise CommandError(str(error), prefix="") from None
+    if os.sep not in name and not name.endswith(_ENDINGS):
+        return library.preview(name)
     path = Path(name)
     if path.is_dir():
         raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")

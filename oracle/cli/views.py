@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from oracle.chunks import Answer, Chunk, Content, Done, Failed, Source, SystemNotice, ToolReturned, write_chunk
 from oracle.cli.streams import SafeStream
@@ -52,10 +51,7 @@ class JsonView(View):
 class PlainView(View):
     """Text without escapes: the answer and its sources go to one stream, everything about it to the other.
 
-    Args:
-        out: for the answer.
-        aside: for tool calls, notifications and the last line.
-        now: seconds, monotonic.
+    `now` gives monotonic seconds.
     """
 
     def __init__(self, out: SafeStream, aside: SafeStream, *, now: Clock = time.monotonic) -> None:
@@ -70,7 +66,8 @@ class PlainView(View):
             case Content(text):
                 self._out.write(clean(text))
             case ToolReturned():
-                self._aside.write(f"{finished_call(self.answer, chunk).text}\n")
+                mark, label, result = finished_call(self.answer, chunk)
+                self._aside.write(f"{mark} {label} · {result}\n")
             case SystemNotice():
                 self._aside.write(f"{chunk.severity}: {clean(chunk.system_message)}\n")
             case Failed():
@@ -87,28 +84,14 @@ class PlainView(View):
         self._aside.write(f"{ending(done, elapsed_s=self._now() - self._started_s)}\n")
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedCall:
-    """A tool call with its result, in parts that can be styled separately."""
-
-    mark: str
-    label: str
-    result: str
-
-    @property
-    def text(self) -> str:
-        """The whole of it, on one line."""
-        return f"{self.mark} {self.label} · {self.result}"
-
-
-def finished_call(answer: Answer, returned: ToolReturned) -> FinishedCall:
-    """A tool call of the answer: how long it took, and the text of its result if it failed."""
+def finished_call(answer: Answer, returned: ToolReturned) -> tuple[str, str, str]:
+    """A tool call of the answer: its mark, its label, and how long it took, with the result's text if it failed."""
     call = answer.calls.get(returned.tool_call_id)
     label = call_label(call.name, call.arguments) if call else "tool call"
     took = f"{returned.duration_ms:,} ms"
     if returned.is_error:
-        return FinishedCall("✗", label, f"{took} · {one_line(returned.tool_result)}")
-    return FinishedCall("✓", label, took)
+        return "✗", label, f"{took} · {one_line(returned.tool_result)}"
+    return "✓", label, took
 
 
 def is_answered(answer: Answer) -> bool:
