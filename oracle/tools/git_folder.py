@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from oracle.search import Stamp, stamp_of
 from oracle.tools import git_index
 from oracle.tools.files import read_regular
 from oracle.tools.ignore_rules import MAX_BYTES, IgnoreRules, read_rules
@@ -40,11 +41,7 @@ class Tracked:
 
 
 class Repository:
-    """A work tree's repository.
-
-    Args:
-        folder: its own folder: `.git`, or the target of that link.
-    """
+    """A work tree's repository; its folder is `.git`, or the target of that link."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -54,10 +51,9 @@ class Repository:
         """The content of its index, read on first use."""
         path = self._folder / "index"
         try:
-            status = path.stat()
+            return _tracked(path, stamp_of(path.stat()))
         except OSError:
             return Tracked()
-        return _tracked(str(path), (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
 
     def excludes(self) -> IgnoreRules | None:
         """The rules of `info/exclude`, shared by all work trees of a repository."""
@@ -97,9 +93,9 @@ def user_excludes() -> IgnoreRules | None:
 
 
 @lru_cache(maxsize=8)
-def _tracked(path: str, stamp: tuple[int, ...]) -> Tracked:
+def _tracked(path: Path, stamp: Stamp) -> Tracked:  # noqa: ARG001  a part of the key
     """The content of an index, cached by its stamp."""
-    data = read_regular(Path(path), max_bytes=git_index.MAX_BYTES) if stamp else None
+    data = read_regular(path, max_bytes=git_index.MAX_BYTES)
     files, submodules = git_index.tracked_names(data or b"")
     folders: set[str] = set()
     for name in (*files, *submodules):

@@ -35,10 +35,9 @@ def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(), frozenset()
     if signature != b"DIRC" or version not in {2, 3, 4} or count > _MAX_ENTRIES:
         return frozenset(), frozenset()
-    read = _compressed_entries if version == 4 else _padded_entries
     for hash_bytes in _HASH_BYTES:
         try:
-            entries = list(read(index, count, _STAT_BYTES + hash_bytes))
+            entries = list(_entries(index, count, _STAT_BYTES + hash_bytes, is_compressed=version == 4))
         except (_WrongFormatError, error):
             continue
         files = frozenset(os.fsdecode(name) for mode, name in entries if mode != _GITLINK)
@@ -46,34 +45,26 @@ def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(), frozenset()
 
 
-def _padded_entries(index: bytes, count: int, flags_at: int) -> Iterator[tuple[int, bytes]]:
-    """Entries of versions 2 and 3: the name, padded with NULs to a multiple of eight bytes."""
-    at = _HEADER.size
+def _entries(index: bytes, count: int, flags_at: int, *, is_compressed: bool) -> Iterator[tuple[int, bytes]]:
+    """The entries with their modes.
+
+    In versions 2 and 3 the flags have a name's length, and NULs pad it to a multiple of eight bytes. Version 4 gives
+    how much to cut off the previous name, and the suffix to append.
+    """
+    at, name = _HEADER.size, b""
     for _ in range(count):
         (flags,) = _FLAGS.unpack_from(index, at + flags_at)
-        start = at + flags_at + (4 if flags & _EXTENDED else 2)
-        length = flags & _NAME_MASK
-        end = start + length if length < _NAME_MASK else index.find(b"\0", start)
-        name = index[start:end]
-        if index[end : end + 1] != b"\0" or not 0 <= end - start <= _MAX_NAME_BYTES or b"\0" in name:
-            raise _WrongFormatError
-        yield _MODE.unpack_from(index, at + _MODE_AT)[0], name
-        at += (end - at + 8) & ~7
-
-
-def _compressed_entries(index: bytes, count: int, flags_at: int) -> Iterator[tuple[int, bytes]]:
-    """Entries of version 4: how much to cut off the previous name, and the suffix to append."""
-    at = _HEADER.size
-    name = b""
-    for _ in range(count):
-        (flags,) = _FLAGS.unpack_from(index, at + flags_at)
-        cut, start = _offset(index, at + flags_at + (4 if flags & _EXTENDED else 2))
+        cut, start = len(name), at + flags_at + (4 if flags & _EXTENDED else 2)
+        if is_compressed:
+            cut, start = _offset(index, start)
         end = index.find(b"\0", start)
         if end < 0 or cut > len(name) or len(name) - cut + end - start > _MAX_NAME_BYTES:
             raise _WrongFormatError
         name = name[: len(name) - cut] + index[start:end]
+        if not is_compressed and min(len(name), _NAME_MASK) != flags & _NAME_MASK:
+            raise _WrongFormatError
         yield _MODE.unpack_from(index, at + _MODE_AT)[0], name
-        at = end + 1
+        at = end + 1 if is_compressed else at + (end - at + 8 & ~7)
 
 
 def _offset(index: bytes, at: int) -> tuple[int, int]:
