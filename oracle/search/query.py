@@ -77,11 +77,7 @@ def terms_of(
 
 
 class Matcher:
-    """Finds the terms of a question in texts.
-
-    Args:
-        terms: of the question.
-    """
+    """Finds the terms of a question in texts."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
         self._terms = terms

@@ -54,11 +54,7 @@ class Document(NamedTuple):
 
 
 class Ranking:
-    """An inverted index; not safe for use from several threads.
-
-    Args:
-        field_weights: of the short fields, at most four.
-    """
+    """An inverted index; not safe for use from several threads. There are at most four `field_weights`."""
 
     def __init__(self, field_weights: Sequence[float]) -> None:
         self._weights = [

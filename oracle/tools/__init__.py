@@ -13,11 +13,10 @@ from oracle.tools.registry import ToolRegistry
 from oracle.tools.schema import arguments_line, tool
 from oracle.tools.selection import all_reading, tools_for
 from oracle.tools.vault_toolset import vault_tools
-from oracle.tools.web import WEB_SEARCH, web_tools
+from oracle.tools.web import web_tools
 from oracle.tools.workers import Workers, check_cancelled
 
 __all__ = [
-    "WEB_SEARCH",
     "Root",
     "Tool",
     "ToolDefinitionError",

@@ -5,14 +5,15 @@ notes in square brackets follow the last one.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.chunks import Source
-from oracle.search import FileIndex, Matcher, Reading, Stamp
+from oracle.search import FileIndex, Matcher, Reading
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
 from oracle.tools.code_query import Query, parse_query
@@ -32,52 +33,44 @@ from oracle.tools.globs import matcher
 from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolResult
-from oracle.tools.reading import Range, read_range
-from oracle.tools.schema import tool
+from oracle.tools.reading import range_of, read_range
+from oracle.tools.schema import Function, tool
 from oracle.tools.secret_files import is_secret
 from oracle.tools.suggest import did_you_mean, near_paths
-from oracle.tools.text import READ_CHARS, Decoded, cut_line, decode, numbered, shorten
+from oracle.tools.text import (
+    CONTEXT_CHARS,
+    MAX_ENTRIES,
+    MAX_HITS,
+    READ_CHARS,
+    Decoded,
+    cut_line,
+    decode,
+    numbered,
+    shorten,
+)
 from oracle.tools.workers import Workers, check_cancelled
 
-MAX_HITS = 50
-MAX_ENTRIES = 500
 MAX_FILE_BYTES = 1_000_000
 """Larger files are not searched."""
 _SEARCH_TIMEOUT_S = 10.0
-_CONTEXT_CHARS = 240
 
 
 def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ...]:
-    """The tools over a project.
-
-    Args:
-        root: its folder.
-        private: files and folders that are not shown, such as the service's own data.
+    """The tools over a project; `private` files and folders, such as the service's own data, are not shown.
 
     Raises:
-        ToolSetupError: the folder is missing or cannot be read.
+        ToolSetupError: the project's folder is missing or cannot be read.
     """
     folder = Root(root, label="the project")
     folder.require(setting="--project or ORACLE_PROJECT_DIR")
     code = CodeTools(folder, private=private_below(folder.path, private))
     workers = Workers()
-    return (
-        tool(
-            group="code",
-            when_to_use="First for any question about the source code: finds definitions, usages and files by words.",
-            workers=workers,
-        )(code.search_code),
-        tool(
-            group="code",
-            when_to_use="To see a file, or the lines around a search hit, when the hit itself does not answer.",
-            workers=workers,
-        )(code.read_file),
-        tool(
-            group="code",
-            when_to_use="To see how the project is laid out, or to find files by name.",
-            workers=workers,
-        )(code.list_files),
-    )
+    uses: dict[Function, str] = {
+        code.search_code: "First for any question about the source code: finds definitions, usages and files by words.",
+        code.read_file: "To see a file, or the lines around a search hit, when the hit itself does not answer.",
+        code.list_files: "To see how the project is laid out, or to find files by name.",
+    }
+    return tuple(tool(group="code", when_to_use=use, workers=workers)(function) for function, use in uses.items())
 
 
 class CodeTools:
@@ -86,7 +79,6 @@ class CodeTools:
     Args:
         root: the project.
         search_timeout_s: the time after which a search returns what it has found so far.
-        clock: seconds, monotonic.
         private: paths below the project that are not shown (`is_private`).
     """
 
@@ -95,12 +87,10 @@ class CodeTools:
         root: Root,
         *,
         search_timeout_s: float = _SEARCH_TIMEOUT_S,
-        clock: Callable[[], float] = time.monotonic,
         private: Sequence[str] = (),
     ) -> None:
         self._root = root
         self._private = private
-        self._clock = clock
         self._search_timeout_s = search_timeout_s
         self._index = FileIndex(FIELD_WEIGHTS, read=self._reading)
 
@@ -114,13 +104,13 @@ class CodeTools:
         limit = min(max(limit, 1), MAX_HITS)
         if not query.strip():
             raise ToolError("query is empty; give identifiers, a piece of code, or a question in plain words.")
-        deadline = self._clock() + self._search_timeout_s
+        deadline = time.monotonic() + self._search_timeout_s
         listing = self._listing()
         files = [file for file in listing.files if file.size <= MAX_FILE_BYTES]
         paths = _of_language(files, language)
         parsed = parse_query(query)
         with self._index.locked():
-            current = self._index.update(_unless_cancelled(files), has_time=lambda: self._clock() <= deadline)
+            current = self._index.update(files, has_time=lambda: time.monotonic() <= deadline)
             found = self._index.rank(parsed.terms, only=paths.__contains__ if len(paths) < len(files) else None)
         ranked = rank_files(found, parsed, paths=paths) or islice(
             self._with_phrase(parsed, paths, deadline), READ_FILES
@@ -129,7 +119,7 @@ class CodeTools:
         matcher = Matcher(parsed.terms)
         for file in ranked:
             check_cancelled()
-            decoded = self._decoded(file.path) if not hits or self._clock() < deadline else None
+            decoded = self._decoded(file.path) if not hits or time.monotonic() < deadline else None
             if decoded is not None:
                 hits += [(hit, decoded.lines) for hit in best_lines(file, decoded, parsed, found, matcher)]
         hits.sort(key=lambda item: (-item[0].score, item[0].path, item[0].line))
@@ -144,7 +134,7 @@ class CodeTools:
         end_line: Annotated[int | None, "The last line."] = None,
     ) -> ToolResult:
         """Read a file of the project, whole or some lines. Returns the lines with their numbers."""
-        wanted = Range.parse(path, start_line=start_line, end_line=end_line, exists=self._is_file)
+        wanted = range_of(path, start_line=start_line, end_line=end_line, exists=self._is_file)
         plain = self._root.relative(wanted.path)
         real = self._root.resolve(plain).relative_to(self._root.path).as_posix()
         if is_secret(plain) or is_secret(real):  # a link inside the project may lead to a secret file
@@ -160,7 +150,7 @@ class CodeTools:
             self._root,
             wanted,
             source_type="code",
-            call="read_file",
+            continuation=lambda path, line: f"read_file(path={path!r}, start_line={line})",
             missing=lambda: self._missing(plain),
             folder_advice=f"list it with list_files(path={plain!r})",
         )
@@ -195,10 +185,11 @@ class CodeTools:
         return ToolResult("\n".join([prefix + name for name in entries[:MAX_ENTRIES]] + notes))
 
     def _listing(self) -> Listing:
-        return list_project(self._root.path, private=self._private, clock=self._clock)
+        return list_project(self._root.path, private=self._private)
 
     def _reading(self, path: str, _memo: object) -> Reading | None:
         """Read a file for the index; what is shown is read through the root."""
+        check_cancelled()
         data = read_regular(self._root.path / path, max_bytes=MAX_FILE_BYTES, follow_link=False)
         try:
             return None if data is None else code_reading(path, decode(data, path=path).text)
@@ -216,7 +207,7 @@ class CodeTools:
         """Files that contain the query literally, for queries without indexed words: `=>`, or a part of a word."""
         for path in paths if query.phrases else ():
             check_cancelled()
-            decoded = self._decoded(path) if self._clock() <= deadline else None
+            decoded = self._decoded(path) if time.monotonic() <= deadline else None
             if decoded is not None and has_phrase(decoded.text, query):
                 yield RankedFile(path, 0.0)
 
@@ -231,8 +222,8 @@ class CodeTools:
         return f"there is no file {shorten(path)!r} in the project.{did_you_mean(found)}"
 
     def _folders(self) -> list[str]:
-        files = self._listing().files
-        return sorted({parent for file in files for parent in _parents(file.path)})
+        parts = (file.path.split("/")[:-1] for file in self._listing().files)
+        return sorted({folder for names in parts for folder in accumulate(names, "{}/{}".format)})
 
 
 def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list[str]) -> ToolResult:
@@ -247,7 +238,7 @@ def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list
     chars = 0
     for hit, lines in hits:
         start, end = extract_range(lines, hit.line - 1, path=hit.path)
-        context = [cut_line(line, limit=_CONTEXT_CHARS) for line in lines[start:end]]
+        context = [cut_line(line, limit=CONTEXT_CHARS) for line in lines[start:end]]
         shown = numbered(context, first=start + 1, marked=hit.line)
         block = "\n".join([f"{hit.path}:{hit.line} (score {hit.score:.2f})", *shown])
         chars += len(block) + 2
@@ -257,12 +248,6 @@ def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list
         blocks.append(block)
         sources.append(Source(hit.path, "code", hit.line, shorten(hit.text), round(hit.score, 2)))
     return ToolResult("\n\n".join([*blocks, *notes]), sources=tuple(sources))
-
-
-def _unless_cancelled(files: Iterable[ProjectFile]) -> Iterator[tuple[str, Stamp]]:
-    for file in files:
-        check_cancelled()
-        yield file.path, file.stamp
 
 
 def _of_language(files: Iterable[ProjectFile], language: str | None) -> dict[str, None]:
@@ -285,19 +270,6 @@ def _listing_notes(listing: Listing) -> list[str]:
 
 def _entries(names: list[str]) -> list[str]:
     """The direct entries of a folder: folders first, each with the number of files below it."""
-    folders: dict[str, int] = {}
-    files = []
-    for name in names:
-        folder, slash, _ = name.partition("/")
-        if slash:
-            folders[folder] = folders.get(folder, 0) + 1
-        else:
-            files.append(name)
+    folders = Counter(name.partition("/")[0] for name in names if "/" in name)
     counted = [f"{name}/ ({count:,} {'file' if count == 1 else 'files'})" for name, count in sorted(folders.items())]
-    return counted + sorted(files)
-
-
-def _parents(path: str) -> Iterator[str]:
-    parts = path.split("/")[:-1]
-    for length in range(1, len(parts) + 1):
-        yield "/".join(parts[:length])
+    return counted + sorted(name for name in names if "/" not in name)

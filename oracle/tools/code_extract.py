@@ -15,7 +15,7 @@ Nothing is parsed: the rules rely on indentation, and are harmless in languages 
 import re
 from collections.abc import Sequence
 
-from oracle.tools.code_kinds import kind_of
+from oracle.tools.code_kinds import PROSE, kind_of
 from oracle.tools.languages import extension
 
 MAX_LINES = 16
@@ -28,7 +28,6 @@ _NEAR_ROWS = 2
 _ENOUGH_PROSE = 5
 _LINE_CHARS = 500
 _MAX_SCANNED = 2_000
-_PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 DEFINITION = re.compile(
     r"^\s*(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|sealed|partial|override|open"
     r"|inline|virtual|extern|unsafe|pub|pub\(\w+\)|declare|data)\s+)*"
@@ -61,7 +60,7 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
     """
     if kind_of(path) == "data":
         start, end = hit, hit + 1  # a record; those around it are others
-    elif extension(path) in _PROSE:
+    elif extension(path) in PROSE:
         start, end = _prose(lines, hit)
     else:
         start = _code_start(lines, hit)
@@ -94,7 +93,7 @@ def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
     if lines[hit].lstrip().startswith("|"):
         return max(hit - _NEAR_ROWS, 0), min(hit + _NEAR_ROWS + 1, len(lines))  # rows of a table
     start = hit
-    while start > 0 and lines[start].strip() and not _begins_prose(lines[start]):
+    while start > 0 and lines[start].strip() and not (_HEADING.match(lines[start]) or _ITEM.match(lines[start])):
         if not lines[start - 1].strip() or hit - start >= MAX_LINES_BEFORE:
             break
         start -= 1
@@ -109,10 +108,6 @@ def _prose(lines: Sequence[str], hit: int) -> tuple[int, int]:
         last_blank = next((at for at in range(end - 1, hit, -1) if not lines[at].strip()), end)
         end = last_blank if last_blank - start >= 3 else end
     return start, end
-
-
-def _begins_prose(line: str) -> bool:
-    return bool(_HEADING.match(line) or _ITEM.match(line))
 
 
 def _code_start(lines: Sequence[str], hit: int) -> int:
@@ -204,7 +199,7 @@ def _code_end(lines: Sequence[str], start: int, hit: int) -> int:
     base = _indent(lines[start])
     end = hit + 1
     limit = min(len(lines), start + MAX_LINES)
-    in_string = _string_start(lines, end - 1) is not None and not _closes(lines[hit])
+    in_string = _string_start(lines, end - 1) is not None and len(_TRIPLE.findall(lines[hit])) < 2
     is_string_alone = _TRIPLE.match(lines[start].lstrip("rRbBfF")) is not None and base == 0
     while end < limit:
         line = lines[end]
@@ -212,7 +207,7 @@ def _code_end(lines: Sequence[str], start: int, hit: int) -> int:
             break
         if not in_string and line.strip() and _ends_unit(lines, end, base=base, start=start):
             break
-        if _TRIPLE.search(line) and len(_TRIPLE.findall(line)) % 2:
+        if len(_TRIPLE.findall(line)) % 2:
             in_string = not in_string
         end += 1
     if end == limit and end < len(lines):
@@ -220,10 +215,6 @@ def _code_end(lines: Sequence[str], start: int, hit: int) -> int:
         if breaks and breaks[0] - start >= MAX_LINES // 2:
             end = breaks[0]
     return end
-
-
-def _closes(line: str) -> bool:
-    return len(_TRIPLE.findall(line)) >= 2
 
 
 def _ends_unit(lines: Sequence[str], at: int, *, base: int, start: int) -> bool:

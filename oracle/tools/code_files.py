@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from oracle.search import Stamp
 from oracle.tools.files import entries_of, regular_stamp
@@ -32,8 +33,7 @@ _SKIPPED_FOLDERS = frozenset(
 _SHOWN_HIDDEN_FOLDERS = frozenset({".github", ".gitlab", ".circleci"})
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFile:
+class ProjectFile(NamedTuple):
     """A regular file: its path relative to the root, with `/`, and the stamp of its version."""
 
     path: str
@@ -57,13 +57,7 @@ class Listing:
 
 
 def list_project(root: Path, *, private: Sequence[str] = (), clock: Callable[[], float] = time.monotonic) -> Listing:
-    """All files that the tools may show.
-
-    Args:
-        root: the project.
-        private: files and folders to leave out, in the form that `private_below` returns.
-        clock: seconds, monotonic.
-    """
+    """All files of a project that the tools may show, without the `private` ones (`private_below`)."""
     files: list[ProjectFile] = []
     deadline = clock() + _TIMEOUT_S
     base, prefix, scope = _start(root)
@@ -106,12 +100,7 @@ def is_listed(root: Path, path: str, *, private: Sequence[str] = ()) -> bool:
 
 
 def top_folders(root: Path, *, private: Iterable[Path] = ()) -> tuple[str, ...]:
-    """The sorted names of the folders directly below a project's root, without hidden, generated and private ones.
-
-    Args:
-        root: the project; one that cannot be read has no folders.
-        private: files and folders to leave out.
-    """
+    """The sorted names of the folders directly below a project's root, without hidden, generated and private ones."""
     folder = Path(os.path.realpath(root))
     hidden = private_below(folder, private)
     return tuple(

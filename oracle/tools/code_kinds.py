@@ -16,7 +16,7 @@ from oracle.tools.languages import extension
 FileKind = Literal["implementation", "guide", "prose", "settings", "history", "test", "example", "data"]
 Intent = Literal["overview", "start", "place", "explanation", "usage", "tests", "any"]
 
-_PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
+PROSE = {"md", "mdx", "markdown", "rst", "txt", "adoc"}
 _SETTINGS = {"toml", "yaml", "yml", "ini", "cfg", "conf", "properties", "gradle"}
 _DATA = {
     "json",
@@ -121,18 +121,13 @@ def kind_of(path: str) -> FileKind:
         return "history"
     if _EXAMPLE.search(path):
         return "example"
-    if suffix in _PROSE or (not suffix and _GUIDE.match(path)):
+    if suffix in PROSE or (not suffix and _GUIDE.match(path)):
         return "guide" if _GUIDE.match(path) else "prose"
     return "settings" if suffix in _SETTINGS or _BUILD.search(path) else "implementation"
 
 
 def intent_of(text: str, *, words: Sequence[str] = ()) -> Intent:
-    """The intent of a query, by the words around its subject.
-
-    Args:
-        text: the query.
-        words: the words of its subject, in lower case.
-    """
+    """The intent of a query, by the words around its subject, which is given as `words` in lower case."""
     text = " ".join(text.split())
     if words and _WHOLE.issuperset(words):
         if _GOING.isdisjoint(words):

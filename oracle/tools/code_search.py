@@ -64,13 +64,7 @@ def code_reading(path: str, text: str) -> Reading:
 
 
 def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[RankedFile]:
-    """Rank files by their words, kinds and mentions, best first; at most `READ_FILES`.
-
-    Args:
-        found: the result of the index.
-        query: the parsed query.
-        paths: all files that may be returned; the query may name any of them.
-    """
+    """Rank files by their words (`found`), kinds and mentions, best first; at most `READ_FILES` of `paths`."""
     scores = {place.path: score * kind_factor(place.path, intent=query.intent) for place, score in found.places}
     lines: dict[str, int | None] = {}
     for path in paths if query.mentions else ():
@@ -131,14 +125,7 @@ def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked
 
 
 class _LineScores:
-    """The scores of the lines of a file.
-
-    Args:
-        lines: of the file.
-        query: the parsed query.
-        weights: of its terms.
-        matcher: of its terms.
-    """
+    """The scores of the lines of a file; `weights` and `matcher` are of the query's terms."""
 
     def __init__(self, lines: Sequence[str], query: Query, weights: Sequence[float], matcher: Matcher) -> None:
         self._lines = lines

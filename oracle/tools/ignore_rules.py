@@ -32,11 +32,7 @@ class _Rule:
 
 
 class IgnoreRules:
-    """The patterns of one ignore file.
-
-    Args:
-        text: of the file.
-    """
+    """The patterns of the text of one ignore file."""
 
     def __init__(self, text: str) -> None:
         rules = list(_rules(text))
@@ -45,12 +41,9 @@ class IgnoreRules:
         self._of_files = _Lookup([(number, rule) for number, rule in enumerate(rules) if not rule.folders_only])
 
     def ignores(self, path: str, name: str, *, is_folder: bool) -> bool | None:
-        """Whether an entry is ignored; `None` if no pattern matches.
+        """Whether an entry is ignored; `None` if no pattern matches. A link to a folder is not one.
 
-        Args:
-            path: below the folder of the ignore file, in `/`.
-            name: the last part of the path.
-            is_folder: whether it is a folder, not a link to one.
+        `path` is below the folder of the ignore file, with `/`; `name` is its last part.
         """
         last = (self._of_folders if is_folder else self._of_files).last(path, name)
         return None if last < 0 else not self._re_includes[last]

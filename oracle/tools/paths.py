@@ -86,11 +86,7 @@ class Root:
         return real
 
     def relative(self, relative: str) -> str:
-        """The normalized path: `./a//b` is `a/b`, the root itself is `.`.
-
-        Raises:
-            ToolError: the path is malformed.
-        """
+        """The normalized path: `./a//b` is `a/b`, the root itself is `.`; raises as `parts` does."""
         return "/".join(self.parts(relative)) or "."
 
     def parts(self, relative: str) -> list[str]:

@@ -2,44 +2,43 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from oracle.chunks import Source, SourceType
 from oracle.tools.errors import ToolError
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
-from oracle.tools.text import decode, page, shorten
+from oracle.tools.text import decode, numbered, shorten, that_fit
 
 MAX_READ_BYTES = 16_000_000
 _PLACE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?::\d+)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A file and a range of its lines; `None` means its beginning or end."""
+class Range(NamedTuple):
+    """A file and a range of its lines from 1; `None` means its beginning or end."""
 
     path: str
     start_line: int | None = None
     end_line: int | None = None
 
-    @classmethod
-    def parse(
-        cls, path: str, *, start_line: int | None = None, end_line: int | None = None, exists: Callable[[str], bool]
-    ) -> "Range":
-        """Read `path:12` and `path:12-40`, as in search results; a line given as an argument takes precedence.
 
-        Args:
-            path: as written by the model.
-            start_line: the argument, if any.
-            end_line: the argument, if any.
-            exists: whether a file of exactly that name exists, which is then used.
-        """
-        found = _PLACE.match(path)
-        if found is None or exists(path):
-            return cls(path, start_line, end_line)
-        if start_line is None and end_line is None:
-            return cls(found["path"], int(found["start"]), int(found["end"]) if found["end"] else None)
-        return cls(found["path"], start_line, end_line)
+def range_of(
+    path: str, *, start_line: int | None = None, end_line: int | None = None, exists: Callable[[str], bool]
+) -> Range:
+    """Read `path:12` and `path:12-40`, as in search results; a line given as an argument takes precedence.
+
+    Args:
+        path: as written by the model.
+        start_line: the argument, if any.
+        end_line: the argument, if any.
+        exists: whether a file of exactly that name exists, which is then used.
+    """
+    found = _PLACE.match(path)
+    if found is None or exists(path):
+        return Range(path, start_line, end_line)
+    if start_line is None and end_line is None:
+        return Range(found["path"], int(found["start"]), int(found["end"]) if found["end"] else None)
+    return Range(found["path"], start_line, end_line)
 
 
 def read_range(
@@ -47,22 +46,22 @@ def read_range(
     wanted: Range,
     *,
     source_type: SourceType,
-    call: str,
+    continuation: Callable[[str, int], str],
     missing: Callable[[], str],
     folder_advice: str,
 ) -> ToolResult:
-    """Render the lines for the model, with the file as a source.
+    """Render the lines for the model, as many as fit into one result, with the file as a source.
 
     Args:
         root: the root of the file.
-        wanted: the file and the range of lines.
+        wanted: the file and the range of lines; a start below 1 means 1.
         source_type: of the source.
-        call: the tool's name, for the note on how to continue.
+        continuation: gives the call that continues with a line of a path, for the note on what is missing.
         missing: the text for a file that does not exist, with suggestions.
         folder_advice: what to do instead for a folder.
 
     Raises:
-        ToolError: it cannot be read or is not text.
+        ToolError: it cannot be read or is not text, or the range is empty or begins after the end.
     """
     path = root.relative(wanted.path)
     try:
@@ -72,14 +71,24 @@ def read_range(
     except IsADirectoryError:
         raise ToolError(f"{shorten(path)!r} is a folder; {folder_advice}.") from None
     decoded = decode(data, path=path)
-
-    def continuation(line: int) -> str:
-        return f"{call}(path={path!r}, start_line={line})" if call == "read_file" else f"{call}(path='{path}:{line}')"
-
-    shown = page(decoded, path=path, start_line=wanted.start_line, end_line=wanted.end_line, continuation=continuation)
-    text = shown.text
+    lines, start, end = decoded.lines, max(wanted.start_line or 1, 1), wanted.end_line
+    if end is not None and end < start:
+        raise ToolError(f"end_line {end} is before start_line {start}; give a range such as 10 to 40.")
+    if not lines:
+        return ToolResult(f"{path} is empty.", sources=(Source(path, source_type, 1),))
+    if start > len(lines):
+        raise ToolError(f"start_line {start} is behind the end: {path!r} has {len(lines):,} lines.")
+    asked = lines[start - 1 : end]
+    shown = that_fit(asked)
+    last = start + len(shown) - 1
+    parts = [f"{path}, lines {start}-{last} of {len(lines)}"]
+    if not decoded.is_exact:
+        parts.append("[Not valid UTF-8: wrong bytes are shown as \ufffd.]")
+    parts += numbered(shown, first=start)
+    if len(shown) < len(asked):
+        missed = f"Lines {last + 1}-{start + len(asked) - 1} are not shown"
+        parts.append(f"[{missed}; go on with {continuation(path, last + 1)}.]")
     if size > len(data):
-        text += f"\n[The file has {size:,} bytes; only the first {MAX_READ_BYTES:,} can be read.]"
-    lines = decoded.lines
-    snippet = shorten(lines[shown.first_line - 1]) if lines else None
-    return ToolResult(text, sources=(Source(path, source_type, shown.first_line, snippet or None),))
+        parts.append(f"[The file has {size:,} bytes; only the first {MAX_READ_BYTES:,} can be read.]")
+    source = Source(path, source_type, start, shorten(lines[start - 1]) or None)
+    return ToolResult("\n".join(parts), sources=(source,))

@@ -18,7 +18,7 @@ from oracle.models.protocol import ToolDefinition
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.suggest import did_you_mean
-from oracle.tools.text import OUTPUT_CHARS, bounded, clean, shorten
+from oracle.tools.text import bounded, clean, shorten
 
 _CANCEL_GRACE_S = 0.05
 """Time for a cancelled tool to clean up; a limit must take effect within 100 ms (decision 7)."""
@@ -34,15 +34,13 @@ class ToolRegistry:
 
     Args:
         tools: all tools; names are unique.
-        max_output_chars: maximum length of a result's text.
 
     Raises:
         ToolDefinitionError: two tools have the same name.
     """
 
-    def __init__(self, tools: Iterable[Tool], *, max_output_chars: int = OUTPUT_CHARS) -> None:
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
-        self._max_output_chars = max_output_chars
         self._stragglers: set[asyncio.Task[ToolResult]] = set()
         for tool in tools:
             if tool.name in self._tools:
@@ -82,12 +80,15 @@ class ToolRegistry:
         tool = self._tools.get(name)
         if tool is None:
             shown = shorten(clean(name), limit=80)
-            return _error(f"There is no tool {shown!r}.{did_you_mean(near(name, self._tools))} {self._available()}")
+            known = f"There are: {', '.join(self._tools)}." if self._tools else "There are no tools."
+            return _error(f"There is no tool {shown!r}.{did_you_mean(near(name, self._tools))} {known}")
         if tool.is_server_side:
             return _error(f"{name} is run by the model's provider and cannot be called here.")
         if not isinstance(arguments, Mapping):
             return _error(f"{name}: the arguments must be a JSON object, given {type(arguments).__name__}.")
-        return self._tidied(await self._run(tool, arguments))
+        result = await self._run(tool, arguments)
+        sources = tuple(map(_clean_source, result.sources[:_MAX_SOURCES]))
+        return replace(result, text=bounded(result.text), sources=sources)
 
     async def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
         task = asyncio.create_task(_guarded(tool, arguments), name=f"tool:{tool.name}")
@@ -111,13 +112,6 @@ class ToolRegistry:
         await asyncio.wait({task}, timeout=_CANCEL_GRACE_S)
         if not task.done():
             log.warning("tool.ignored_cancellation", tool=tool.name)
-
-    def _tidied(self, result: ToolResult) -> ToolResult:
-        sources = tuple(_clean_source(source) for source in result.sources[:_MAX_SOURCES])
-        return replace(result, text=bounded(result.text, limit=self._max_output_chars), sources=sources)
-
-    def _available(self) -> str:
-        return f"There are: {', '.join(self._tools)}." if self._tools else "There are no tools."
 
 
 async def _guarded(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:

@@ -11,12 +11,11 @@ Rules:
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
 from bt_runtime.text import near
@@ -57,12 +56,12 @@ def tool(
 
     def make(function: Function) -> Tool:
         tool_name = name or str(getattr(function, "__name__", ""))
-        about = description or _first_paragraph(function)
+        about = description or " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
         if not about:
             raise ToolDefinitionError(f"tool {tool_name!r} has no description; give it a docstring")
         if timeout_s <= 0:
             raise ToolDefinitionError(f"tool {tool_name!r} has timeout_s {timeout_s!r}; it must be greater than 0")
-        arguments = Arguments.of(function, name=tool_name)
+        arguments = Arguments(function, name=tool_name)
         threads = None if inspect.iscoroutinefunction(function) else workers or Workers()
         return Tool(
             name=tool_name,
@@ -84,35 +83,21 @@ def arguments_line(schema: Mapping[str, Any]) -> str:
     return ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", {}))
 
 
-@dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a function: their schema for the model, and their validation.
+    """The arguments of a function: their JSON Schema for the model, and their validation.
 
-    Args:
-        name: the tool's, for messages.
-        schema: JSON Schema of type object.
-        model: validates them; its fields are numbered and have the names as aliases, so that any name is allowed.
-        parameters: the annotations by name, without `None` and descriptions.
+    Raises:
+        ToolDefinitionError: a parameter is not annotated, cannot be passed by name, or its type has no schema.
     """
 
-    name: str
-    schema: Mapping[str, Any]
-    model: type[BaseModel]
-    parameters: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, function: Function, *, name: str) -> "Arguments":
-        """Read a function's signature.
-
-        Raises:
-            ToolDefinitionError: a parameter is not annotated, cannot be passed by name, or its type has no schema.
-        """
+    def __init__(self, function: Function, *, name: str) -> None:
+        self.name = name
         try:
             hints = get_type_hints(function, include_extras=True)
         except (NameError, TypeError) as error:
             raise ToolDefinitionError(f"the type hints of tool {name!r} cannot be read: {error}") from error
         fields: dict[str, Any] = {}
-        parameters: dict[str, Any] = {}
+        self._parameters: dict[str, Any] = {}  # the annotations, without `None` and descriptions
         for index, parameter in enumerate(inspect.signature(function).parameters.values()):
             if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:
                 raise ToolDefinitionError(f"parameter {str(parameter)!r} of tool {name!r} cannot be given by name")
@@ -121,15 +106,14 @@ class Arguments:
             annotation, text = _described(hints[parameter.name])
             default = ... if parameter.default is parameter.empty else parameter.default
             field = Field(default, alias=parameter.name, description=text)
-            fields[f"argument_{index}"] = (annotation, field)
-            parameters[parameter.name] = _bare(annotation)
+            fields[f"argument_{index}"] = (annotation, field)  # pydantic does not allow every name
+            self._parameters[parameter.name] = _bare(annotation)
         config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, arbitrary_types_allowed=False)
         try:
-            model = create_model(f"{name}_arguments", __config__=config, **fields)
-            schema = _tidy(model.model_json_schema(by_alias=True))
+            self._model = create_model(f"{name}_arguments", __config__=config, **fields)
+            self.schema = _tidy(self._model.model_json_schema(by_alias=True))
         except (PydanticUserError, TypeError) as error:
             raise ToolDefinitionError(f"tool {name!r} has a parameter that has no JSON Schema: {error}") from error
-        return cls(name, schema, model, parameters)
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validate arguments and convert them to the function's types.
@@ -139,16 +123,16 @@ class Arguments:
         """
         required = self.schema.get("required", ())
         prepared = {
-            str(name): _prepared(value, self.parameters.get(name))
+            str(name): _prepared(value, self._parameters.get(name))
             for name, value in given.items()
-            if value is not None or name in required or name not in self.parameters
+            if value is not None or name in required or name not in self._parameters
         }
         broken = next((name for name, value in prepared.items() if not _is_clean(value)), None)
         if broken is not None:
             problem = "has characters that no text can have (a NUL or half of a surrogate pair)"
             raise ToolError(f"{self.name}: argument {clean(broken)[:80]!r} {problem}; leave them out.")
         try:
-            checked = self.model.model_validate(prepared)
+            checked = self._model.model_validate(prepared)
         except ValidationError as error:
             raise ToolError(self._complaint(error)) from None
         fields = type(checked).model_fields
@@ -160,7 +144,7 @@ class Arguments:
             place = [str(part) for part in mistake["loc"]]
             argument = ".".join(place) or "arguments"
             if mistake["type"] == "extra_forbidden" and len(place) == 1:
-                hint = did_you_mean(near(argument, self.parameters))
+                hint = did_you_mean(near(argument, self._parameters))
                 mistakes.append(f"there is no argument {argument[:80]!r}.{hint}")
             elif mistake["type"] == "missing":
                 mistakes.append(f"argument {argument!r} is missing.")
@@ -170,7 +154,7 @@ class Arguments:
         return f"{self.name}: {' '.join(mistakes)} {self._usage()}"
 
     def _usage(self) -> str:
-        if not self.parameters:
+        if not self._parameters:
             return "It takes no arguments."
         required = self.schema.get("required", ())
         parts = []
@@ -193,10 +177,6 @@ async def _call(
     if not isinstance(result, ToolResult):
         raise ToolDefinitionError(f"tool {arguments.name!r} returned {type(result).__name__}, not ToolResult or str")
     return result
-
-
-def _first_paragraph(function: Function) -> str:
-    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
 
 
 def _described(annotation: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - annotations may be anything

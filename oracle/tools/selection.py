@@ -17,11 +17,7 @@ _OFFERED: dict[str, Callable[[Tool], bool]] = {
 
 
 def tools_for(query_types: Iterable[str], registry: ToolRegistry) -> tuple[str, ...]:
-    """The names of the tools for a query of these types, in the registry's order.
-
-    Args:
-        query_types: the type of the query; below a confidence of 0.6, the two likeliest.
-        registry: the available tools.
+    """The names of the tools for a query of these types (below a confidence of 0.6 two), in the registry's order.
 
     Raises:
         ValueError: an unknown type.

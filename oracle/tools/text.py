@@ -9,7 +9,7 @@ Rules:
 
 import codecs
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oracle.tools.errors import ToolError
@@ -22,7 +22,13 @@ READ_BYTES = 64_000
 """The same in UTF-8 bytes: non-ASCII text costs more tokens per character."""
 READ_LINES = 2_000
 LINE_CHARS = 1_000
+CONTEXT_CHARS = 240
+"""The limit of a line in a search result."""
 SNIPPET_CHARS = 300
+MAX_HITS = 50
+"""The limit of the places in a search result."""
+MAX_ENTRIES = 500
+"""The limit of the entries in a list of files."""
 
 _UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 _SNIFFED_BYTES = 8_192
@@ -52,12 +58,7 @@ def is_binary(data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a file.
-
-    Args:
-        text: clean, see `clean`.
-        is_exact: the bytes were valid in their encoding; otherwise wrong ones became U+FFFD.
-    """
+    """The clean text of a file; `is_exact` unless bytes wrong in their encoding became U+FFFD."""
 
     text: str
     is_exact: bool
@@ -98,60 +99,6 @@ def cut_line(line: str, *, limit: int = LINE_CHARS) -> str:
     return line if len(line) <= limit else f"{line[:limit]}… [{len(line) - limit:,} more characters in this line]"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A part of a file for display.
-
-    Args:
-        text: a heading, the lines with their numbers, and notes on what is missing.
-        first_line: its first line, from 1.
-    """
-
-    text: str
-    first_line: int
-
-
-def page(
-    decoded: Decoded,
-    *,
-    path: str,
-    start_line: int | None,
-    end_line: int | None,
-    continuation: Callable[[int], str],
-) -> Page:
-    """Render a range of lines of a file, limited by `READ_LINES`, `READ_CHARS` and `READ_BYTES`.
-
-    Args:
-        decoded: the file.
-        path: for display.
-        start_line: from 1; `None` and smaller numbers mean 1.
-        end_line: the last line to show; `None` or a greater number means the last line of the file.
-        continuation: gives the call that continues from a line, for the note.
-
-    Raises:
-        ToolError: the range is empty or begins after the end.
-    """
-    lines = decoded.lines
-    start = max(start_line or 1, 1)
-    if end_line is not None and end_line < start:
-        raise ToolError(f"end_line {end_line} is before start_line {start}; give a range such as 10 to 40.")
-    if not lines:
-        return Page(f"{path} is empty.", 1)
-    if start > len(lines):
-        raise ToolError(f"start_line {start} is behind the end: {path!r} has {len(lines):,} lines.")
-    wanted = lines[start - 1 : end_line]
-    shown = _that_fit(wanted)
-    last = start + len(shown) - 1
-    parts = [f"{path}, lines {start}-{last} of {len(lines)}"]
-    if not decoded.is_exact:
-        parts.append("[Not valid UTF-8: wrong bytes are shown as \ufffd.]")
-    parts += numbered(shown, first=start)
-    if len(shown) < len(wanted):
-        missing = f"Lines {last + 1}-{start + len(wanted) - 1} are not shown"
-        parts.append(f"[{missing}; go on with {continuation(last + 1)}.]")
-    return Page("\n".join(parts), start)
-
-
 def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> list[str]:
     """Prefix lines with their numbers; `marked` is the number of a line to mark."""
     width = len(str(first + len(lines) - 1))
@@ -161,18 +108,19 @@ def numbered(lines: Sequence[str], *, first: int, marked: int | None = None) -> 
     ]
 
 
-def bounded(text: str, *, limit: int = OUTPUT_CHARS) -> str:
-    """The text, clean and of at most `limit` characters; if it is cut, the last line says so."""
-    if len(text) <= limit:
+def bounded(text: str) -> str:
+    """The text, clean and of at most `OUTPUT_CHARS` characters; if it is cut, the last line says so."""
+    if len(text) <= OUTPUT_CHARS:
         return clean(text)
     note = (
-        f"\n[Cut: the first {limit:,} of {len(text):,} characters are shown. "
+        f"\n[Cut: the first {OUTPUT_CHARS:,} of {len(text):,} characters are shown. "
         "For the rest ask for less at a time: a narrower query, a smaller limit, or a range of lines.]"
     )
-    return clean(text[: max(limit - len(note), 0)]) + note
+    return clean(text[: OUTPUT_CHARS - len(note)]) + note
 
 
-def _that_fit(lines: Sequence[str]) -> list[str]:
+def that_fit(lines: Sequence[str]) -> list[str]:
+    """The first of the lines, as many as `READ_LINES`, `READ_CHARS` and `READ_BYTES` allow, with long ones cut."""
     shown: list[str] = []
     chars = n_bytes = 0
     for line in lines[:READ_LINES]:

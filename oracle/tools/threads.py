@@ -19,8 +19,8 @@ from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
 from oracle.tools.reading import MAX_READ_BYTES
 from oracle.tools.suggest import did_you_mean
-from oracle.tools.text import READ_CHARS, cut_line, decode, numbered, shorten
-from oracle.tools.vault import MAX_HITS, search_result
+from oracle.tools.text import MAX_HITS, READ_CHARS, cut_line, decode, numbered, shorten
+from oracle.tools.vault import search_result
 from oracle.tools.vault_index import VaultIndex
 
 _MAX_NAME_CHARS = 120
@@ -32,10 +32,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.+#]+")
 class ThreadTools:
     """The functions behind the tools.
 
-    Args:
-        root: the vault.
-        index: over the same vault.
-        now: the time for new entries; without a time zone it is taken as UTC.
+    `index` is over the vault `root`; `now` gives the time for new entries, in UTC if it has no time zone.
     """
 
     def __init__(self, root: Root, index: VaultIndex, *, now: Callable[[], datetime]) -> None:
@@ -71,7 +68,7 @@ class ThreadTools:
         """Read a thread. Returns its entries, oldest first; of a long one the newest."""
         path = self._existing(thread)
         if path is None:
-            names = [listed.title for listed in self._index.files(kind="thread")]
+            names = [title for _, title in self._index.files(kind="thread")]
             known = did_you_mean(near(thread, names)) or f" There are: {', '.join(names[:20]) or 'no threads yet'}."
             raise ToolError(f"there is no thread {shorten(thread)!r}.{known}")
         try:
@@ -96,18 +93,13 @@ class ThreadTools:
         limit: Annotated[int, f"How many entries to return, 1 to {MAX_HITS}."] = 5,
     ) -> ToolResult:
         """Search the entries of all threads. Returns path:line, thread, time and some lines of each."""
-        found = self._index.search(query, kind="thread", limit=min(max(limit, 1), MAX_HITS))
-        return search_result(
-            found,
-            source_type="thread",
-            nothing=f"No thread matches {shorten(query, limit=120)!r}. Try other words or fewer, or vault_search.",
-        )
+        advice = "Try other words or fewer, or vault_search."
+        return search_result(self._index, query, limit, kind="thread", advice=advice)
 
     def _existing(self, thread: str) -> str | None:
         """The path of an existing thread, found by its normalized name."""
         wanted = slug(thread)
-        listed = self._index.files(kind="thread")
-        by_path = {_inner(entry.path): entry.path for entry in listed}
+        by_path = {_inner(path): path for path, _ in self._index.files(kind="thread")}
         return by_path.get(_inner(_name(thread))) or next(
             (path for name, path in by_path.items() if _folded(name) == wanted), None
         )

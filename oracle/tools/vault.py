@@ -8,33 +8,26 @@ exist is empty; the first write creates it.
 In search results each hit is `path:line — title (score 3.20)` followed by numbered lines.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
 from bt_runtime.text import near
-from oracle.chunks import Source, SourceType
+from oracle.chunks import Source
 from oracle.tools.errors import ToolError
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
-from oracle.tools.reading import Range, read_range
+from oracle.tools.reading import range_of, read_range
 from oracle.tools.suggest import did_you_mean, near_paths
-from oracle.tools.text import cut_line, numbered, shorten
-from oracle.tools.vault_index import Found, Listed, VaultIndex
+from oracle.tools.text import CONTEXT_CHARS, MAX_ENTRIES, MAX_HITS, cut_line, numbered, shorten
+from oracle.tools.vault_index import Kind, VaultIndex
 
-MAX_HITS = 50
-MAX_ENTRIES = 500
 _MAX_BODY_CHARS = 1_000_000
-_CONTEXT_CHARS = 240
 
 
 class VaultTools:
-    """The functions behind the tools.
-
-    Args:
-        root: the vault.
-        index: over the same vault.
-    """
+    """The functions behind the tools; `index` is over the vault `root`."""
 
     def __init__(self, root: Root, index: VaultIndex) -> None:
         self._root = root
@@ -46,27 +39,22 @@ class VaultTools:
         limit: Annotated[int, f"How many notes to return, 1 to {MAX_HITS}."] = 5,
     ) -> ToolResult:
         """Search the notes of the vault (not its threads). Returns path:line, title and some lines of each."""
-        found = self._index.search(query, kind="vault", limit=min(max(limit, 1), MAX_HITS))
-        return search_result(
-            found,
-            source_type="vault",
-            nothing=f"No note matches {shorten(query, limit=120)!r}. Try other words or fewer, thread_seek for "
-            "threads, or vault_list to see what there is.",
-        )
+        advice = "Try other words or fewer, thread_seek for threads, or vault_list to see what there is."
+        return search_result(self._index, query, limit, kind="vault", advice=advice)
 
     def vault_read(
         self,
         path: Annotated[str, "The note, relative to the vault; 'path:line' begins there. '.md' may be left out."],
     ) -> ToolResult:
         """Read a note of the vault. Returns its lines with their numbers."""
-        wanted = Range.parse(path, exists=self._is_note)
+        wanted = range_of(path, exists=self._is_note)
         plain = note_path(self._root, wanted.path)
         self._refuse_hidden_target(plain)
         return read_range(
             self._root,
-            Range(plain, wanted.start_line, wanted.end_line),
+            wanted._replace(path=plain),
             source_type="thread" if is_thread(plain) else "vault",
-            call="vault_read",
+            continuation=lambda path, line: f"vault_read(path='{path}:{line}')",
             missing=lambda: self._missing(plain),
             folder_advice="list the folder with vault_list",
         )
@@ -79,17 +67,17 @@ class VaultTools:
         notes = self._index.files(kind="vault")
         threads = self._index.files(kind="thread")
         prefix = "" if plain == "." else f"{plain}/"
-        below = [note for note in [*notes, *(threads if prefix else ())] if note.path.startswith(prefix)]
+        below = [note for note in [*notes, *(threads if prefix else ())] if note[0].startswith(prefix)]
         hint = f"[{len(threads):,} threads: vault_list(folder={THREADS_FOLDER!r})]"
         hints = [hint] if threads and not prefix else []
         if not below:
-            folders = {note.path.rpartition("/")[0] for note in [*notes, *threads]} - {""}
+            folders = {path.rpartition("/")[0] for path, _ in [*notes, *threads]} - {""}
             if prefix and not self._root.resolve(plain).is_dir():
                 known = did_you_mean(near(plain, sorted(folders)))
                 raise ToolError(f"there is no folder {shorten(plain)!r} in the vault.{known}")
             where = f"below {plain!r}" if prefix else "in the vault"
             return ToolResult("\n".join([f"There are no notes {where}.", *hints]), is_empty=True)
-        lines = [f"{note.path} — {shorten(note.title, limit=120)}" for note in below[:MAX_ENTRIES]]
+        lines = [f"{path} — {shorten(title, limit=120)}" for path, title in below[:MAX_ENTRIES]]
         if len(below) > MAX_ENTRIES:
             lines.append(f"[{len(below) - MAX_ENTRIES:,} more; give a folder.] Folders: {_folders(below)}")
         return ToolResult("\n".join([*lines, *hints]))
@@ -140,7 +128,7 @@ class VaultTools:
             raise ToolError(f"{shorten(path)!r} is a link to a file that is no note of the vault.")
 
     def _missing(self, path: str) -> str:
-        paths = [note.path for note in [*self._index.files(kind="vault"), *self._index.files(kind="thread")]]
+        paths = [path for path, _ in [*self._index.files(kind="vault"), *self._index.files(kind="thread")]]
         return f"there is no note {shorten(path)!r} in the vault.{did_you_mean(near_paths(path, paths))}"
 
 
@@ -159,24 +147,21 @@ def note_path(root: Root, path: str) -> str:
     return "/".join(parts)
 
 
-def search_result(found: Sequence[Found], *, source_type: SourceType, nothing: str) -> ToolResult:
-    """Hits as text and sources; `nothing` is the text if there are none."""
+def search_result(index: VaultIndex, query: str, limit: int, *, kind: Kind, advice: str) -> ToolResult:
+    """The best hits as text and sources; `advice` is what to try where there are none."""
+    found = index.search(query, kind=kind, limit=min(max(limit, 1), MAX_HITS))
     if not found:
-        return ToolResult(nothing, is_empty=True)
+        what = "note" if kind == "vault" else "thread"
+        return ToolResult(f"No {what} matches {shorten(query, limit=120)!r}. {advice}", is_empty=True)
     blocks = []
     for hit in found:
-        lines = [cut_line(line, limit=_CONTEXT_CHARS) for line in hit.lines]
+        lines = [cut_line(line, limit=CONTEXT_CHARS) for line in hit.lines]
         heading = f"{hit.path}:{hit.line} — {shorten(hit.title, limit=120)} (score {hit.score:.2f})"
         blocks.append("\n".join([heading, *numbered(lines, first=hit.line, marked=hit.line)]))
-    sources = tuple(
-        Source(hit.path, source_type, hit.line, shorten(" ".join(hit.lines)) or None, hit.score) for hit in found
-    )
+    sources = tuple(Source(hit.path, kind, hit.line, shorten(" ".join(hit.lines)) or None, hit.score) for hit in found)
     return ToolResult("\n\n".join(blocks), sources=sources)
 
 
-def _folders(notes: Sequence[Listed]) -> str:
-    counts: dict[str, int] = {}
-    for note in notes:
-        folder = note.path.rpartition("/")[0] or "."
-        counts[folder] = counts.get(folder, 0) + 1
+def _folders(notes: Sequence[tuple[str, str]]) -> str:
+    counts = Counter(path.rpartition("/")[0] or "." for path, _ in notes)
     return ", ".join(f"{folder}/ ({count:,})" for folder, count in sorted(counts.items())[:100])

@@ -35,7 +35,6 @@ class Found:
     """A document that matches.
 
     Args:
-        path: below the vault.
         title: of the note or thread; for an entry, followed by its time.
         line: the line that matches best, from 1.
         lines: that line and up to five that follow.
@@ -49,20 +48,8 @@ class Found:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A file of the vault with its title."""
-
-    path: str
-    title: str
-
-
 class VaultIndex:
-    """The index of one vault; safe to use from several threads.
-
-    Args:
-        root: the vault; it need not exist.
-    """
+    """The index of one vault, which need not exist; safe to use from several threads."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
@@ -81,12 +68,12 @@ class VaultIndex:
         lines = {path: self._lines(path) for path in {place.path for place, _ in found.places}}
         return [_shown(place, score, lines[place.path], matcher) for place, score in found.places]
 
-    def files(self, *, kind: Kind) -> list[Listed]:
-        """All notes or all threads, by path."""
+    def files(self, *, kind: Kind) -> list[tuple[str, str]]:
+        """The paths of all notes or all threads, in order, with their titles."""
         index = self._indices[kind]
         with index.locked():
             index.update(self._walk(kind))
-            return [Listed(path, title) for path, title in index.titles()]
+            return index.titles()
 
     def _read(self, path: str, memo: object) -> Reading | None:
         try:

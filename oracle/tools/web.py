@@ -1,8 +1,4 @@
-"""Web search: only a name and a description, because the provider runs it.
-
-Without support by the provider there is no web search: the registry does not contain this tool, the prompt does not
-name it, and a query of type research is not offered it.
-"""
+"""Web search: only a name and a description, because the provider runs it."""
 
 from collections.abc import Mapping
 from typing import Any

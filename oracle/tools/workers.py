@@ -75,20 +75,17 @@ class Workers:
         """
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
-        self._submit(job)
+        with self._lock:
+            if len(self._waiting) - self._idle >= self._max_waiting:
+                raise ToolError(f"Too many calls are waiting ({self._max_waiting:,}); try again later.")
+            self._waiting.append(job)
+            self._find_thread()
         try:
             result: T = await job.future
         except asyncio.CancelledError:
             self._abandon(job)
             raise
         return result
-
-    def _submit(self, job: "_Job") -> None:
-        with self._lock:
-            if len(self._waiting) - self._idle >= self._max_waiting:
-                raise ToolError(f"Too many calls are waiting ({self._max_waiting:,}); try again later.")
-            self._waiting.append(job)
-            self._find_thread()
 
     def _abandon(self, job: "_Job") -> None:
         with self._lock:
