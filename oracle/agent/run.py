@@ -50,15 +50,6 @@ class AgentRun:
     """One query in progress.
 
     Args:
-        query: what was asked, and under which limits.
-        equipment: what it works with.
-        output: the stream to the user.
-        state: what the control decides by.
-        transcript: the messages for the provider.
-        signals: the model's signals.
-        turn: the latest turn.
-        cost: what the next request will cost.
-        ending: why the query ends as it does.
         classification: of the question; `None` until it is made.
         offered: names of the tools that the model may call.
         prompt: the system prompt; `None` until it is composed.
@@ -78,10 +69,6 @@ class AgentRun:
     offered: tuple[str, ...] = ()
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
-
-    def seconds_since_start(self) -> float:
-        """The age of the query, by its clock."""
-        return self.equipment.clock.now() - self.state.start_time
 
     @property
     def model_used(self) -> str:
@@ -147,12 +134,7 @@ class AgentRun:
         return self.offered, thinking_room(left, most=self.equipment.thinking_tokens, max_tokens=min(most, left))
 
     def apply_turn(self, outcome: TurnOutcome, *, halted: bool = False) -> None:
-        """Apply the outcome of a turn of the answer.
-
-        Args:
-            outcome: how the turn ended.
-            halted: the control has halted the turn: an earlier fault stays.
-        """
+        """Apply the outcome of a turn of the answer; where the control has halted it, an earlier fault stays."""
         self._take_fault(outcome, halted=halted)
         self.turn.end(outcome)
         self.signals.take(outcome, turn=self.state.turn + 1)
@@ -176,12 +158,7 @@ class AgentRun:
             self.state = self.state.after_server_tools(outcome.server_tools, sources=[tool.group for tool in tools])
 
     def apply_side_turn(self, outcome: TurnOutcome, *, halted: bool = False) -> None:
-        """Apply the outcome of a turn that is not part of the answer: it counts, and the transcript does not have it.
-
-        Args:
-            outcome: how the turn ended.
-            halted: the control has halted the turn: an earlier fault stays.
-        """
+        """Apply the outcome of a turn that is not part of the answer: it counts, and is not in the transcript."""
         self._take_fault(outcome, halted=halted)
         self.signals.record(outcome, turn=self.state.turn + 1, action="beside_the_answer")
         if outcome.is_broken:

@@ -72,16 +72,9 @@ class Transcript:
         """The ids of all tool calls so far."""
         return frozenset(self._call_ids)
 
-    def __len__(self) -> int:
-        return len(self._messages)
-
     def mark_sent(self) -> None:
         """A request has had every message so far; from now on their blocks stay as they are."""
         self._sent_messages, self._sent_characters = len(self._messages), self._characters
-
-    def with_note(self, note: str) -> tuple[Message, ...]:
-        """The messages of a request with this note at the end, if it is not empty."""
-        return self.beside(note).messages if note else self.messages
 
     def beside(self, note: str) -> "Transcript":
         """A copy that ends with this note, for a turn that is not part of the answer, or between calls and results."""

@@ -55,21 +55,6 @@ _left_behind: set["asyncio.Task[ModelFault | None]"] = set()
 """Streams that have not ended yet; asyncio itself holds tasks weakly."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnOptions:
-    """What a tree may change about a turn.
-
-    Args:
-        visible: false for work that is not the main chain's: not streamed, not saved, without tools.
-        tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
-        hint: an instruction for this turn.
-    """
-
-    visible: bool = True
-    tools: bool = True
-    hint: str = ""
-
-
 @dataclass(slots=True)
 class _Progress:
     """The turn so far."""
@@ -126,8 +111,10 @@ class _Progress:
             case ServerToolCalled(call_id, name, arguments):
                 self.server_tools.append(name)
                 self.output.call_tool(ToolCalled(chunks.ToolCall(call_id, name, arguments)))
-            case ServerToolReturned():
-                self._take_server_result(event)
+            case ServerToolReturned(call_id, text):
+                self.output.return_tool(ToolReturned(call_id, text, is_error=event.is_error, duration_ms=0))
+                for source in event.sources:
+                    self.output.cite(source)
             case SourceCited(source):
                 self.output.cite(source)
             case UsageReported(usage):
@@ -153,11 +140,6 @@ class _Progress:
         self.taken_ids.add(call_id)
         return call if call_id == call.id else replace(call, id=call_id)
 
-    def _take_server_result(self, event: ServerToolReturned) -> None:
-        self.output.return_tool(ToolReturned(event.tool_call_id, event.text, is_error=event.is_error, duration_ms=0))
-        for source in event.sources:
-            self.output.cite(source)
-
     @property
     def content(self) -> tuple[Mapping[str, Any], ...]:
         """The model's blocks as they go back to the provider; of a turn that was cut off, what is whole of it."""
@@ -170,53 +152,50 @@ class _Progress:
             *({"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)} for c in self.calls),
         )
 
-    def read_to_end(self) -> ParsedResponse:
-        """Show what the signal reader still held."""
-        parsed = self.reader.close()
-        self.output.say(parsed.remainder)
-        return parsed
 
-
-def notes_for(run: AgentRun, plan: TurnPlan, options: TurnOptions) -> tuple[str, ...]:
+def _notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tuple[str, ...]:
     """The notes that go with this turn's request; pending notes are kept for a visible turn."""
-    waiting = run.notes if options.visible else ()
-    wrap_up = WRAP_UP_NOTE if plan.wrap_up else ""
-    notes = tuple(note for note in (*waiting, wrap_up, options.hint) if note)
+    waiting = run.notes if visible else ()
+    notes = tuple(note for note in (*waiting, WRAP_UP_NOTE if plan.wrap_up else "", hint) if note)
     # A turn that had to wait for another one may find that the model spoke last.
-    return notes or (("Continue.",) if options.visible and run.transcript.ends_with_model else ())
+    return notes or (("Continue.",) if visible and run.transcript.ends_with_model else ())
 
 
-def build_request(run: AgentRun, plan: TurnPlan, options: TurnOptions, notes: Sequence[str]) -> ModelRequest:
+def _request_of(run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible: bool, tools: bool) -> ModelRequest:
     """What is sent to the provider for this turn.
 
     System prompt, tools and messages begin with those of the previous request. An invisible turn ends with notes
     of its own, which no later request has.
     """
     transcript, note = run.transcript, "\n".join(notes)
-    if not options.visible and (note or transcript.ends_with_model):
-        messages = transcript.beside(note or "Continue.").messages
-    else:
-        messages = transcript.with_note(note)
+    if note or (transcript.ends_with_model and not visible):
+        transcript = transcript.beside(note or "Continue.")
     return ModelRequest(
         system=run.prompt.text if run.prompt else "",
-        messages=messages,
+        messages=transcript.messages,
         tools=run.equipment.tools.definitions(run.offered),
-        tool_choice="auto" if options.visible and options.tools else "none",
+        tool_choice="auto" if visible and tools else "none",
         wrap_up=plan.wrap_up,
         max_tokens=plan.max_tokens,
         thinking_tokens=plan.thinking_tokens,
         web_search="web_search" in run.offered,
         model=run.query.model,
-        time_left_s=max(0.0, run.state.time_limit_s - run.seconds_since_start()),
+        time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
     )
 
 
-async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOutcome:
-    """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far."""
-    options = options or TurnOptions()
+async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> TurnOutcome:
+    """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
+
+    Args:
+        run: the query.
+        visible: false for work that is not the main chain's: not streamed, not saved, without tools.
+        tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
+        hint: an instruction for this turn.
+    """
     plan = run.plan()
-    notes = notes_for(run, plan, options)
-    output = run.output if options.visible else Output(emit=_drop, timestamp=run.equipment.timestamp)
+    notes = _notes_for(run, plan, visible=visible, hint=hint)
+    output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
     reservation = run.cost.reserve(plan)
 
     def reserve(characters: int) -> int:
@@ -227,13 +206,15 @@ async def run_turn(run: AgentRun, options: TurnOptions | None = None) -> TurnOut
     output.new_paragraph()
     started_s = run.equipment.clock.now()
     try:
-        request = build_request(run, plan, options, notes)
+        request = _request_of(run, plan, notes, visible=visible, tools=tools)
         fault, interrupted = await _stream(run.equipment.model, request, progress)
     finally:
         reservation.release()
+    parsed = progress.reader.close()
+    output.say(parsed.remainder)
     return _outcome(
         progress,
-        progress.read_to_end(),
+        parsed,
         plan=plan,
         fault=fault or _fault_of(progress),
         interrupted=interrupted,
@@ -312,10 +293,6 @@ def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolCall])
         block if call_id in (None, block.get("id")) else {**block, "id": call_id}
         for block, call_id in zip(content, ids, strict=True)
     )
-
-
-def _drop(_chunk: object) -> None:
-    """Discard the chunks of an invisible turn."""
 
 
 def _outcome(

@@ -9,7 +9,7 @@ from bt_runtime import KeyUse, NodeSettings, Status, Use, node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
-from oracle.agent.turn import TurnOptions, run_turn
+from oracle.agent.turn import run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 
@@ -56,21 +56,16 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self._is_late = False
         self._deadline_s = self.run.now_s + (self.settings.timeout_s or 0)
         if self.settings.visible:
-            self._ensure_user_speaks_last()
-
-    def _ensure_user_speaks_last(self) -> None:
-        """Add a user message if the tree has put one turn directly after another."""
-        agent = self.agent
-        refuse_open(agent, NOT_RUN)
-        if agent.transcript.ends_with_model:
-            agent.ask_again()
+            refuse_open(self.agent, NOT_RUN)
+            if self.agent.transcript.ends_with_model:  # the tree has put one turn directly after another
+                self.agent.ask_again()
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
         """Run the turn; it may have waited for another one, which has ended since."""
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
-        return run_turn(self.agent, TurnOptions(visible=self.settings.visible, tools=self.settings.tools, hint=hint))
+        return run_turn(self.agent, visible=self.settings.visible, tools=self.settings.tools, hint=hint)
 
     def update(self) -> Status:
         if self._is_late:

@@ -82,7 +82,7 @@ def test_a_second_result_of_a_call_is_left_out_and_a_missing_one_is_made() -> No
     transcript.add_tool_results(results)
     transcript.add_tool_results(results)
     assert [block["content"] for block in transcript.messages[-1]["content"]] == ["x", NOT_RUN]
-    assert len(transcript) == 3
+    assert len(transcript.messages) == 3
 
 
 def test_work_beside_the_answer_leaves_no_trace() -> None:
@@ -115,7 +115,7 @@ def test_nothing_but_a_note_of_the_control_bears_its_mark() -> None:
 def test_no_results_are_no_message() -> None:
     transcript = Transcript.of([], "A?")
     transcript.add_tool_results([])
-    assert len(transcript) == 1
+    assert len(transcript.messages) == 1
 
 
 STEPS: Any = st.lists(st.sampled_from(["note", "says", "calls", "results", "nothing", "beside"]), max_size=12)
@@ -135,7 +135,7 @@ def test_every_request_is_one_that_the_provider_takes_and_begins_with_the_one_be
         elif step == "results":
             ids = transcript.call_ids
             transcript.add_tool_results([CallText(ToolCall(each, "probe", {}), "x", is_error=False) for each in ids])
-        asked = transcript.beside("Go on.").messages if step == "beside" else transcript.with_note("Go on.")
+        asked = transcript.beside("Go on.").messages
         assert complaint({"model": "m", "max_tokens": 1, "messages": list(asked)}) is None
         sent = [(message["role"], block) for message in transcript.messages for block in message["content"]]
         assert sent[: len(before)] == before
