@@ -63,7 +63,6 @@ class TreeLibrary:
 
     Args:
         folders: searched in this order; one that does not exist counts as empty.
-        registry: the kinds and keys that exist.
     """
 
     def __init__(self, folders: Sequence[Path], *, registry: Registry) -> None:
@@ -144,7 +143,8 @@ class TreeLibrary:
         for path in paths:
             found = sorted(_tree_files(path)) if path.is_dir() else [path]
             if not found:
-                files.append(_missing(path, "there is no tree file in this folder", "tree files are called NAME.yaml"))
+                mistake = _mistake(path, "there is no tree file in this folder", "tree files are called NAME.yaml")
+                files.append(CheckedFile(str(path), None, (mistake,)))
             files += [self._check(file, sources) for file in found]
         return CheckReport(tuple(files), sources)
 
@@ -160,8 +160,9 @@ class TreeLibrary:
         tree = loading.load(source, arguments=arguments, samples=samples)
         if tree is not None:
             return tree
-        mistakes = loading.mistakes or [_no_sample(source)]
-        raise TreeFileError(mistakes, loading.sources)
+        message = "the tree cannot be shown without arguments: no sample value fits its parameters"
+        no_sample = _mistake(source.file, message, "give each parameter a default that is right where it is used")
+        raise TreeFileError(loading.mistakes or [no_sample], loading.sources)
 
     def _check(self, path: Path, sources: dict[str, str]) -> CheckedFile:
         beside = TreeLibrary((path.parent, *self.folders), registry=self.registry)
@@ -203,21 +204,16 @@ def read_source(path: Path, *, name: str) -> Source:
     """
     try:
         if path.exists() and not path.is_file():
-            raise TreeFileError(_missing(path, "this is not a file").mistakes)
+            raise TreeFileError([_mistake(path, "this is not a file")])
         with path.open("rb") as file:
             return Source(str(path), file.read(LARGEST_FILE_BYTES + 1), name)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TreeFileError(_missing(path, f"the file cannot be read: {reason}").mistakes) from None
+        raise TreeFileError([_mistake(path, f"the file cannot be read: {reason}")]) from None
 
 
-def _missing(path: Path, message: str, hint: str | None = None) -> CheckedFile:
-    return CheckedFile(str(path), None, (Mistake(Place(str(path), 1, 1), message, hint),))
-
-
-def _no_sample(source: Source) -> Mistake:
-    message = "the tree cannot be shown without arguments: no sample value fits its parameters"
-    return Mistake(Place(source.file, 1, 1), message, "give each parameter a default that is right where it is used")
+def _mistake(file: Path | str, message: str, hint: str | None = None) -> Mistake:
+    return Mistake(Place(str(file)), message, hint)
 
 
 def _facts(tree: TreeDefinition | None) -> str:

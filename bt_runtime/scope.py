@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from bt_runtime.expressions import Expression, compile_expression
+from bt_runtime.expressions import Expression, Lookup, compile_expression
 from bt_runtime.nodes import Node
 
 CompiledValues = tuple[tuple[str, Expression | None, object], ...]
@@ -44,27 +44,9 @@ def _compiled(text: str, names: frozenset[str]) -> Expression:
     return compile_expression(text, names=names)
 
 
-def lookup_in_scope(node: Node[Any]) -> Mapping[str, Any]:
+def lookup_in_scope(node: Node[Any]) -> Lookup:
     """The current values; arguments hide keys of the same name."""
-    if not node.constants:
-        return node.run.blackboard
-    return _Scoped(node.run.blackboard, node.constants)
-
-
-class _Scoped(Mapping[str, Any]):
-    """A blackboard behind constants, without a copy."""
-
-    __slots__ = ("_blackboard", "_constants")
-
-    def __init__(self, blackboard: Mapping[str, Any], constants: Mapping[str, Any]) -> None:
-        self._blackboard = blackboard
-        self._constants = constants
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  JSON data
-        return self._constants[name] if name in self._constants else self._blackboard[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({*self._blackboard, *self._constants})
-
-    def __len__(self) -> int:
-        return len({*self._blackboard, *self._constants})
+    blackboard, constants = node.run.blackboard, node.constants
+    if not constants:
+        return blackboard
+    return lambda name: constants[name] if name in constants else blackboard[name]

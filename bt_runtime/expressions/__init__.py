@@ -21,7 +21,7 @@ Errors of evaluation:
 - a missing key or item; division by zero; a whole number beyond 64 bits, text or a list that grows beyond its bound.
 """
 
-from bt_runtime.expressions.expression import Expression, compile_expression
+from bt_runtime.expressions.expression import Expression, Lookup, compile_expression
 from bt_runtime.expressions.operations import FUNCTIONS
 
-__all__ = ["FUNCTIONS", "Expression", "compile_expression"]
+__all__ = ["FUNCTIONS", "Expression", "Lookup", "compile_expression"]

@@ -28,13 +28,7 @@ def tree_data(tree: TreeDefinition, statuses: Statuses | None = None) -> dict[st
         "file": tree.file,
         "subtrees": list(tree.subtrees),
         "keys": [
-            {
-                "name": key.name,
-                "type": key.type,
-                "default": key.default,
-                "description": key.description,
-                "read_only": key.read_only,
-            }
+            {field: getattr(key, field) for field in ("name", "type", "default", "description", "read_only")}
             for key in tree.keys.values()
         ],
         "root": _node(tree.root, statuses, count()),
