@@ -131,7 +131,16 @@ class Closing:
             run.output.fail(Failed("The answer could not be saved in the conversation.", "internal"))
             run.state = run.state.settled("error")
             run.output.say_sentence("Stopped: the answer could not be saved in the conversation.", reason="error")
-        self._say_done(run)
+        done = Done(
+            termination_reason=run.state.termination_reason or "completed",
+            tokens_used=run.state.tokens_used,
+            tokens_estimated=run.state.tokens_estimated,
+            model_used=run.model_used,
+            context_id=run.query.context_id,
+            run_id=run.query.run_id,
+            turns=run.state.turn,
+        )
+        run.output.finish(done)
 
     async def _save(self, run: AgentRun, *, asked_at: str) -> None:
         exchange = Exchange(
@@ -148,16 +157,3 @@ class Closing:
             error_type=run.fault.error_type if run.fault and run.state.termination_reason == "error" else None,
         )
         await self.conversations.append(run.query.user_id, run.query.context_id, exchange)
-
-    def _say_done(self, run: AgentRun) -> None:
-        state = run.state
-        done = Done(
-            termination_reason=state.termination_reason or "completed",
-            tokens_used=state.tokens_used,
-            tokens_estimated=state.tokens_estimated,
-            model_used=run.model_used,
-            context_id=run.query.context_id,
-            run_id=run.query.run_id,
-            turns=state.turn,
-        )
-        run.output.finish(done)

@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import bt_runtime
 from bt_runtime import Outcome
 from oracle.signals import SignalRecord
 
 
-class Journal(Protocol):
-    """Where a query's outcomes and signals are kept."""
+class Journal(bt_runtime.Journal, Protocol):
+    """Where a query's outcomes and signals are kept.
 
-    async def keep(self, outcomes: Sequence[Outcome]) -> None:
-        """Make outcomes durable before the control gets them (`bt_runtime.Journal`).
-
-        Their values are `TurnOutcome`, `ToolsOutcome`, or JSON data of the tree's other nodes.
-        """
-        ...
+    The values of outcomes are `TurnOutcome`, `ToolsOutcome`, or JSON data of the tree's other nodes.
+    """
 
     def signal(self, record: SignalRecord) -> None:
         """A signal of the model, and what the control did about it; must not wait."""

@@ -1,6 +1,7 @@
 """Outcomes as JSON and back, so that a run can be repeated from its log."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -33,14 +34,7 @@ def encode_outcome(outcome: Outcome) -> bytes:
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
     return to_json(
-        {
-            "kind": kind,
-            "key": outcome.key,
-            "state": outcome.state,
-            "value": value,
-            "error": outcome.error,
-            "at_s": outcome.at_s,
-        }
+        {"kind": kind, **{field.name: getattr(outcome, field.name) for field in fields(outcome)}, "value": value}
     )
 
 
@@ -50,8 +44,8 @@ def decode_outcome(data: bytes | str) -> Outcome:
     Raises:
         ValueError: it is none.
     """
-    fields = from_json(data)
-    kind = fields.pop("kind")
+    given = from_json(data)
+    kind = given.pop("kind")
     if kind is not None:
-        fields["value"] = _VALUES[kind].validate_json(to_json(fields["value"]))
-    return Outcome(**fields)
+        given["value"] = _VALUES[kind].validate_json(to_json(given["value"]))
+    return Outcome(**given)

@@ -40,12 +40,7 @@ class Floor:
 
     def __init__(self, run: AgentRun) -> None:
         self._run = run
-        self._cancelled = False
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether a cancel was requested."""
-        return self._cancelled
+        self.is_cancelled = False
 
     @property
     def ends_at_s(self) -> float:
@@ -54,11 +49,11 @@ class Floor:
 
     def cancel(self) -> None:
         """Request that the query stops."""
-        self._cancelled = True
+        self.is_cancelled = True
 
     def is_over(self, now_s: float) -> bool:
         """Whether nothing may take time any more: after a cancel, after the deadline, after `done`."""
-        return self._cancelled or now_s >= self.ends_at_s or self._run.output.is_done
+        return self.is_cancelled or now_s >= self.ends_at_s or self._run.output.is_done
 
     def look(self, now_s: float) -> AgentState:
         """Update the run's state to this time and to a cancel, and return it."""
@@ -66,7 +61,7 @@ class Floor:
         elapsed_s = now_s - state.start_time
         if now_s >= self.ends_at_s:
             elapsed_s = max(elapsed_s, state.time_limit_s)  # a sum and a difference of times may differ in the last bit
-        self._run.state = state.at(elapsed_s, cancelled=self._cancelled)
+        self._run.state = state.at(elapsed_s, cancelled=self.is_cancelled)
         return self._run.state
 
     def exceeded(self, now_s: float) -> TerminationReason | None:
@@ -74,7 +69,7 @@ class Floor:
 
         Guards judge a state once, so one that is made anew at every tick would have them judge again.
         """
-        if self._cancelled or now_s >= self.ends_at_s or rules.exceeded(self._run.state) is not None:
+        if self.is_cancelled or now_s >= self.ends_at_s or rules.exceeded(self._run.state) is not None:
             return rules.exceeded(self.look(now_s))
         return None
 

@@ -99,10 +99,7 @@ _LIMITS = tuple(
 
 def exceeded(state: AgentState) -> TerminationReason | None:
     """The first of the user's limits that the query has reached, a cancel among them."""
-    for reason, holds in _LIMITS:
-        if holds(state):
-            return reason
-    return None
+    return next((reason for reason, holds in _LIMITS if holds(state)), None)
 
 
 def is_true(reason: TerminationReason, state: AgentState) -> bool:

@@ -28,13 +28,8 @@ class Stop(AgentNode[StopSettings]):
     """
 
     def update(self) -> Status:
-        self.agent.ending.note_blocker(self.board["blocker"] or self._silence() or self._repeated_request())
+        reason = self.board["signal_reason"]
+        repeated = f"it kept asking for another turn: {reason}" if reason else ""
+        self.agent.ending.note_blocker(self.board["blocker"] or notices.silence(self.agent.state) or repeated)
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
-
-    def _silence(self) -> str:
-        return notices.silence(self.agent.state)
-
-    def _repeated_request(self) -> str:
-        reason = self.board["signal_reason"]
-        return f"it kept asking for another turn: {reason}" if reason else ""
