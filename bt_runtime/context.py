@@ -55,10 +55,7 @@ class Request:
 
     Args:
         key: `path@n` for the n-th of the node in this run.
-        node: the node that posted it.
         outcome: how it ended; `None` until the tick that gets it.
-        started: its task has been started.
-        halted: the node has withdrawn it.
     """
 
     key: str
@@ -72,7 +69,6 @@ class RunContext:
     """What the nodes of one run share with its loop.
 
     Args:
-        blackboard: of this run.
         host: the embedding program; the host's own nodes know its real type.
 
     Attributes:

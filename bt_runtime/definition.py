@@ -16,7 +16,6 @@ class NodeDefinition:
     """One node of a tree file.
 
     Args:
-        kind: the name of its kind.
         name: the author's name for it, unique among its siblings; `None` if unnamed.
         path: its identity, stable across reloads: the labels from the root joined by `/`. A label is the name, else the
             kind, with `#2`, `#3`, … from the second unnamed sibling of a kind on. A subtree's nodes continue the path
@@ -24,7 +23,6 @@ class NodeDefinition:
         settings: validated, of the kind's settings type.
         children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot
             `root`.
-        place: the node's place in the file.
         constants: the arguments of the subtree that contains the node, as names for its expressions.
     """
 
@@ -56,13 +54,9 @@ class TreeDefinition:
 
     Args:
         name: as declared by `tree:`.
-        description: the author's sentence.
         keys: every blackboard key of a run: the host's, this tree's, its subtrees'.
-        root: the topmost node.
-        source: the text of the file.
         sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the
             version that a run records.
-        file: where it was read from.
         subtrees: the names of the trees it includes, directly or not.
         sources: the texts of this tree and of those that it includes, by name.
         internal: it is a part of other trees and is not run by itself.

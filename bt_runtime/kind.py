@@ -85,7 +85,6 @@ class Slot:
     """A place for children among a node's settings.
 
     Args:
-        name: the setting's name in YAML.
         many: a list of nodes rather than one.
         required: at least one child.
     """
@@ -100,7 +99,6 @@ class Key:
     """A blackboard key: its type, its first value, and what it means.
 
     Args:
-        name: an identifier.
         type: the JSON type of its values.
         default: the value at the start of a run; `None` is allowed for every type and means "no value yet".
         description: one sentence for authors.
@@ -140,7 +138,6 @@ class Kind:
             `condition: "turn > 3"` fills `when`. `None`: a bare value is an error.
         waits: may return RUNNING by itself, not only because a child does.
         acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
-        doc: the class's docstring.
         factory: the class; not used here.
     """
 

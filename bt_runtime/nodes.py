@@ -84,9 +84,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
     """A node of a live tree.
 
     Args:
-        definition: its part of the tree file.
         children: by slot, already built.
-        run: the run it belongs to.
         index: its position in the definition's `nodes()`.
     """
 

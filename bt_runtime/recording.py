@@ -22,7 +22,6 @@ class Outcome:
     Args:
         key: the request, `path@n` for the n-th of that node in this run.
         state: `done`, `failed` (the task raised), or `cancelled` (the node was halted; `value` is its partial result).
-        value: what the task returned.
         error: the exception as `Type: message`, if it raised.
         at_s: when it ended, in seconds of the run's clock.
     """
@@ -49,14 +48,12 @@ class TickRecord:
     Args:
         tick: 1, 2, 3, …
         at_s: the time of the tick, in seconds of the run's clock.
-        cause: what caused the tick.
         causes: the requests, nodes or keys behind the cause.
         outcomes: results that arrived before this tick, in order; cancelled ones included.
         deliveries: values from outside, written at the start of this tick.
         visited: indices of the nodes that were ticked, in order of entry.
         changes: (index, status) of each node whose status differs from the end of the tick before.
         writes: (key, value) of each blackboard write, in order.
-        errors: exceptions in nodes.
     """
 
     tick: int

@@ -54,7 +54,6 @@ class RunResult:
 
     Args:
         status: SUCCESS or FAILURE of the root; FAILURE with an `error`.
-        ticks: the number of ticks.
         errors: every exception that nodes raised, in order.
         error: the error that ended the run; `None` if none did.
         is_stopped: the supervisor ended the run; FAILURE, without an `error`.
@@ -71,12 +70,8 @@ class RunLoop:
     """Runs one live tree to its end.
 
     Args:
-        tree: built, not yet run.
-        clock: the time of the run.
         observers: get every tick record; one that raises is dropped.
         journal: makes outcomes durable before the tree gets them.
-        supervisor: bounds the run from outside its tree.
-        max_ticks_without_event: the most ticks in a row without an event.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
 

@@ -47,10 +47,7 @@ class Header:
     """The header of a tree file, with its mistakes.
 
     Args:
-        document: the whole file.
         name: as declared; empty if it is invalid.
-        name_place: where it is declared.
-        description: the author's sentence.
         internal: it is a part of other trees, and is not run by itself.
         keys: the blackboard keys that the file's nodes may use: the host's, and its own.
         declared: the names of the keys that the file declares.

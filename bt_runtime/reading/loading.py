@@ -23,8 +23,6 @@ class Source:
     """The text of a tree before it is read.
 
     Args:
-        file: its name in messages.
-        text: its text or bytes.
         name: the name that it must declare; `None` if any will do.
     """
 

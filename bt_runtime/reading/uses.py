@@ -20,8 +20,6 @@ class UseScope:
     """What the nodes of one file can refer to.
 
     Args:
-        lines: the lines of the file.
-        keys: the blackboard keys.
         names: the names for expressions: the keys, and the file's parameters.
         written: the file's arguments as written in the including file.
         actions: the actions of the host; `None` if they are unknown.

@@ -45,8 +45,6 @@ class YamlNode:
         data: a scalar, the items of a list, or the entries of a mapping by key.
         place: where it begins; for an alias, where the repeated value begins.
         quoted: a scalar in quotes; its text begins one column later.
-        size: the number of its values, itself included.
-        height: the number of levels of lists and mappings.
     """
 
     data: "Scalar | tuple[YamlNode, ...] | dict[str, Entry]"
@@ -78,7 +76,6 @@ class Document:
     """A file that has been read.
 
     Args:
-        file: its name in messages.
         text: its text; undecodable bytes are replaced.
         root: its value; `None` if it could not be read to the end.
         mistakes: the mistakes, in the order of the file.

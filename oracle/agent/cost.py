@@ -18,9 +18,7 @@ class Reservation:
     side keep to one budget.
 
     Args:
-        cost: of the query.
         input_tokens: estimated, of the request.
-        output_tokens: of the response.
     """
 
     cost: "RequestCost"

@@ -15,11 +15,7 @@ class Equipment:
     """Model, tools, prompt and clock; shared by all queries of a process.
 
     Args:
-        model: answers turns.
-        tools: every tool that exists.
-        segments: segments of the system prompt.
         intents: classifies a response that carries no clear signal.
-        clock: monotonic time.
         timestamp: the current time, as ISO 8601 in UTC.
         max_output_tokens: the output limit of one turn.
         thinking_tokens: how much of that may be thinking; 0 turns thinking off.

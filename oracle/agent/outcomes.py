@@ -32,7 +32,6 @@ class TurnOutcome:
         budget_cut: it was the budget that cut it off.
         is_last_paid: the token budget does not pay for a turn after this one.
         interrupted: the turn was cancelled while it streamed.
-        fault: what went wrong at the provider.
         duration_ms: from the request to the end.
         notes: what the control told the model in this turn's request.
         without_tools: the model could not call tools in this turn.
@@ -118,14 +117,11 @@ class CallResult:
     """How one tool call ended.
 
     Args:
-        call: as the model made it.
-        text: the result as the model gets it.
         is_error: it failed, was refused, or was cancelled.
         counts: it was run to its end, so it is an action, and an error if it failed (decision 5). One that shares the
             result of an identical call of its turn does not (decision 34).
         is_empty: it worked and found nothing.
         group: the tool's group; `None` if there is no such tool.
-        action: for the rules.
     """
 
     call: ToolCall

@@ -20,13 +20,7 @@ class Query:
     """One query.
 
     Args:
-        run_id: names the run.
         question: 1-20 000 characters, without NUL and lone surrogates.
-        user_id: whose it is.
-        context_id: the conversation that it belongs to.
-        config: the limits in force.
-        tree: the control that answers it.
-        project_id: a label of the conversation.
         model: the provider's model; `None` means the configured one.
         history: earlier messages as the provider gets them: alternating, none empty.
         omitted_messages: how many earlier messages did not fit into `history`.

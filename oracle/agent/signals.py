@@ -22,8 +22,6 @@ class SignalLog:
     """Signals of one query.
 
     Args:
-        run_id: of the query, for the log.
-        journal: keeps the records.
         audit: every signal so far (020 FR-009).
         latest: the last turn's signal; `None` if it had none that counts.
         malformed: whether the last turn had a signal that could not be read.

@@ -40,7 +40,6 @@ class Action:
     Args:
         tool: its name; empty if unknown.
         arguments: canonical JSON text, as `canonical_arguments` makes it.
-        is_error: it failed.
         result_digest: identifies the result; compared for equality only. `None` if unknown.
         turn: in which it was made; `None` if unknown.
     """
@@ -76,7 +75,6 @@ class Repetition:
         kind: which rule found it.
         period: how many actions make one round: 1, or 2 or 3 for a cycle.
         times: how many rounds the examined actions end with; at least 3.
-        action: the last action.
         cycle: the actions of the last round, oldest first.
     """
 

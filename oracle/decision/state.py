@@ -27,12 +27,8 @@ class AgentState:
     """The state of one query.
 
     Args:
-        user_id: the user whose query it is.
-        project_id: a label of the conversation.
-        config: the limits in force.
         max_turns: the control's own limit of LLM turns; `None` means it has none.
         max_seconds: the control's own time limit; `None` means it has none.
-        turn: finished LLM turns.
         tokens_used: tokens so far, as the budget counts them.
         tokens_estimated: whether the tokens of at least one turn are an estimate.
         broken_turns: consecutive turns, up to now, that failed or were interrupted.
@@ -43,13 +39,10 @@ class AgentState:
         error_streak_since: the turn of the first error of that streak.
         error_streak_until: the turn of its latest error.
         last_error: text of the latest tool error.
-        cancelled: whether a cancel was requested.
         budget_cut: whether the token budget truncated the last response, or does not pay for another turn.
         answered: whether the last turn ended with text and without tool calls, and asks for no other turn.
         empty_turns: consecutive turns, up to now, that brought neither text nor tool calls.
         termination_reason: why the query has ended; `None` while it is running.
-        turn_warned: whether the iteration warning has been sent.
-        token_warned: whether the token warning has been sent.
         signals: types of the signals so far, in order.
         tools_tried: names of the tools that were called.
         sources_tried: groups of the tools that were called (`code`, `vault`, …).
