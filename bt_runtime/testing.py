@@ -32,8 +32,7 @@ from pydantic import Field
 
 from bt_runtime.builder import LiveTree, NodeFactory, build
 from bt_runtime.clock import Event
-from bt_runtime.context import RunContext
-from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.definition import TreeDefinition
 from bt_runtime.kind import Key, Kind, NodeSettings
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import read_tree
@@ -191,10 +190,7 @@ def action_from(work: Callable[[], Coroutine[Any, Any, Any]]) -> NodeFactory:
         def finish(self, value: Any) -> Status:  # noqa: ANN401  whatever the work returned
             return FAILURE if value is False else SUCCESS
 
-    def make(definition: NodeDefinition, children: Children, run: RunContext, index: int) -> Node[Any]:
-        return Substituted(definition, children, run, index)
-
-    return make
+    return Substituted
 
 
 @dataclass(slots=True)

@@ -107,7 +107,7 @@ class _HeaderReader:
         if root is None:
             return {}
         if not isinstance(root.data, dict):
-            self._report(root.place, f"a tree file is a mapping, not {_shape(root)}", "it begins with 'tree: NAME'")
+            self._report(root.place, f"a tree file is a mapping, not {root.shape}", "it begins with 'tree: NAME'")
             return {}
         for key, entry in root.data.items():
             if key not in _FIELDS:
@@ -151,7 +151,7 @@ class _HeaderReader:
             return {}
         if isinstance(entry.node.data, dict):
             return entry.node.data
-        self._report(entry.node.place, f"{entry.key!r} must be a mapping, not {_shape(entry.node)}", example)
+        self._report(entry.node.place, f"{entry.key!r} must be a mapping, not {entry.node.shape}", example)
         return {}
 
     def _keys(self, entry: Entry | None) -> dict[str, Key]:
@@ -233,9 +233,3 @@ class _HeaderReader:
         hint = did_you_mean(value, KEY_TYPES) or f"types: {listing(KEY_TYPES)}"
         self._report(node.place, f"{brief(value)} is not a type", hint)
         return None
-
-
-def _shape(node: YamlNode) -> str:
-    if isinstance(node.data, dict):
-        return "a mapping"
-    return "a list" if isinstance(node.data, tuple) else brief(node.data)

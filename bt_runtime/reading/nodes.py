@@ -128,8 +128,7 @@ class NodeReader:
         if isinstance(data, str):
             written = Entry(data, node.place, YamlNode(None, node.place))
         elif not isinstance(data, dict):
-            shown = "a list" if isinstance(data, tuple) else brief(data)
-            missing = "a node is missing here" if data is None else f"a node cannot be {shown}"
+            missing = "a node is missing here" if data is None else f"a node cannot be {node.shape}"
             hint = "put the nodes into a sequence" if isinstance(data, tuple) else _NODE_HINT
             self._report(node.place, missing, hint)
             return None
@@ -178,8 +177,7 @@ class NodeReader:
             return {target: Entry(target, value.place, value)}
         known = sorted(own - {"name"})
         hint = f"write its settings by name: {listing(known)}" if known else "write its kind alone"
-        shown = "a list" if isinstance(value.data, tuple) else brief(value.data)
-        self._report(value.place, f"{kind.name!r} takes no bare value such as {shown}", hint)
+        self._report(value.place, f"{kind.name!r} takes no bare value such as {value.shape}", hint)
         return {}
 
     def _mapping_target(self, kind: Kind, data: Mapping[str, Entry], own: set[str]) -> str | None:
@@ -240,8 +238,8 @@ class NodeReader:
             return node.data
         if node.data is None and not slot.required:
             return ()
-        shown = "a mapping" if isinstance(node.data, dict) else brief(node.data)
-        self._report(node.place, f"{slot.name!r} must be a list of nodes, not {shown}", "begin each with '- '", path)
+        message = f"{slot.name!r} must be a list of nodes, not {node.shape}"
+        self._report(node.place, message, "begin each with '- '", path)
         return ()
 
     def _settings(

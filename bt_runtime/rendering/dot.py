@@ -1,7 +1,7 @@
 """The tree in Graphviz's DOT language."""
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.rendering.labels import COMPOSITES, Statuses, children_of, label_of, status_of
+from bt_runtime.rendering.labels import Statuses, edges_of, label_of, status_of
 
 _COLOURS = {
     "SUCCESS": ("#e3f4e5", "#2e7d32"),
@@ -19,27 +19,21 @@ def render_dot(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
         '    node [shape=box, style="filled", fillcolor="white", fontname="Helvetica", fontsize=11];',
         '    edge [arrowhead=none, fontname="Helvetica", fontsize=9];',
     ]
-    ids: dict[str, str] = {}
-    for index, node in enumerate(tree.nodes()):
-        ids[node.path] = f"n{index}"
-        lines.append(f"    n{index} [{_attributes(node, statuses)}];")
-    for node in tree.nodes():
-        for slot, child in children_of(node):
-            attributes = f" [label={_quoted(slot)}]" if slot else ""
-            lines.append(f"    {ids[node.path]} -> {ids[child.path]}{attributes};")
+    lines += [f"    n{index} [{_attributes(node, statuses)}];" for index, node in enumerate(tree.nodes())]
+    for parent, slot, child in edges_of(tree):
+        attributes = f" [label={_quoted(slot)}]" if slot else ""
+        lines.append(f"    n{parent} -> n{child}{attributes};")
     return "\n".join([*lines, "}"])
 
 
 def _attributes(node: NodeDefinition, statuses: Statuses | None) -> str:
     label = label_of(node, longest_detail=60)
-    symbol = COMPOSITES.get(node.kind)
-    title = f"{symbol} {label.title}" if symbol else label.title
     # `\n` is DOT's own line break; those of the author are escaped already.
-    text = _escaped(title) + (f"\\n{_escaped(label.detail)}" if label.detail else "")
+    text = _escaped(label.heading) + (f"\\n{_escaped(label.detail)}" if label.detail else "")
     attributes = [f'label="{text}"', f"tooltip={_quoted(node.path)}"]
     if not any(node.children.values()):
         attributes.append('style="filled,rounded"')
-    elif symbol is None:
+    elif not label.symbol:
         attributes.append("shape=hexagon")
     status = status_of(node, statuses)
     if status:

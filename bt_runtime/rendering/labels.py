@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bt_runtime.definition import NodeDefinition
+from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.kind import NodeSettings, Value
 from bt_runtime.text import visible
 
@@ -22,10 +22,17 @@ class Label:
     Args:
         title: name and kind: `again = retry`.
         detail: settings that differ from their defaults: `attempts=3`; may be empty.
+        symbol: of a composite, for graphical formats; empty for other kinds.
     """
 
     title: str
     detail: str
+    symbol: str
+
+    @property
+    def heading(self) -> str:
+        """The title, after the symbol of a composite."""
+        return f"{self.symbol} {self.title}" if self.symbol else self.title
 
     @property
     def line(self) -> str:
@@ -39,7 +46,7 @@ def label_of(node: NodeDefinition, *, longest_detail: int = 80) -> Label:
     detail = ", ".join(_settings(node.settings))
     if len(detail) > longest_detail:
         detail = detail[: longest_detail - 1] + "…"
-    return Label(visible(title), visible(detail))
+    return Label(visible(title), visible(detail), COMPOSITES.get(node.kind, ""))
 
 
 def status_of(node: NodeDefinition, statuses: Statuses | None) -> str | None:
@@ -56,6 +63,15 @@ def children_of(node: NodeDefinition) -> Iterator[tuple[str, NodeDefinition]]:
     for slot, children in node.children.items():
         for child in children:
             yield ("" if only else visible(slot)), child
+
+
+def edges_of(tree: TreeDefinition) -> Iterator[tuple[int, str, int]]:
+    """Each edge as the index of the parent, the slot as in `children_of`, and the index of the child."""
+    nodes = tree.nodes()
+    indices = {node.path: index for index, node in enumerate(nodes)}
+    for parent, node in enumerate(nodes):
+        for slot, child in children_of(node):
+            yield parent, slot, indices[child.path]
 
 
 def _settings(settings: NodeSettings) -> Iterator[str]:

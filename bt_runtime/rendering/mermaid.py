@@ -1,7 +1,7 @@
 """The tree as a Mermaid flowchart, for Markdown pages."""
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.rendering.labels import COMPOSITES, Label, Statuses, children_of, label_of, status_of
+from bt_runtime.rendering.labels import Statuses, edges_of, label_of, status_of
 
 _PLAIN = frozenset(" .,:=_+-*/()?!→⇉…")
 _CLASSES = (
@@ -15,31 +15,24 @@ _CLASSES = (
 def render_mermaid(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
     """A `flowchart TD`; composites are boxes, decorators hexagons, leaves rounded."""
     lines = ["flowchart TD"]
-    ids: dict[str, str] = {}
     for index, node in enumerate(tree.nodes()):
-        ids[node.path] = f"n{index}"
         status = status_of(node, statuses)
         lines.append(f"    n{index}{_shape(node)}{f':::{status.lower()}' if status else ''}")
-    for node in tree.nodes():
-        for slot, child in children_of(node):
-            arrow = f"-->|{_escaped(slot)}|" if slot else "-->"
-            lines.append(f"    {ids[node.path]} {arrow} {ids[child.path]}")
+    for parent, slot, child in edges_of(tree):
+        arrow = f"-->|{_escaped(slot)}|" if slot else "-->"
+        lines.append(f"    n{parent} {arrow} n{child}")
     if statuses is not None:
         lines += [f"    {definition}" for definition in _CLASSES]
     return "\n".join(lines)
 
 
 def _shape(node: NodeDefinition) -> str:
-    text = f'"{_text(node, label_of(node, longest_detail=60))}"'
+    label = label_of(node, longest_detail=60)
+    detail = f"<br/>{_escaped(label.detail)}" if label.detail else ""
+    text = f'"{_escaped(label.heading)}{detail}"'
     if not any(node.children.values()):
         return f"({text})"
-    return f"[{text}]" if node.kind in COMPOSITES else f"{{{{{text}}}}}"
-
-
-def _text(node: NodeDefinition, label: Label) -> str:
-    symbol = COMPOSITES.get(node.kind)
-    title = _escaped(f"{symbol} {label.title}" if symbol else label.title)
-    return f"{title}<br/>{_escaped(label.detail)}" if label.detail else title
+    return f"[{text}]" if label.symbol else f"{{{{{text}}}}}"
 
 
 def _escaped(text: str) -> str:

@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.rendering.labels import (
-    COMPOSITES,
     SYMBOLS,
     Label,
     Statuses,
@@ -84,10 +83,8 @@ def render_svg(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
 
 def _box(node: NodeDefinition, statuses: Statuses | None, *, slot: str) -> _Box:
     label = label_of(node, longest_detail=_LONGEST_DETAIL)
-    symbol = COMPOSITES.get(node.kind)
     status = status_of(node, statuses)
-    title = f"{SYMBOLS[status]} " if status else ""
-    title += f"{symbol} {label.title}" if symbol else label.title
+    title = (f"{SYMBOLS[status]} " if status else "") + label.heading
     children = [_box(child, statuses, slot=name) for name, child in children_of(node)]
     width = max(_width(title, _CHARACTER_PX), _width(label.detail, _SMALL_CHARACTER_PX)) + 16
     return _Box(node, label, title, slot, width, children)
@@ -121,7 +118,7 @@ def _edge(box: _Box, child: _Box) -> str:
 def _drawn(box: _Box, statuses: Statuses | None) -> str:
     node = box.node
     status = status_of(node, statuses)
-    kind = "composite" if node.kind in COMPOSITES else ("decorator" if box.children else "leaf")
+    kind = "composite" if box.label.symbol else ("decorator" if box.children else "leaf")
     classes = f"box {kind}" if status is None else f"box {status.lower()}"
     corner = 3 if box.children else 12
     top = box.y_px - _BOX_PX / 2

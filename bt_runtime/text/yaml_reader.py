@@ -61,6 +61,13 @@ class YamlNode:
             return [item.plain() for item in self.data]
         return self.data
 
+    @property
+    def shape(self) -> str:
+        """What it is, for messages: `a mapping`, `a list`, or a scalar's value."""
+        if isinstance(self.data, dict):
+            return "a mapping"
+        return "a list" if isinstance(self.data, tuple) else brief(self.data)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
@@ -117,10 +124,6 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
     return Document(file, text, root, tuple(builder.mistakes))
 
 
-def _last_place(text: str, file: str) -> Place:
-    return place_at(text, max(len(text.rstrip()) - 1, 0), file=file)
-
-
 def _forbidden(match: re.Match[str], text: str, file: str) -> Mistake:
     message = f"the character U+{ord(match[0]):04X} is not allowed in a text file"
     return Mistake(place_at(text, match.start(), file=file), message)
@@ -153,7 +156,7 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
         if start is not None and start.line < len(lines) and lines[start.line].strip():
             place = Place(file, start.line + 1, start.column + 1)
         else:
-            place = _last_place(text, file)
+            place = place_at(text, max(len(text.rstrip()) - 1, 0), file=file)
     context = getattr(error, "context", None)
     message = f"{problem} {context}" if context and not context.startswith("while scanning for") else problem
     hint = next((hint for part, hint in _HINTS if part in problem), None)

@@ -124,11 +124,7 @@ def closing_sentence(reason: TerminationReason, state: AgentState, *, detail: st
 
 
 def error_sentence(error: str) -> str:
-    """The closing sentence of a query that failed.
-
-    Args:
-        error: the message that the user got; may be empty.
-    """
+    """The closing sentence of a query that failed; `error` is the message that the user got, and may be empty."""
     return f"Stopped: {quoted(error).rstrip('.') or 'an internal error'}."
 
 

@@ -111,24 +111,19 @@ class TreeFloor(Floor):
 
     def _refuses(self, request: Request, now_s: float) -> bool:
         """Whether this must not begin any more."""
-        role = _role(request)
+        role, run = _role(request), self._run
         if role not in ("turn", "tools"):
             return False
-        if self._run.state.is_terminal or self._run.output.is_done:
+        if run.state.is_terminal or run.output.is_done:
             return True
         reason = self.exceeded(now_s)
-        if reason is None and role == "turn" and rules.keeps_breaking(self._run.state):
-            self._blame()
+        if reason is None and role == "turn" and rules.keeps_breaking(run.state):
+            if run.fault is None:
+                problem = f"{run.state.broken_turns} turns in a row were interrupted"
+                run.ending.fault = control_failed(run.query.tree, problem)
             reason = "error"
         self._stop(reason)
         return reason is not None
-
-    def _blame(self) -> None:
-        """Give the reason why the turns did not end."""
-        run = self._run
-        if run.fault is None:
-            problem = f"{run.state.broken_turns} turns in a row were interrupted"
-            run.ending.fault = control_failed(run.query.tree, problem)
 
     def _stop(self, reason: TerminationReason | None) -> None:
         if reason is not None:
