@@ -109,29 +109,22 @@ class Tasks:
             self._by_request[request] = asyncio.create_task(self._serve(request), name=request.key)
 
     async def settle(self, halted: Sequence[Request]) -> list[Outcome]:
-        """Cancel and await the tasks of halted requests.
-
-        Returns:
-            Their partial results, in the same order; a task that has not ended within the grace period is abandoned.
-        """
-        tasks = [self._by_request[request] for request in halted if request in self._by_request]
-        for task in tasks:
-            task.cancel()
-        await self._await(tasks)
+        """Cancel and await the tasks of halted requests; returns their partial results, in the same order."""
+        await self._stop([self._by_request[request] for request in halted if request in self._by_request])
         return [self._kept(request) for request in halted]
 
     async def end(self) -> None:
         """Cancel and await all remaining tasks."""
         self._ending = True
-        left = list(self._by_request.values())
-        for task in left:
-            task.cancel()
-        await self._await(left)
+        await self._stop(list(self._by_request.values()))
         self._by_request.clear()
 
-    async def _await(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
+    async def _stop(self, tasks: Sequence[asyncio.Task[Any]]) -> None:
+        """Cancel tasks and await them; one that has not ended within the grace period is abandoned."""
         if not tasks:
             return
+        for task in tasks:
+            task.cancel()
         _, late = await asyncio.wait(tasks, timeout=self._halt_grace_s)
         for task in late:
             log.error("task.left_behind", task=task.get_name(), grace_s=self._halt_grace_s)

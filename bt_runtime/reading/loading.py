@@ -54,17 +54,12 @@ class Loading:
     def load(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition | None:
-        """Read a tree and everything that it includes.
-
-        Returns:
-            The tree; `None` if there are mistakes, or if a sample value does not fit.
-        """
+        """A tree with everything that it includes; `None` if there are mistakes, or if a sample value does not fit."""
         header = self._header(source)
         if header.name:
             self._headers[header.name] = header
-        place = header.name_place
         sampled = _required(header).difference(arguments or {}) if samples else frozenset()
-        bound = self._bind(header, arguments or {}, {}, place, sampled)
+        bound = self._bind(header, arguments or {}, {}, header.name_place, sampled)
         root = self._root(header, bound, sampled, {}, path="", depth=0)
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)

@@ -55,11 +55,7 @@ _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 def read_settings(
     kind: Kind, entries: Mapping[str, Entry], *, filler: Filler, place: Place, path: str, mistakes: list[Mistake]
 ) -> NodeSettings | None:
-    """Validate settings as written.
-
-    Returns:
-        The settings; `None` if there are mistakes.
-    """
+    """Validate settings as written; `None` if there are mistakes, which are added to `mistakes`."""
     before = len(mistakes)
     values = {name: filler.fill(entry.node) for name, entry in entries.items()}
     if len(mistakes) > before:
@@ -73,11 +69,9 @@ def read_settings(
 
 
 def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, YamlNode | None]:
-    """The value at a location within the settings.
+    """The entry at a location within the settings, and its value.
 
-    Returns:
-        The entry whose key is the location's last part, and its value; `None` and the item for a list; `None` for both
-        if the author did not write it.
+    `None` and the item for an item of a list; `None` for both if the author did not write it.
     """
     entry: Entry | None = None
     node: YamlNode | None = None
