@@ -102,6 +102,27 @@ def test_svg_has_a_box_for_each_node_and_an_edge_to_each_child():
     ]  # fmt: skip
 
 
+def test_svg_edges_run_from_the_right_side_of_the_parent_to_the_left_side_of_the_child():
+    picture = ET.fromstring(render(tree({"sequence": ["finish", {"inverter": "finish"}]}), "svg"))
+    names = {"s": "http://www.w3.org/2000/svg"}
+    sides = {}
+    for box in picture.findall(".//s:g", names):
+        x, y, width, height = (float(box.find("s:rect", names).get(side)) for side in ("x", "y", "width", "height"))
+        sides[box.get("data-path")] = (x, x + width, y + height / 2)
+    edges = [
+        tuple(map(float, re.fullmatch(r"M(\S+) (\S+) H(\S+) V(\S+) H(\S+)", edge.get("d")).groups()))
+        for edge in picture.findall(".//s:path", names)
+    ]
+    pairs = [("sequence", "sequence/finish"), ("sequence", "sequence/inverter"),
+             ("sequence/inverter", "sequence/inverter/finish")]  # fmt: skip
+
+    assert len(edges) == len(pairs)
+    for (parent, child), (start, start_y, bend, end_y, end) in zip(pairs, edges, strict=True):
+        (_, right, middle), (left, _, child_middle) = sides[parent], sides[child]
+        assert (start, start_y, end_y, end) == pytest.approx((right, middle, child_middle, left), abs=0.2)
+        assert start < bend < end
+
+
 def test_svg_boxes_are_inside_the_picture_and_do_not_overlap():
     picture = ET.fromstring(render(TREE, "svg"))
     names = {"s": "http://www.w3.org/2000/svg"}

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -288,6 +289,14 @@ async def test_an_edited_tree_that_ends_sooner_diverges_there():
     run = await run_root("scripted: [RUNNING, RUNNING, SUCCESS]")
     replayed = replay(rebuilt("scripted: [RUNNING, SUCCESS]"), run.recording)
     assert (replayed.diverged_at, len(replayed.records)) == (2, 2)
+
+
+async def test_a_recording_that_goes_on_after_the_replay_has_ended_diverges_there():
+    run = await run_root("scripted: [RUNNING, SUCCESS]")
+    *_, last = run.recording
+    replayed = replay(rebuilt("scripted: [RUNNING, SUCCESS]"), [*run.recording, replace(last, tick=last.tick + 1)])
+    assert replayed.records == tuple(run.recording)
+    assert replayed.diverged_at == last.tick + 1
 
 
 async def test_a_recorded_delivery_that_an_edited_tree_does_not_accept_is_an_error_in_the_record():

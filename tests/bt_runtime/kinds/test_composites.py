@@ -105,6 +105,12 @@ async def test_a_parallel_with_more_successes_than_children_is_refused():
         await run_root("parallel: {success: 5, children: [{scripted: [SUCCESS]}, {scripted: [SUCCESS]}]}")
 
 
+async def test_the_children_of_a_parallel_are_counted_only_when_all_of_them_could_be_read():
+    with pytest.raises(TreeFileError) as caught:
+        await run_root("parallel: {success: 2, children: [{scripted: [SUCCESS]}, xyzzy]}")
+    assert [mistake.message for mistake in caught.value.mistakes] == ["there is no node kind 'xyzzy'"]
+
+
 @pytest.mark.parametrize("success", ["0", "-1", "some", "true", "1.5"])
 async def test_a_parallel_refuses_an_impossible_number_of_successes(success):
     with pytest.raises(TreeFileError, match="'success' must be"):

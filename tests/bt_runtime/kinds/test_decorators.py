@@ -69,6 +69,13 @@ async def test_retry_accepts_a_factor_that_overflows():
     assert (run.status, run.result.errors, clock.now()) == (F, (), 1 + 38 * 2)
 
 
+async def test_a_tick_during_the_wait_of_a_retry_does_not_shorten_it():
+    clock = FakeClock()
+    retry = "{retry: {attempts: 2, backoff_s: %d, child: {scripted: [FAILURE, SUCCESS]}}}"
+    run = await run_root(f"parallel: [{retry % 5}, {retry % 2}]", clock=clock)
+    assert (run.status, clock.now(), run.result.ticks) == (S, 5, 3)
+
+
 async def test_a_halt_during_the_wait_of_a_retry_forgets_its_deadline():
     run = await run_root(
         "timeout: {seconds: 5, child: {retry: {attempts: 2, backoff_s: 50, child: {scripted: [FAILURE]}}}}"
