@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from oracle.decision import AgentConfig, ConfigError, bounds
+from oracle.decision import AgentConfig, ConfigError, bounds, stricter
 
 FIELDS = {
     "max_iterations": (15, 1, 50),
@@ -91,6 +91,25 @@ def test_a_subset_replaces_only_what_it_names() -> None:
 
 def test_a_field_in_both_spellings_is_taken_from_the_last_one() -> None:
     assert AgentConfig().with_limits({"max_iterations": 8, "maxIterations": 9}).max_iterations == 9
+
+
+def test_no_limits_change_nothing() -> None:
+    config = AgentConfig(max_iterations=7)
+    assert config.with_limits({}) is config
+
+
+def test_decision_31_each_limit_is_the_lower_of_two_and_the_percentages_are_the_wanted_ones() -> None:
+    allowed = AgentConfig(max_iterations=10, token_budget=90_000, soft_warning_percent=50, token_warning_percent=50)
+    wanted = AgentConfig(max_iterations=20, token_budget=60_000, timeout_seconds=300)
+    assert stricter(wanted, allowed) == AgentConfig(max_iterations=10, token_budget=60_000)
+
+
+def test_a_long_value_is_truncated_in_the_message() -> None:
+    for text in ("x" * 78, "x" * 79):
+        with pytest.raises(ConfigError) as caught:
+            AgentConfig().with_limits({"max_iterations": text})
+        shown = str(caught.value).partition(", not ")[2]
+        assert shown == (repr(text) if len(text) == 78 else f"'{'x' * 78}…")
 
 
 def test_the_configuration_is_immutable() -> None:

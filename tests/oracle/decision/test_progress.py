@@ -78,6 +78,8 @@ MOVING = {
     "text and number": [call("a", {"n": 1}), call("a", {"n": "1"}), call("a", {"n": 1})],
     "order of a list": [call("a", {"n": [1, 2]}), call("a", {"n": [2, 1]}), call("a", {"n": [1, 2]})],
     "no tool named": [{"arguments": {}}] * 3,
+    "no tool named, one error": [{"is_error": True, "result_digest": "down"}] * 3,
+    "no tool named at the end": [A, A, {"arguments": {}}],
     "errors with unknown results": [{"tool": "a", "arguments": {"q": n}, "is_error": True} for n in range(3)],
 }
 
@@ -109,7 +111,7 @@ def test_a_repetition_tells_its_kind_and_how_often(trace, kind, period, times, s
     assert found is not None
     assert (found.kind, found.period, found.times, found.summary) == (kind, period, times, summary)
     assert found.action.tool == trace[-1]["tool"]
-    assert len(found.cycle) == period
+    assert [action.tool for action in found.cycle] == [step["tool"] for step in trace[-period:]]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,13 @@ def test_a_signature_reads_like_a_call():
     assert action_signature("search_code", '{"query":"auth"}') == 'search_code({"query": "auth"})'
     assert action_signature("list_files", None) == "list_files({})"
     assert Action.from_call("t", {"b": 1, "a": [1.0, "é"]}).signature == 't({"a": [1, "é"], "b": 1})'
+
+
+def test_a_signature_is_one_line_and_truncated_beyond_500_characters():
+    assert action_signature("t", "no\n json ") == "t(no json)"
+    assert action_signature("t", "x" * 500) == f"t({'x' * 500})"
+    assert action_signature("t", "x" * 501) == f"t({'x' * 500}…)"
+    assert action_signature("t", "xxxx", max_chars=3) == "t(xxx…)"
 
 
 def test_a_signature_is_bounded_and_can_be_encoded():
@@ -152,6 +161,9 @@ def test_a_signature_is_bounded_and_can_be_encoded():
         (({"a": (1, 2)}), '{"a":[1,2]}'),
         ({1: "x", "a": 1.0}, '{"1":"x","a":1}'),
         ([{"b": {2: None, "a": (1.5,)}}], '[{"b":{"2":null,"a":[1.5]}}]'),
+        ({"a": 2.0**53, "b": -(2.0**53)}, '{"a":9007199254740992,"b":-9007199254740992}'),
+        ('{"a": 9007199254740994.0}', '{"a":9007199254740994.0}'),
+        ('{"a": "\\ud800"}', '{"a":"\\ud800"}'),
         ({"a": b"x"}, '{"a":"bytes b\'x\'"}'),
         ({"a": {"y", "x"}}, '{"a":["x","y"]}'),
         ({"a": range(2)}, '{"a":[0,1]}'),

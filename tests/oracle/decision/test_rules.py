@@ -81,6 +81,16 @@ def test_a_reason_without_a_rule_is_always_supported(reason: str) -> None:
     assert rules.is_true(reason, STATE)
 
 
+@pytest.mark.parametrize(("turns", "holds"), [(0, False), (2, False), (3, True), (4, True)])
+def test_three_empty_turns_in_a_row_are_too_many(turns: int, holds: bool) -> None:
+    assert rules.says_nothing(replace(STATE, empty_turns=turns)) is holds
+
+
+@pytest.mark.parametrize(("turns", "holds"), [(0, False), (9, False), (10, True), (11, True)])
+def test_ten_broken_turns_in_a_row_are_too_many(turns: int, holds: bool) -> None:
+    assert rules.keeps_breaking(replace(STATE, broken_turns=turns)) is holds
+
+
 def due_at(limit: int, percent: int) -> int | None:
     """When the iteration warning is due, counted up turn by turn in whole numbers."""
     if limit == 1:

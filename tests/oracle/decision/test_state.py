@@ -66,6 +66,7 @@ def test_the_constructor_refuses_a_missing_config() -> None:
 
 def test_the_first_reason_to_stop_counts_and_the_settled_one_replaces_it() -> None:
     stopped = STATE.stopped("timeout")
+    assert stopped.termination_reason == "timeout"
     assert stopped.stopped("completed") is stopped
     assert stopped.settled("error").termination_reason == "error"
 
@@ -127,6 +128,31 @@ def test_a_turn_beside_the_answer_is_paid_for_and_changes_nothing_else() -> None
     assert after == replace(before, turn=2, tokens_used=15, tokens_estimated=True)
 
 
+def test_a_budget_cut_of_a_side_turn_is_kept() -> None:
+    assert STATE.after_side_turn(tokens=5, estimated=False, budget_cut=True).budget_cut
+    assert STATE.after_budget_cut() == replace(STATE, budget_cut=True)
+
+
+def test_a_cancel_stays_while_the_time_goes_on() -> None:
+    assert STATE.at(1.5) == replace(STATE, elapsed_seconds=1.5)
+    assert STATE.at(1.5, cancelled=True).at(2.5) == replace(STATE, elapsed_seconds=2.5, cancelled=True)
+    assert STATE.after_cancel() == replace(STATE, cancelled=True)
+
+
+def test_tools_of_the_provider_were_tried_and_are_no_actions() -> None:
+    state = STATE.after_tool_result(worked(1), source="code").after_server_tools(["web"], sources=["internet"])
+    assert (state.tools_tried, state.sources_tried) == ({"probe", "web"}, {"code", "internet"})
+    assert len(state.recent_actions) == 1
+    assert STATE.after_tool_result(worked(1)).sources_tried == frozenset()
+
+
+def test_a_decision_tree_changes_the_history_and_its_own_data_but_no_limits() -> None:
+    wanted = STATE.extended(plan="x").after_tool_result(failed(1), error="no", source="code")
+    wanted = replace(wanted, turn_warned=True, token_warned=True)
+    greedy = replace(wanted, max_turns=50, turn=9, tokens_used=9, cancelled=True, termination_reason="completed")
+    assert STATE.changed_by_control(greedy) == wanted
+
+
 def test_a_broken_turn_that_cost_nothing_estimates_nothing() -> None:
     assert STATE.after_broken_turn(tokens=0, estimated=True).tokens_estimated is False
 
@@ -162,4 +188,5 @@ def test_012_fr_015_extensions_are_added_and_the_rest_is_untouched() -> None:
 
 
 def test_tokens_left_are_never_negative() -> None:
+    assert replace(STATE, tokens_used=12_500).tokens_left == 37_500
     assert replace(STATE, tokens_used=70_000).tokens_left == 0
