@@ -11,6 +11,7 @@ from bt_runtime.testing import FakeClock
 from oracle.control_notes import marked
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
+from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CHAT, CODE_QUESTION, answers, calls, harness, says, signal_xml, text_of
 from tests.oracle.nodes.running import errors, run_nodes, statuses, tree_of, written
@@ -76,6 +77,30 @@ async def test_llm_turn_has_a_time_of_its_own() -> None:
     assert answered.kept == "Ha\n\nStopped: The language model took longer than 7.5 s. Please ask again."
 
 
+async def test_a_turn_takes_as_long_as_the_model_does() -> None:
+    clock = FakeClock(start_s=1_000)
+    slow = ScriptedModel([answers(delay_s=5)], sleep=clock.sleep)
+    answered = await run_nodes("- llm_turn\n- stop: completed", clock=clock, model=slow)
+    assert answered.agent.turn.outcome is not None
+    assert answered.agent.turn.outcome.duration_ms == 5_000
+
+
+async def test_llm_turn_that_took_too_long_is_known_to_have_failed() -> None:
+    nodes = """
+    - force_success: {llm_turn: {timeout_s: 7.5}}
+    - condition: failed
+    - llm_turn
+    - condition: not failed
+    - stop: completed
+    """
+    answered = await run_nodes(nodes, [says("Ha", hang=True), answers("Hello.")], clock=FakeClock())
+    assert statuses(answered, "llm_turn") == [Status.RUNNING, Status.FAILURE, Status.RUNNING, Status.SUCCESS]
+    assert [record.cause for record in answered.recording if ("failed", True) in record.writes] == ["deadline"]
+    assert errors(answered) == []
+    assert answered.reason == "completed"
+    assert answered.answer == "Ha\n\nHello."
+
+
 async def test_llm_turn_gives_hints_of_the_file_and_of_the_blackboard_once() -> None:
     nodes = """
     - set: {hint: "'From the board.'"}
@@ -139,6 +164,21 @@ async def test_an_invisible_turn_behind_an_answer_does_not_undo_that_it_is_one()
     answered = await run_nodes("- llm_turn\n- llm_turn: {visible: false}", [answers("Done."), says("Good.")])
     assert answered.reason == "completed"
     assert answered.answer == "Done."
+
+
+async def test_an_invisible_turn_that_fails_costs_its_tokens() -> None:
+    broken = says("Ha", tokens=300, fault=ModelFault("provider_overloaded", "the model is overloaded"))
+    nodes = "- force_success: {llm_turn: {visible: false}}\n- llm_turn\n- stop: completed"
+    answered = await run_nodes(nodes, [broken, answers(tokens=200)])
+    assert answered.reason == "completed"
+    assert answered.done.tokens_used == 500
+
+
+async def test_the_signal_of_an_invisible_turn_is_in_the_audit() -> None:
+    thought = says("A thought." + signal_xml("need_turn", reason="there is more"))
+    answered = await run_nodes("- llm_turn: {visible: false}\n- llm_turn\n- stop: completed", [thought, answers()])
+    records = [(record.turn, record.type, record.action) for record in answered.agent.signals.audit]
+    assert records == [(1, "need_turn", "beside_the_answer"), (2, "context_sufficient", "completed")]
 
 
 # --- run_tools, refuse_tools
