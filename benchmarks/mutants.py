@@ -40,7 +40,7 @@ class Room:
 
     Args:
         sources: its folders, relative to the checkout.
-        tests: paths for pytest, the fastest first.
+        tests: arguments for pytest: paths, the fastest first, and selections.
         aim: the percentage of non-equivalent mutants to be killed.
     """
 
@@ -49,12 +49,22 @@ class Room:
     aim: int
 
 
+_AGENT_ACCEPTANCE = (
+    "tests/acceptance/test_012_control.py",
+    "tests/acceptance/test_012_tokens.py",
+    "tests/acceptance/test_020_us2_signals.py",
+    "-k",
+    "not [loop",
+)
+"""The acceptance tests of turns, budgets and signals, under the tree alone: the plain loop runs the same steps, and all
+of the acceptance tests take minutes."""
+
 ROOMS = {
     "signals": Room(("signals",), ("tests/signals",), 95),
     "bt_runtime": Room(("bt_runtime",), ("tests/bt_runtime",), 95),
     "decision": Room(("oracle/decision",), ("tests/oracle/decision",), 95),
     "agent": Room(
-        ("oracle/agent", "oracle/nodes"), ("tests/oracle/agent", "tests/oracle/nodes", "tests/acceptance"), 95
+        ("oracle/agent", "oracle/nodes"), ("tests/oracle/agent", "tests/oracle/nodes", *_AGENT_ACCEPTANCE), 95
     ),
     "storage": Room(("oracle/storage",), ("tests/oracle/storage",), 90),
     "runs": Room(("oracle/runs",), ("tests/oracle/runs",), 90),
