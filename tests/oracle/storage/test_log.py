@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, delete, update
 
 from oracle.storage import Store, StoreUnavailableError, open_store, schema
-from oracle.storage.dialect import PAGE
+from oracle.storage.dialect import PAGE, PAGE_BYTES
 from oracle.storage.erasing import mark_forgotten
 from oracle.storage.tails import MOST_BYTES
 from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
@@ -128,6 +128,39 @@ async def test_a_batch_is_bounded_in_number_and_in_size(store: Store) -> None:
     assert sizes == [PAGE, 101]
     sizes = [len(batch) async for batch in store.log.follow("large")]
     assert sizes == [2, 2, 2, 1]
+
+
+async def test_a_page_whose_text_is_exactly_full_is_not_the_last_one(store: Store) -> None:
+    log = await begun(store)
+    for _ in range(2):
+        log.chunk(content("x" * (PAGE_BYTES // 2 - len(content("")))))
+    await log.finish(DONE, END)
+    page = await store.log.page("run-1")
+    assert page is not None
+    assert sum(len(chunk.data) for chunk in page.chunks) == PAGE_BYTES
+    assert not page.is_last
+    assert await store.log.page("run-1", after=2) == ([(3, DONE)], True)
+
+
+async def test_chunks_are_committed_although_no_caller_waits_for_that(store: Store) -> None:
+    log = await begun(store)
+    chunks = store.log.follow("run-1")
+    async with asyncio.timeout(20):
+        for number in (1, 2, 3):
+            log.chunk(content(number))
+            assert [chunk.n for chunk in await anext(chunks)] == [number]
+    await chunks.aclose()
+
+
+async def test_a_worker_is_notified_of_the_chunks_of_all_runs_of_a_commit(postgresql_url: str) -> None:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
+        names = [f"{number:064}" for number in range(120)]  # more text than one notification takes
+        logs = await asyncio.gather(*(begun(one, name, context_id=name) for name in names))
+        followers = [asyncio.create_task(heard(other, name)) for name in names]
+        await until(lambda: sum(bool(tail._waiting) for tail in other.log._tails) == len(names))
+        await asyncio.gather(*(log.finish(DONE, END) for log in logs))
+        async with asyncio.timeout(30):
+            assert await asyncio.gather(*followers) == [[1]] * len(names)
 
 
 async def test_a_page_says_whether_the_run_has_more(store: Store) -> None:

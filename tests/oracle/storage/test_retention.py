@@ -65,6 +65,25 @@ async def test_runs_that_ended_too_long_ago_lose_their_texts(timed: Store, clock
     assert (after.tokens_used, after.turns, after.answer, after.forgotten_at) == (321, 2, None, clock.at_s)
 
 
+async def test_a_run_that_ended_exactly_so_long_ago_keeps_its_texts(timed: Store, clock: Hands) -> None:
+    run = await ended(timed)
+    clock.at_s += DAY_S
+    assert await timed.retention.prune(older_than_s=DAY_S, most_bytes=None) == Pruned(0, 0)
+    assert await texts_left(timed, [run.id]) == [True]
+
+
+async def test_runs_that_are_too_old_and_runs_that_are_too_many_are_counted_together(
+    timed: Store, clock: Hands
+) -> None:
+    old = await ended(timed)
+    clock.at_s += 2 * DAY_S
+    new = await ended(timed)
+    pruned = await timed.retention.prune(older_than_s=DAY_S, most_bytes=0)
+    assert await texts_left(timed, [old.id, new.id]) == [False, False]
+    assert pruned.runs == 2
+    assert pruned.bytes >= 10 * EVENT_BYTES
+
+
 async def test_nothing_is_deleted_where_there_is_no_limit(timed: Store, clock: Hands) -> None:
     kept = await ended(timed)
     clock.at_s += 1_000 * DAY_S

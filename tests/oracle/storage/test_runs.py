@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 
 from oracle.conversations import UnknownConversationError
 from oracle.storage import (
+    Command,
     ConversationBusyError,
     RunLostError,
     RunRecord,
@@ -109,9 +110,10 @@ async def test_an_abandoned_run_leaves_no_trace(store: Store) -> None:
     log = await begun(store)
     log.chunk(content("a"))
     await log.flush()
+    await store.commands.send(Command("run-1", "cancel"))
     await store.runs.abandon("run-1")
     await store.runs.abandon("run-1")
-    for table in (schema.run, schema.event, schema.conversation):
+    for table in (schema.run, schema.event, schema.conversation, schema.command):
         query = select(func.count()).select_from(table)
         assert await store.database.read(lambda connection, query=query: connection.scalar(query)) == 0
 
