@@ -70,6 +70,23 @@ def test_other_reasons_have_no_notification_of_their_own(reason: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("reason", "system_type"),
+    [
+        ("max_iterations", "limit_reached"),
+        ("timeout", "limit_reached"),
+        ("no_progress", "no_progress"),
+        ("error_limit", "error_limit"),
+    ],
+)
+def test_a_limit_that_was_not_reached_is_notified_without_numbers(reason: Any, system_type: str) -> None:
+    notice = notices.own_stop_notice(reason)
+    assert notice.system_type == system_type
+    assert notice.message == "The control of this query ended it for a reason of its own. Saving partial response."
+    assert notice.severity == "info"
+    assert notice.metadata == {}
+
+
+@pytest.mark.parametrize(
     ("reason", "state", "detail", "sentence"),
     [
         ("max_iterations", {"turn": 10}, "", "Stopped: iteration limit reached (10/10)."),
