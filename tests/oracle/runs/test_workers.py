@@ -50,7 +50,7 @@ async def test_a_reader_on_another_worker_counts(workers: Workers) -> None:
         await until_told(one, two)
     await settle()
     one.clock.advance(61)
-    await settle()
+    await until_told(one, two)  # in that time a cancelled run would have ended
     assert (await one.store.runs.find(live.record.id)).status == "running"  # type: ignore[union-attr]
     reading.__exit__(None, None, None)
     await until_told(one, two)
