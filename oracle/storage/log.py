@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from functools import partial
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from bt_runtime import Clock
 from oracle.retry import Retry
@@ -135,8 +135,8 @@ class EventLog:
 
         def work(connection: Connection) -> int:
             of_run = (_event.c.run_id == run_id) & _event.c.chunk_n.is_not(None)
-            query = select(func.max(_event.c.chunk_n)).where(of_run)
-            return connection.execute(query).scalar_one() or 0
+            query = select(_event.c.chunk_n).where(of_run).order_by(_event.c.seq.desc()).limit(1)
+            return connection.execute(query).scalar() or 0
 
         return await self._database.read(work)
 

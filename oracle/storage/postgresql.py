@@ -41,8 +41,8 @@ _RUN = "SELECT status, user_id FROM run WHERE id = %s AND forgotten_at IS NULL"
 # The driver reads all rows of an answer: so the server leaves out those that would not fit into the page.
 _PAGE = f"""
     SELECT chunk_n, data FROM (
-        SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY chunk_n) - length(data) AS before
-        FROM event WHERE run_id = %s AND chunk_n > %s ORDER BY chunk_n LIMIT {PAGE}
+        SELECT chunk_n, data, sum(length(data)) OVER (ORDER BY seq) - length(data) AS before
+        FROM event WHERE run_id = %(run_id)s AND seq > %(after)s AND chunk_n > %(after)s ORDER BY seq LIMIT {PAGE}
     ) AS page WHERE before < {PAGE_BYTES}
 """  # noqa: S608  constants
 _EVENT_BYTES = f"SELECT coalesce(sum(pg_column_size(data) + {EVENT_BYTES}), 0)::bigint FROM event"  # noqa: S608  constants
@@ -164,7 +164,7 @@ class PostgreSQL:
         found = connection.exec_driver_sql(_RUN, (run_id,)).one_or_none()
         if found is None or user_id not in (None, found.user_id):
             return None
-        rows: Any = connection.exec_driver_sql(_PAGE, (run_id, after)).cursor
+        rows: Any = connection.exec_driver_sql(_PAGE, {"run_id": run_id, "after": after}).cursor
         chunks = [StoredChunk(n, data.encode()) for n, data in rows]
         is_full = len(chunks) == PAGE or sum(len(chunk.data) for chunk in chunks) >= PAGE_BYTES
         return ChunkPage(chunks, found.status == "finished" and not is_full)

@@ -114,15 +114,8 @@ event = Table(
     Column("step_key", String(512)),  # the request whose outcome this is
     Column("data", EncodedJson, nullable=False),
     Column("at", Double, nullable=False),
-    Index(
-        "chunk_of_run",
-        "run_id",
-        "chunk_n",
-        unique=True,
-        sqlite_where=text("chunk_n IS NOT NULL"),
-        postgresql_where=text("chunk_n IS NOT NULL"),
-    ),
 )
+"""Without an index on `chunk_n`: chunks are in the order of `seq`, and a chunk's number is never greater than it."""
 
 command = Table(
     "command",

@@ -66,17 +66,19 @@ _INSERT = f"INSERT INTO event ({EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  #
 _EPOCHS = "SELECT id, epoch FROM run WHERE id IN (SELECT value FROM json_each(?))"
 _NEXT_NUMBER = "SELECT max(coalesce((SELECT max(n) FROM run), 0), coalesce((SELECT max(n) FROM conversation), 0)) + 1"
 # A page is read as one row, by one statement, past SQLAlchemy: sqlite3 gives up the interpreter at every step, and gets
-# it back from a busy event loop only after a while. Chunks are in the order of the index, whichever is used.
-_CHUNKS = f"FROM event WHERE run_id = ?1 AND chunk_n > ?2 AND chunk_n <= ?2 + {PAGE}"
+# it back from a busy event loop only after a while.
+_CHUNKS = f"FROM event WHERE run_id = ?1 AND seq > ?2 AND chunk_n > ?2 ORDER BY seq LIMIT {PAGE}"
 _PAGE = f"""
     WITH found AS MATERIALIZED (
-        SELECT status, (SELECT coalesce(sum(length(data)), 0) {_CHUNKS}) AS size
+        SELECT status, (SELECT coalesce(sum(length(data)), 0) FROM (SELECT data {_CHUNKS})) AS size
         FROM run WHERE id = ?1 AND forgotten_at IS NULL AND (?3 IS NULL OR user_id = ?3)
     )
-    SELECT status, size, CASE WHEN size <= {PAGE_BYTES} THEN (SELECT group_concat(data, char(10)) {_CHUNKS}) END
+    SELECT status, size, CASE WHEN size <= {PAGE_BYTES} THEN (
+        SELECT group_concat(data, char(10)) FROM (SELECT data {_CHUNKS})
+    ) END
     FROM found
 """  # noqa: S608
-_LARGE_PAGE = f"SELECT chunk_n, CAST(data AS BLOB) {_CHUNKS} ORDER BY chunk_n"
+_LARGE_PAGE = f"SELECT chunk_n, CAST(data AS BLOB) {_CHUNKS}"
 
 _ANOTHER_FILE = "or choose another folder with --data-dir"
 

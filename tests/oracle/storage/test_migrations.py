@@ -30,6 +30,13 @@ FIRST_MESSAGES = """
 """
 
 
+CHUNKS = """
+    INSERT INTO event (run_id, seq, kind, chunk_n, data, at)
+    VALUES ('old', 1, 'tick', NULL, '{}', 1), ('old', 2, 'chunk', 1, '"a"', 1), ('old', 3, 'chunk', 2, '"b"', 1),
+           ('old', 4, 'tick', NULL, '{}', 1), ('old', 5, 'chunk', 3, '"c"', 1), ('old', 6, 'final', NULL, '{}', 1)
+"""
+
+
 def migrate(url: str, revision: str, *statements: str) -> None:
     """What an older version would have left."""
     database = Database(read_url(url))
@@ -86,3 +93,19 @@ async def test_conversations_that_were_there_get_titles_from_their_first_questio
     async with open_store(store_url, worker="worker-1") as store:
         titles = {each.context_id: each.title for each in await store.conversations.list("ann")}
     assert titles == {"c-new": "", "c-old": "Why is it so?", "c-none": ""}
+
+
+async def test_the_chunks_of_an_earlier_version_are_read_by_their_numbers(store_url: str) -> None:
+    migrate(store_url, "0001", FIRST_RUNS, CHUNKS)
+    migrate(store_url, "0004")
+    async with open_store(store_url, worker="worker-1") as store:
+        assert await store.database.read(differences) == []
+        assert "chunk_of_run" not in (await store.database.read(indexes))["event"]
+        pages = [await store.log.page("old", after=after) for after in range(4)]
+        assert await store.log.last_chunk("old") == 3
+    assert [[chunk.data for chunk in page.chunks] for page in pages if page] == [
+        [b'"a"', b'"b"', b'"c"'],
+        [b'"b"', b'"c"'],
+        [b'"c"'],
+        [],
+    ]
