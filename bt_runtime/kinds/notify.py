@@ -30,7 +30,7 @@ class NotifySettings(NodeSettings):
             yield KeyUse(("message",), key, "read")
 
 
-@node("notify", category="action", settings=NotifySettings, shorthand="message", acts=True)
+@node("notify", category="action", settings=NotifySettings, shorthand="message")
 class Notify(Node[NotifySettings]):
     """Sends the user a message that is not part of the answer, through the host's `notify`.
 

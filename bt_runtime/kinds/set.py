@@ -27,7 +27,7 @@ class SetSettings(NodeSettings):
                 yield ExpressionUse(("values", key), value)
 
 
-@node("set", category="action", settings=SetSettings, shorthand="values", acts=True)
+@node("set", category="action", settings=SetSettings, shorthand="values")
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 

@@ -9,7 +9,7 @@ from oracle.nodes.base import AgentNode
 log = structlog.get_logger(__name__)
 
 
-@node("classify_response", category="action", acts=True)
+@node("classify_response", category="action")
 class ClassifyResponse(AgentNode[NoSettings]):
     """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
 

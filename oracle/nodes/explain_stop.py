@@ -5,7 +5,7 @@ from oracle.agent.closing import explain_stop
 from oracle.nodes.base import AgentNode
 
 
-@node("explain_stop", category="action", acts=True)
+@node("explain_stop", category="action")
 class ExplainStop(AgentNode[NoSettings]):
     """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
 

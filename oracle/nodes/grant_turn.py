@@ -16,7 +16,7 @@ class GrantTurnSettings(NodeSettings):
     hint: str = ""
 
 
-@node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint", acts=True)
+@node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint")
 class GrantTurn(AgentNode[GrantTurnSettings]):
     """Asks the model to continue in another turn; the guards of the loop decide whether there is one left.
 

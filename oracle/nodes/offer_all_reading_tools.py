@@ -5,7 +5,7 @@ from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
 
 
-@node("offer_all_reading_tools", category="action", acts=True)
+@node("offer_all_reading_tools", category="action")
 class OfferAllReadingTools(AgentNode[NoSettings]):
     """Offers every tool that only reads, for any type of question, and tells the model which ones are new.
 

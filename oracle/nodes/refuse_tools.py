@@ -15,7 +15,7 @@ class RefuseToolsSettings(NodeSettings):
     why: str = NO_TURN_LEFT
 
 
-@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why", acts=True)
+@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why")
 class RefuseTools(AgentNode[RefuseToolsSettings]):
     """Answers the tool calls of the last turn without running them.
 

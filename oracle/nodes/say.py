@@ -24,7 +24,7 @@ class SaySettings(NodeSettings):
             yield KeyUse(("text",), key, "read")
 
 
-@node("say", category="action", settings=SaySettings, shorthand="text", acts=True)
+@node("say", category="action", settings=SaySettings, shorthand="text")
 class Say(AgentNode[SaySettings]):
     """Adds a sentence of its own to the answer, in a paragraph of its own.
 

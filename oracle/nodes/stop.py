@@ -16,7 +16,7 @@ class StopSettings(NodeSettings):
     reason: TerminationReason
 
 
-@node("stop", category="action", settings=StopSettings, shorthand="reason", acts=True)
+@node("stop", category="action", settings=StopSettings, shorthand="reason")
 class Stop(AgentNode[StopSettings]):
     """Stops the query with a reason; a loop with `until: termination_reason` ends on it.
 

@@ -4,7 +4,7 @@ from bt_runtime import NoSettings, Status, node
 from oracle.nodes.base import AgentNode
 
 
-@node("warn_near_limits", category="action", acts=True)
+@node("warn_near_limits", category="action")
 class WarnNearLimits(AgentNode[NoSettings]):
     """Tells user and model, once for each limit, that the turns or the tokens are nearly used up.
 
