@@ -1,7 +1,6 @@
 """Outcomes as JSON and back, so that a run can be repeated from its log."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -34,7 +33,14 @@ def encode_outcome(outcome: Outcome) -> bytes:
     kind = outcome_kind(outcome)
     value = outcome.value if kind is None else _VALUES[kind].dump_python(outcome.value, mode="json")
     return to_json(
-        {"kind": kind, **{field.name: getattr(outcome, field.name) for field in fields(outcome)}, "value": value}
+        {
+            "kind": kind,
+            "key": outcome.key,
+            "state": outcome.state,
+            "value": value,
+            "error": outcome.error,
+            "at_s": outcome.at_s,
+        }
     )
 
 
@@ -44,8 +50,8 @@ def decode_outcome(data: bytes | str) -> Outcome:
     Raises:
         ValueError: it is none.
     """
-    given = from_json(data)
-    kind = given.pop("kind")
+    fields = from_json(data)
+    kind = fields.pop("kind")
     if kind is not None:
-        given["value"] = _VALUES[kind].validate_json(to_json(given["value"]))
-    return Outcome(**given)
+        fields["value"] = _VALUES[kind].validate_json(to_json(fields["value"]))
+    return Outcome(**fields)
