@@ -113,6 +113,7 @@ async def test_a_timeout_halts_its_child_when_the_time_is_over():
         "timeout: {seconds: 7.5, child: {action: x}}", clock=clock, substitutes={"timeout/action": action_from(slow)}
     )
     assert (run.status, ends, clock.now()) == (F, [7.5], 7.5)
+    assert run.tree.root.feedback_message == "7.5 s are over"
 
 
 async def test_a_child_that_ends_in_time_leaves_no_deadline():
