@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 
 CHUNKS_CHANNEL = "oracle_chunks"
 
+# By the driver, as SQLAlchemy compiles its own savepoints each time: 58 us in place of 13.
+_SAVE, _UNDO, _KEEP = "SAVEPOINT work", "ROLLBACK TO SAVEPOINT work", "RELEASE SAVEPOINT work"
+
 _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
 
 
@@ -166,17 +169,17 @@ class Committer:
 
     def _can_insert(self, connection: Connection, source: Source, events: Sequence[EventEntry]) -> bool:
         """Write the events of one run; refuse the run if they can never be written."""
-        savepoint = connection.begin_nested()
+        connection.exec_driver_sql(_SAVE)
         try:
             self._dialect.insert_events(connection, [row for _, row, _ in events])
         except Exception as error:
             if not self._database.is_data_error(error):
                 raise
-            savepoint.rollback()
+            connection.exec_driver_sql(_UNDO)
             problem = f"something of the run {source.run_id!r} can never be written: {in_words(error)}"
             self._refuse(source, RunBrokenError(problem))
             return False
-        savepoint.commit()
+        connection.exec_driver_sql(_KEEP)
         return True
 
     def _run(self, connection: Connection, entry: WorkEntry, group: Group) -> None:
@@ -185,14 +188,14 @@ class Committer:
         group.works.append(entry)
         if entry.work is None:
             return
-        savepoint = connection.begin_nested()
+        connection.exec_driver_sql(_SAVE)
         try:
             entry.result = entry.work(connection)
-            savepoint.commit()
+            connection.exec_driver_sql(_KEEP)
         except Exception as error:
             if self._database.is_transient(error):
                 raise
-            savepoint.rollback()
+            connection.exec_driver_sql(_UNDO)
             entry.error = _as_answer(error)
         else:
             if entry.wakes is not None:
@@ -200,7 +203,7 @@ class Committer:
 
     def _notify(self, connection: Connection, group: Group) -> None:
         """Announce the runs with new chunks to the other workers."""
-        if group.wakes:
+        if group.wakes and self._dialect.is_shared:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))
 
