@@ -1,6 +1,5 @@
 """The event log: everything that runs have sent and done, in order. `RunLog` writes it, `EventLog` reads it."""
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from functools import partial
@@ -105,22 +104,19 @@ class EventLog:
                 return
         with self._tails.using(run_id) as tail:
             while True:
-                news = tail.news()  # before the chunks are read, so that no change is missed
-                try:
-                    batch, is_last = await self._next(tail, after)
-                    if batch:
-                        after = batch[-1].n
-                        yield batch
-                    if is_last:
-                        return
-                    if not batch:
-                        await self._wait(news)
-                finally:
-                    tail.ignore(news)
+                changes = tail.changes  # before the chunks are read, so that no change is missed
+                batch, is_last = await self._next(tail, after)
+                if batch:
+                    after = batch[-1].n
+                    yield batch
+                if is_last:
+                    return
+                if not batch:
+                    await self._wait(tail, changes)
 
-    async def _wait(self, news: "asyncio.Future[None]") -> None:
+    async def _wait(self, tail: Tail, changes: int) -> None:
         if not self._tails.is_closed:
-            await news
+            await tail.changed(changes)
         if self._tails.is_closed:
             raise StoreUnavailableError("the store is closed; the run may go on")
 

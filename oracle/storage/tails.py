@@ -25,6 +25,8 @@ class Tail:
         """`last_n` is the run's last chunk."""
         self.is_written_here = False
         """This process writes the run, so that every chunk is published here."""
+        self.changes = 0
+        """How often its followers were woken."""
         self.users = 0
         self._chunks: list[StoredChunk] = []
         self._bytes = 0
@@ -60,6 +62,7 @@ class Tail:
 
     def wake(self) -> None:
         """Wake all followers that wait."""
+        self.changes += 1
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
@@ -83,15 +86,16 @@ class Tail:
             gone += 1
         del self._chunks[:gone]
 
-    def news(self) -> "asyncio.Future[None]":
-        """A future that is done at the next change; pass it to `ignore` in the end."""
+    async def changed(self, changes: int) -> None:
+        """Wait until the followers have been woken more than `changes` times."""
+        if self.changes > changes:
+            return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
-        return future
-
-    def ignore(self, news: "asyncio.Future[None]") -> None:
-        """Nothing waits for this future any more."""
-        self._waiting.discard(news)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
 
 
 class Tails:
