@@ -123,6 +123,7 @@ class Workers:
             if self._waiting and self._has_room(self._threads):
                 return self._waiting.popleft()
             self._threads -= 1
+            self._lock.notify()  # this thread may have been woken for a call that another idle thread must take now
             return None
 
     def _finish(self, job: "_Job") -> None:

@@ -251,6 +251,27 @@ async def test_a_thread_that_is_idle_for_too_long_ends() -> None:
     assert not thread.is_alive()
 
 
+async def test_a_call_does_not_wait_for_a_thread_that_ends() -> None:
+    release, started = threading.Event(), threading.Event()
+    workers = Workers(max_running=1, max_abandoned=1, idle_s=600)
+
+    def hang() -> None:
+        started.set()
+        release.wait()
+
+    hanging = asyncio.create_task(workers.run(hang))
+    await asyncio.get_running_loop().run_in_executor(None, started.wait)
+    hanging.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging
+    await workers.run(threading.get_ident)
+    release.set()
+    while workers._idle < 2:  # now two threads wait, and one is allowed
+        await asyncio.sleep(0.001)
+    async with asyncio.timeout(10):
+        await workers.run(threading.get_ident)
+
+
 def _ident_with(_: object) -> int:
     return threading.get_ident()
 
