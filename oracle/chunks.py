@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from oracle.encoding import to_json
+from oracle.encoding import from_json, to_json
 
 SourceType = Literal["code", "vault", "thread", "web"]
 Severity = Literal["info", "warning", "error"]
@@ -288,4 +288,7 @@ def read_chunk(data: bytes | str) -> Chunk:
     Raises:
         ValueError: it is no chunk.
     """
-    return CHUNK.validate_json(data)
+    try:
+        return CHUNK.validate_json(data)
+    except ValueError:  # pydantic reads arguments up to 197 levels deep; a model may send more
+        return CHUNK.validate_python(from_json(data))

@@ -117,6 +117,15 @@ def test_arguments_and_metadata_are_written_as_they_are(arguments: Any, written:
     assert exact(json.loads(notice)["metadata"]) == exact(written or arguments)
 
 
+@pytest.mark.parametrize("levels", [190, 197, 198, 255, 400, 900])
+def test_deeply_nested_arguments_are_read_back(levels: int) -> None:
+    arguments: dict[str, Any] = {}
+    for _ in range(levels):
+        arguments = {"in": arguments}
+    chunk = ToolCalled(ToolCall("c", "t", arguments))
+    assert read_chunk(write_chunk(chunk)) == chunk
+
+
 def exact(value: Any) -> str:
     """Tells 7 from 7.0."""
     return json.dumps(value)

@@ -36,7 +36,7 @@ def test_every_chunk_of_a_recorded_stream_is_read_back() -> None:
 
 @pytest.mark.parametrize("text", ["{}", '{"type":"new"}', '{"type":"content"}', '{"type":"content","content":5}', "["])
 def test_other_json_is_refused_as_a_chunk(text: str) -> None:
-    with pytest.raises(ValueError, match=r"1 validation error"):
+    with pytest.raises(ValueError, match=r"1 validation error|unexpected end of data"):
         read_chunk(text)
 
 
