@@ -170,11 +170,14 @@ class FileIndex:
         known = dict(file.documents[unchanged:])
         del file.documents[unchanged:]
         digests = {digest for digest, _ in file.documents}
+        free: dict[int, int] = {}  # where to go on, for texts that occur many times
         for document in reading.documents if reading else ():
-            digest = hash((document.title, document.fields, document.body))
+            first = hash((document.title, document.fields, document.body))
+            digest = free.get(first, first)
             while digest in digests:  # another one of the same text
                 digest += 1
             digests.add(digest)
+            free[first] = digest + 1
             number = known.pop(digest, None)
             number = self._ranking.add(document) if number is None else number
             self._places[number] = Place(path, document.line, document.end, document.title)

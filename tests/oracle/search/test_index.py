@@ -1,5 +1,6 @@
 """The index: what it ranks first, and how it follows the files."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -97,6 +98,16 @@ def test_only_new_documents_of_a_changed_file_are_indexed(monkeypatch: pytest.Mo
     assert sorted(added) == ["five", "two", "zero"]
     assert found(index, "three") == []
     assert found(index, "two") == ["log", "log"]
+
+
+def test_many_documents_of_the_same_text_are_indexed_in_linear_time() -> None:
+    begun_s = time.process_time()
+    files = Files(a="|".join(["same"] * 20_000))
+    index = index_over(files)
+    files.write("a", "|".join(["same"] * 19_999))
+    index.update(files)
+    assert len(index.rank(terms_of("same")).places) == 19_999
+    assert time.process_time() - begun_s < 10  # quadratic: a minute
 
 
 def test_a_deleted_or_unreadable_file_is_not_found() -> None:
