@@ -14,7 +14,7 @@ from oracle.tools.errors import ToolError
 from oracle.tools.files import entries_of, regular_stamp
 from oracle.tools.notes import Entry, is_note, is_thread, read_entries, read_note, unescaped
 from oracle.tools.paths import Root
-from oracle.tools.text import decode
+from oracle.tools.text import decode, is_binary
 from oracle.tools.workers import check_cancelled
 
 Kind = Literal["vault", "thread"]
@@ -117,7 +117,7 @@ def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
     Raises:
         ToolError: the file is binary.
     """
-    if isinstance(memo, _Tail) and memo.begins(data):
+    if isinstance(memo, _Tail) and memo.begins(data) and not is_binary(data[memo.at :]):
         return _grown(data, memo, path)
     decoded = decode(data, path=path)
     lines = decoded.lines
@@ -170,10 +170,11 @@ def _grown(data: bytes, tail: _Tail, path: str) -> Reading:
 def _tail(
     data: bytes, title: str, entries: Sequence[Entry], documents: Sequence[Document], *, above: int = 0
 ) -> _Tail | None:
-    """The tail of a thread; `None` if appended text might change the last heading."""
-    if not entries or not entries[-1].text:
+    """The tail of a thread; `None` if appended text might change the last heading, or if bytes were replaced in it."""
+    text = entries[-1].text.encode() if entries else b""
+    if not text or not data.endswith(text):
         return None
-    at = data.rfind(f"## {entries[-1].time}".encode(), 0, len(data) - len(entries[-1].text.encode()))
+    at = data.rfind(f"## {entries[-1].time}".encode(), 0, len(data) - len(text))
     return _Tail(len(data), _digest(data, len(data)), at, entries[-1].line, above + len(documents) - 1, title)
 
 

@@ -70,6 +70,20 @@ def test_unchanged_entries_are_not_indexed_again(
     assert indexed == ["Entry 50 about zeppelin."]
 
 
+@pytest.mark.parametrize("odd", [b"\xe9" * 10, b"\0" * 10], ids=["not UTF-8", "NUL"])
+def test_a_thread_whose_bytes_are_not_all_text_is_found_whole(tmp_path: Path, odd: bytes) -> None:
+    file = tmp_path / PATH
+    file.parent.mkdir()
+    index = VaultIndex(Root(tmp_path, label="the vault"))
+    data = b"# log\n" + b"x\n" * 5_000  # a NUL later in a file does not make it binary
+    for added in (b"alpha", b"beta " + odd, b"gamma"):
+        data += entry_text(TIME, "@").encode().replace(b"@", added)
+        file.write_bytes(data)
+        index.files(kind="thread")
+    for word in ("alpha", "beta", "gamma"):
+        assert [found.path for found in index.search(word, kind="thread", limit=5)] == [PATH]
+
+
 _LINES = st.sampled_from(
     [
         *["word", "", "# title", "---", "title: other", "\r", "ä", "## ", "## not an entry"],
