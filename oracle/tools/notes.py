@@ -14,7 +14,7 @@ from typing import NamedTuple
 THREADS_FOLDER = "threads"
 NOTE_SUFFIXES = (".md", ".markdown")
 _FRONT_MATTER_LINES = 100
-_HEADING = re.compile(r"^#\s+(?P<title>\S.*?)\s*#*$")
+_HEADING = re.compile(r"#\s+(?P<title>\S.*)")
 _KEY = re.compile(r"^(?P<key>[A-Za-z_]+)\s*:\s*(?P<value>.*)$")
 _ENTRY = re.compile(r"^## (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))[^\S\n]*$", re.MULTILINE)
 
@@ -68,8 +68,7 @@ def read_note(lines: Sequence[str], *, path: str) -> Note:
     end = _front_matter_end(lines)
     title, tags = _front_matter(lines[1 : end - 1]) if end else ("", [])
     if not title:
-        headings = (_HEADING.match(line) for line in lines[end : end + 200])
-        title = next((found["title"] for found in headings if found), "")
+        title = next(filter(None, map(_heading, lines[end : end + 200])), "")
     return Note(title or PurePosixPath(path).stem, tuple(dict.fromkeys(tags)), end + 1)
 
 
@@ -110,10 +109,16 @@ def with_title(body: str, title: str | None) -> str:
         return (
             text if has_title else "\n".join([lines[0], f"title: {json.dumps(title, ensure_ascii=False)}", *lines[1:]])
         )
-    first = _HEADING.match(text.lstrip().split("\n", 1)[0])
-    if first and first["title"].casefold() == title.casefold():
+    if _heading(text.lstrip().split("\n", 1)[0]).casefold() == title.casefold():
         return text
     return f"# {title}\n\n{text.lstrip()}"
+
+
+def _heading(line: str) -> str:
+    """The title in a first-level heading, without closing `#`; empty if the line is no such heading."""
+    found = _HEADING.match(line)
+    title = found["title"] if found else ""
+    return title.rstrip("#").rstrip() or title[:1]
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:

@@ -278,6 +278,9 @@ async def test_a_read_only_vault_is_an_error(locked_notes: Path, vault: ToolRegi
         ("---\ntitle: 'A: b'\ntags: [x, \"y\"]\n---\n# Other\n", "A: b", ("x", "y")),
         ("---\ntags:\n  - one\n  - '#two'\n---\nText\n", "name", ("one", "two")),
         ("---\ntags: a b\n---\n## Not the title\n# Title #\n", "Title", ("a", "b")),
+        ("# #\n", "#", ()),
+        ("#  C# \n", "C#", ()),
+        (f"# a{' ' * 200_000}b\n", f"a{' ' * 200_000}b", ()),  # in linear time
         ("---\nnever closed\n# Heading\n", "Heading", ()),
         ("---\n{{{ no: yaml\n---\n", "name", ()),
         ("", "name", ()),
