@@ -189,7 +189,7 @@ def wired_server(folder: Path, pace: Pace, provider: str) -> ServerProcess:
     """`oracle serve`, with its provider's address set to the paced one."""
     project = make_project(folder / "project", pace)
     env = {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": provider, "ORACLE_LLM": "anthropic"}
-    command = python("-m", "oracle.cli", "serve", "--port", "0", "--data-dir", str(folder / "data"))
+    command = python("-m", "oracle", "serve", "--port", "0", "--data-dir", str(folder / "data"))
     return ServerProcess([*command, "--project", str(project)], log=folder / "oracle.log", env=env)
 
 

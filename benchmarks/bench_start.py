@@ -50,7 +50,7 @@ async def cpu_to_ready_s(command: Sequence[str], *, folder: Path, env: Mapping[s
 
 
 async def measure() -> None:
-    serve = python("-m", "oracle.cli", "serve", "--port", "0", "--data-dir", "data")
+    serve = python("-m", "oracle", "serve", "--port", "0", "--data-dir", "data")
     no_key = {"ANTHROPIC_API_KEY": None, "ANTHROPIC_AUTH_TOKEN": None}
     kinds: Mapping[str, tuple[Sequence[str], Mapping[str, str | None]]] = {
         "bare FastAPI": (python("-c", _BARE), {}),

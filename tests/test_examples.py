@@ -49,7 +49,7 @@ async def running(*words, **environment):
 @asynccontextmanager
 async def service(tmp_path, **environment):
     """A real service over this project; yields its address."""
-    words = [sys.executable, "-m", "oracle.cli", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    words = [sys.executable, "-m", "oracle", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
     async with running(*words, **environment) as process:
         line = (await process.stdout.readline()).decode()
         assert line.startswith("Oracle is listening on http://"), await process.stderr.read()

@@ -26,7 +26,7 @@ def oracle(line, *, cwd=ROOT, **environment):
     """Run a README line that calls the console script, in this Python."""
     words = shlex.split(line.split(".venv/bin/oracle", 1)[1])
     return subprocess.run(
-        [sys.executable, "-m", "oracle.cli", *words],
+        [sys.executable, "-m", "oracle", *words],
         cwd=cwd,
         env=os.environ | environment,
         capture_output=True,

@@ -79,7 +79,7 @@ class Server:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                "oracle.cli",
+                "oracle",
                 *map(str, arguments),
                 cwd=self.folder,
                 env=self.environment(),

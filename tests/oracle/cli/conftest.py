@@ -67,7 +67,7 @@ async def start():
             *wrapper,
             sys.executable,
             "-m",
-            "oracle.cli",
+            "oracle",
             *map(str, arguments),
             **{"stderr": asyncio.subprocess.PIPE} | options,
             # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
