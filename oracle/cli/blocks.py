@@ -71,8 +71,11 @@ class BlockReader:
                 self._fence = ""
                 if self._kind == "fence":
                     yield from self._finish()
+        elif not line.strip() and self._kind == "item":
+            self._lines.append("")
+            self._had_blank = True
         elif not line.strip():
-            yield from self._take_blank()
+            yield from self._finish()
         elif self._goes_on(line):
             self._add(line)
         else:
@@ -81,13 +84,6 @@ class BlockReader:
             self._begin(line, is_tight=was_item)
             if _HEADING.match(line):
                 yield from self._finish()
-
-    def _take_blank(self) -> Iterator[Block]:
-        if self._kind == "item":
-            self._lines.append("")
-            self._had_blank = True
-        else:
-            yield from self._finish()
 
     def _goes_on(self, line: str) -> bool:
         """Whether a line that is not blank belongs to the current block."""

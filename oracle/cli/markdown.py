@@ -115,26 +115,20 @@ class _Markdown(Markdown):
     def __init__(self, text: str) -> None:
         super().__init__("", code_theme=_CODE_THEME, hyperlinks=False)
         self.markup = text
-        self.parsed = _parser().parse(text)
-
-
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-    return parser.disable(["entity", "image", "autolink", "reference", "html_block", "html_inline"])
+        parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+        parser.disable(["entity", "image", "autolink", "reference", "html_block", "html_inline"])
+        self.parsed = parser.parse(text)
 
 
 def _lines(console: Console, renderable: Any, options: ConsoleOptions) -> list[list[Segment]]:  # noqa: ANN401
-    segments = [_cleaned(segment) for segment in console.render(renderable, options.update(height=None))]
+    rendered = console.render(renderable, options.update(height=None))
+    segments = (part if part.control else Segment(clean(part.text), part.style) for part in rendered)
     lines = [_without_fill(line) for line in Segment.split_lines(segments)]
     while lines and not lines[-1]:
         lines.pop()
     while lines and not lines[0]:
         lines.pop(0)
     return lines
-
-
-def _cleaned(segment: Segment) -> Segment:
-    return segment if segment.control else Segment(clean(segment.text), segment.style)
 
 
 def _without_fill(line: list[Segment]) -> list[Segment]:

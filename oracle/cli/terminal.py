@@ -159,7 +159,10 @@ class TerminalView(View):
             self._hide_progress()
             self._separate_from_text()
         self._progress_labels = labels
-        self._draw(self._progress(labels))
+        lines = [Text(label) for label in labels[: max(1, self._console.height - 2)]]
+        for line in lines:
+            line.truncate(max(10, self._console.width - 4), overflow="ellipsis")
+        self._draw(Group(*(Spinner("dots", text=line, style="cyan") for line in lines)))
 
     def _draw(self, part: RenderableType) -> None:
         """Show the live part; `Live` redraws it several times a second."""
@@ -182,13 +185,6 @@ class TerminalView(View):
             self._live.stop()
             self._live = None
             self._progress_labels = None
-
-    def _progress(self, labels: Sequence[str]) -> Group:
-        width = max(10, self._console.width - 4)
-        lines = [Text(label) for label in labels[: max(1, self._console.height - 2)]]
-        for line in lines:
-            line.truncate(width, overflow="ellipsis")
-        return Group(*(Spinner("dots", text=line, style="cyan") for line in lines))
 
 
 class _UnfinishedBlock:

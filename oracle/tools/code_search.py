@@ -135,12 +135,7 @@ class _LineScores:
 
     def all(self) -> dict[int, float]:
         """The scores of the lines that match the query, by index."""
-        own = self._own_scores()
-        return {number: self._with_surroundings(number, own) for number in own}
-
-    def _own_scores(self) -> dict[int, tuple[float, frozenset[int]]]:
-        """Each line's own score, and the terms in it."""
-        own: dict[int, tuple[float, frozenset[int]]] = {}
+        own: dict[int, tuple[float, frozenset[int]]] = {}  # each line's own score, and the terms in it
         passing = passing_mentions(self._lines)
         for number, line in enumerate(line[:_LINE_CHARS] for line in self._lines):
             fits = self._fits(line)
@@ -149,7 +144,7 @@ class _LineScores:
                 score = self._score(line, fits, is_phrase=is_phrase) * (_PASSING_SHARE if number in passing else 1)
                 if score > 0:
                     own[number] = score, frozenset(fits)
-        return own
+        return {number: self._with_surroundings(number, own) for number in own}
 
     def _score(self, line: str, fits: Mapping[int, float], *, is_phrase: bool) -> float:
         weights = self._weights

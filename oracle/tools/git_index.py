@@ -23,10 +23,6 @@ _NAME_MASK = 0x0FFF
 _GITLINK = 0o160000
 
 
-class _WrongFormatError(ValueError):
-    """The bytes do not follow the format."""
-
-
 def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
     """The paths of tracked files and of submodules, relative to the top of the work tree."""
     try:
@@ -38,7 +34,7 @@ def tracked_names(index: bytes) -> tuple[frozenset[str], frozenset[str]]:
     for hash_bytes in _HASH_BYTES:
         try:
             entries = list(_entries(index, count, _STAT_BYTES + hash_bytes, is_compressed=version == 4))
-        except (_WrongFormatError, error):
+        except (ValueError, error):  # the bytes do not follow the format
             continue
         files = frozenset(os.fsdecode(name) for mode, name in entries if mode != _GITLINK)
         return files, frozenset(os.fsdecode(name) for mode, name in entries if mode == _GITLINK)
@@ -59,10 +55,10 @@ def _entries(index: bytes, count: int, flags_at: int, *, is_compressed: bool) ->
             cut, start = _offset(index, start)
         end = index.find(b"\0", start)
         if end < 0 or cut > len(name) or len(name) - cut + end - start > _MAX_NAME_BYTES:
-            raise _WrongFormatError
+            raise ValueError
         name = name[: len(name) - cut] + index[start:end]
         if not is_compressed and min(len(name), _NAME_MASK) != flags & _NAME_MASK:
-            raise _WrongFormatError
+            raise ValueError
         yield _MODE.unpack_from(index, at + _MODE_AT)[0], name
         at = end + 1 if is_compressed else at + (end - at + 8 & ~7)
 
@@ -72,7 +68,7 @@ def _offset(index: bytes, at: int) -> tuple[int, int]:
     value = -1
     while True:
         if at >= len(index) or value > _MAX_NAME_BYTES:
-            raise _WrongFormatError
+            raise ValueError
         byte = index[at]
         at += 1
         value = ((value + 1) << 7) | (byte & 0x7F)

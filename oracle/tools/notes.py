@@ -47,11 +47,6 @@ class Entry(NamedTuple):
     time: str
     text: str
 
-    @property
-    def lines(self) -> list[str]:
-        """Its lines without escapes and surrounding blank lines."""
-        return [unescaped(line) for line in self.text.strip("\n").split("\n")]
-
 
 def is_note(name: str) -> bool:
     """Whether a file name is of a visible Markdown file."""

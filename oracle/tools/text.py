@@ -51,11 +51,6 @@ def shorten(text: str, *, limit: int = SNIPPET_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def is_binary(data: bytes) -> bool:
-    """Whether data is binary: a NUL near the beginning, and no byte order mark of UTF-16."""
-    return b"\x00" in data[:_SNIFFED_BYTES] and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-
-
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """The clean text of a file; `is_exact` unless bytes wrong in their encoding became U+FFFD."""
@@ -80,13 +75,10 @@ def decode(data: bytes, *, path: str) -> Decoded:
     Raises:
         ToolError: it is binary.
     """
-    if is_binary(data):
+    bom, encoding = next((known for known in _BOMS if data.startswith(known[0])), (b"", "utf-8"))
+    if encoding == "utf-8" and b"\x00" in data[:_SNIFFED_BYTES]:
         raise ToolError(f"{path!r} is a binary file and cannot be shown as text.")
-    encoding = "utf-8"
-    for bom, name in _BOMS:
-        if data.startswith(bom):
-            data, encoding = data[len(bom) :], name
-            break
+    data = data[len(bom) :]
     try:
         text, is_exact = data.decode(encoding), True
     except UnicodeDecodeError:

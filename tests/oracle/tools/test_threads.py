@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.tools import ToolError, ToolRegistry
-from oracle.tools.notes import entry_text, read_entries
+from oracle.tools.notes import entry_text, read_entries, unescaped
 from oracle.tools.threads import slug
 
 
@@ -136,7 +136,9 @@ def test_entries_contain_what_was_pushed(contents: list[str]) -> None:
     contents = [content.strip() or "x" for content in contents]
     text = "# t\n" + "".join(entry_text("2025-01-01T00:00:00Z", content) for content in contents)
     entries = read_entries(text)
-    assert [("\n".join(entry.lines)).strip() for entry in entries] == [content.strip() for content in contents]
+    assert ["\n".join(map(unescaped, entry.text.split("\n"))).strip() for entry in entries] == [
+        content.strip() for content in contents
+    ]
 
 
 async def test_concurrently_pushed_entries_are_all_kept(vault: ToolRegistry) -> None:
