@@ -256,7 +256,7 @@ class Me(BaseModel):
 class ConfigValues(AgentConfig):
     """All fields of `AgentConfig`."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 class Cap(BaseModel):

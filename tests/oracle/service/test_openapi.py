@@ -1,5 +1,6 @@
 import pytest
 
+from oracle.decision import AgentConfig
 from tests.oracle.service.conftest import ALICE, TOKENS, in_shared_loop
 
 CALLS = {
@@ -47,6 +48,15 @@ async def test_a_token_is_asked_for_where_one_is_needed(start, tokens, is_there)
     if is_there:
         (scheme,) = schema["components"]["securitySchemes"].values()
         assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+
+
+@in_shared_loop
+async def test_settings_that_are_read_have_all_limits(shared):
+    schemas = (await shared.client.get("/openapi.json")).json()["components"]["schemas"]
+    limits = set(AgentConfig.model_fields)
+    assert set(schemas["ConfigValues"]["required"]) == limits
+    assert set(schemas["AgentSettings"]["required"]) == limits | {"effective", "capped"}
+    assert "required" not in schemas["Limits"]
 
 
 @in_shared_loop
