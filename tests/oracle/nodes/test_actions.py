@@ -290,6 +290,12 @@ async def test_the_first_reason_to_stop_counts() -> None:
     assert answered.reason == "completed"
 
 
+async def test_a_query_that_is_stuck_on_requests_for_turns_quotes_the_last_one() -> None:
+    turn = says("Half." + signal_xml("need_turn", reason="more of it"))
+    answered = await run_nodes("- llm_turn\n- stop: stuck", [turn])
+    assert answered.last_sentence == ("Stopped: could not get further - it kept asking for another turn: more of it.")
+
+
 # --- action: the tree itself runs a tool
 
 
