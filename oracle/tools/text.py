@@ -69,6 +69,11 @@ class Decoded:
         return lines
 
 
+def is_binary(data: bytes) -> bool:
+    """Whether UTF-8 text with these first bytes counts as binary: a NUL stands among them."""
+    return b"\x00" in data[:_SNIFFED_BYTES]
+
+
 def decode(data: bytes, *, path: str) -> Decoded:
     """Decode a file: UTF-8, or UTF-16 with a byte order mark.
 
@@ -76,7 +81,7 @@ def decode(data: bytes, *, path: str) -> Decoded:
         ToolError: it is binary.
     """
     bom, encoding = next((known for known in _BOMS if data.startswith(known[0])), (b"", "utf-8"))
-    if encoding == "utf-8" and b"\x00" in data[:_SNIFFED_BYTES]:
+    if encoding == "utf-8" and is_binary(data):
         raise ToolError(f"{path!r} is a binary file and cannot be shown as text.")
     data = data[len(bom) :]
     try:
