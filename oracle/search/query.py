@@ -11,6 +11,8 @@ _MAX_TERMS = 24
 _IDENTIFIER_WEIGHT = 2.0
 _PART_WEIGHT = 0.5
 _OTHER_FORM, _LONGER_WORD = 0.8, 0.4
+_MOST_KNOWN = 20_000
+"""Tokens whose fits are kept; hostile texts have no word twice."""
 _PREFIX_CHARS = 4
 """Shorter stems do not match the beginning of longer words: `id` is not in `idea`."""
 
@@ -98,6 +100,8 @@ class Matcher:
 
     def _fits_of(self, token: str) -> tuple[tuple[int, float], ...]:
         found = keys(token)
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
         best = ((index, max(map(term.fit, found), default=0.0)) for index, term in enumerate(self._terms))
         known = self._known[token] = tuple((index, fit) for index, fit in best if fit)
         return known

@@ -66,7 +66,11 @@ class VaultIndex:
             found = index.rank(terms, limit=limit)
         matcher = Matcher(terms)
         lines = {path: self._lines(path) for path in {place.path for place, _ in found.places}}
-        return [_shown(place, score, lines[place.path], matcher) for place, score in found.places]
+        shown = []
+        for place, score in found.places:
+            check_cancelled()
+            shown.append(_shown(place, score, lines[place.path], matcher))
+        return shown
 
     def files(self, *, kind: Kind) -> list[tuple[str, str]]:
         """The paths of all notes or all threads, in order, with their titles."""
@@ -93,9 +97,9 @@ class VaultIndex:
         """The files of a kind in the vault, without hidden files and links."""
         folders, count = [""], 0
         while folders and count < MAX_NOTES:
-            check_cancelled()
             folder = folders.pop()
             for entry in entries_of(self._root.path / folder):
+                check_cancelled()
                 path = folder + entry.name
                 if entry.name.startswith(".") or not entry.name.isprintable():
                     continue

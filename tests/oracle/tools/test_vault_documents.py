@@ -1,5 +1,7 @@
 """Of a thread that has grown only what was added is indexed, and what is found is the same."""
 
+import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from oracle.search import Ranking
 from oracle.tools.notes import entry_text
 from oracle.tools.paths import Root
 from oracle.tools.vault_index import VaultIndex, vault_reading
+from oracle.tools.workers import Workers
 
 PATH = "threads/log.md"
 TIME = "2025-01-31T09:30:00Z"
@@ -82,6 +85,40 @@ def test_a_thread_whose_bytes_are_not_all_text_is_found_whole(tmp_path: Path, od
         index.files(kind="thread")
     for word in ("alpha", "beta", "gamma"):
         assert [found.path for found in index.search(word, kind="thread", limit=5)] == [PATH]
+
+
+async def test_a_cancelled_search_ends_between_two_files_and_releases_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(10):
+        (tmp_path / f"{number}.md").write_text("zeppelin")
+    reads: list[str] = []
+    reading, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    read = Root.read
+
+    def slow_read(self: Root, path: str, **options: Any) -> Any:
+        reads.append(path)
+        reading.set()
+        go_on.wait()
+        return read(self, path, **options)
+
+    def search() -> Any:
+        try:
+            return index.search("zeppelin", kind="vault", limit=5)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Root, "read", slow_read)
+    index = VaultIndex(Root(tmp_path, label="the vault"))
+    task = asyncio.create_task(Workers().run(search))
+    await asyncio.get_running_loop().run_in_executor(None, reading.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    assert await asyncio.get_running_loop().run_in_executor(None, ended.wait, 10)
+    assert reads == ["0.md"]
+    assert len(index.search("zeppelin", kind="vault", limit=50)) == 10
 
 
 _LINES = st.sampled_from(
