@@ -96,7 +96,7 @@ class VaultIndex:
     def _walk(self, kind: Kind) -> Iterator[tuple[str, Stamp]]:
         """The files of a kind in the vault, without hidden files and links."""
         folders, count = [""], 0
-        while folders and count < MAX_NOTES:
+        while folders:
             folder = folders.pop()
             for entry in entries_of(self._root.path / folder):
                 check_cancelled()
@@ -106,6 +106,8 @@ class VaultIndex:
                 if entry.is_dir(follow_symlinks=False):
                     folders += [f"{path}/"] if folder or is_thread(f"{path}/") == (kind == "thread") else []
                 elif is_note(entry.name) and is_thread(path) == (kind == "thread") and (stamp := regular_stamp(entry)):
+                    if count == MAX_NOTES:
+                        return
                     count += 1
                     yield path, stamp
 

@@ -44,7 +44,8 @@ class DeferredModel:
 
     def prepare(self) -> None:
         """Import the SDK in a thread."""
-        if self._loading is None:
+        has_failed = self._model is None and self._loading is not None and self._loading.done()
+        if self._loading is None or has_failed:
             self._loading = asyncio.get_running_loop().run_in_executor(None, self.load)
 
     def load(self) -> Model:

@@ -123,6 +123,15 @@ async def test_a_file_that_did_not_change_is_not_read_again(
     assert reads == ["runbook.md"]
 
 
+async def test_a_flat_vault_is_searched_up_to_the_bound(
+    vault: ToolRegistry, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault_index, "MAX_NOTES", 2)
+    for number in range(4):
+        write(f"vault/{number}.md", "zebra\n")
+    assert len(await found(vault, "zebra")) == 2
+
+
 async def test_concurrent_searches_share_the_index(notes: Path, vault: ToolRegistry) -> None:
     results = await asyncio.gather(*(found(vault, "redis") for _ in range(16)))
     assert results == [["decisions/caching.md:6"]] * 16

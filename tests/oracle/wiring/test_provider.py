@@ -7,7 +7,7 @@ import pytest
 
 from oracle.models import ModelRequest, TextDelta
 from oracle.settings import SettingsError, read_settings
-from oracle.testing import ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedModel, ScriptedTurn, StandInProvider
 from oracle.wiring import build_model
 from oracle.wiring.provider import DeferredModel
 
@@ -64,3 +64,20 @@ async def test_a_model_that_is_not_used_is_closed_without_the_sdk():
     model = DeferredModel("claude-opus-5-5")
     await model.aclose()
     assert model._model is None
+
+
+async def test_an_import_that_failed_is_tried_again_with_the_next_request():
+    class Flaky(DeferredModel):
+        tries = 0
+
+        def load(self):
+            self.tries += 1
+            if self.tries == 1:
+                raise ImportError("too many open files")
+            self._model = ScriptedModel([ScriptedTurn(text="Hello.")])
+            return self._model
+
+    model = Flaky("claude-opus-5-5")
+    with pytest.raises(ImportError):
+        await text_of(model)
+    assert await text_of(model) == "Hello."
