@@ -1,5 +1,7 @@
 """The latest chunks of a run in memory, and who waits for more."""
 
+import asyncio
+
 from oracle.storage import StoredChunk
 from oracle.storage.tails import MOST_BYTES, Tail
 
@@ -21,10 +23,13 @@ def test_of_large_chunks_only_the_latest_stays_in_memory() -> None:
         assert n == 1 or tail.after(n - 2, limit=10) is None
 
 
-async def test_a_future_that_is_ignored_is_not_set_at_the_next_change() -> None:
+async def test_a_follower_that_stops_waiting_takes_nothing_from_the_others() -> None:
     tail = written_here()
-    waiting, ignored = tail.news(), tail.news()
-    tail.ignore(ignored)
+    gone, waiting = (asyncio.create_task(tail.changed(tail.changes)) for _ in range(2))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.wait({gone})
     tail.publish([StoredChunk(1, b"{}")])
-    assert waiting.done()
-    assert not ignored.done()
+    await waiting
+    assert gone.cancelled()
+    await tail.changed(0)  # a change that is past is not waited for
