@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bt_runtime.checking import warnings_of
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Value
@@ -23,12 +24,14 @@ class CheckedFile:
     Args:
         file: as given.
         tree: the tree, with sample values for its required parameters; `None` if it is invalid, or if no sample fits.
-        mistakes: those of the file and of the trees that it includes, sorted.
+        mistakes: the errors of the file and of the trees that it includes, sorted.
+        warnings: what its control does that its author can hardly have meant, sorted; none of an invalid tree.
     """
 
     file: str
     tree: TreeDefinition | None
     mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +43,25 @@ class CheckReport:
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """All mistakes, without duplicates."""
+        """All errors, without duplicates."""
         return in_order(mistake for file in self.files for mistake in file.mistakes)
 
     @property
+    def warnings(self) -> tuple[Mistake, ...]:
+        """All warnings, without duplicates."""
+        return in_order(mistake for file in self.files for mistake in file.warnings)
+
+    @property
     def ok(self) -> bool:
-        """Whether there is no mistake."""
+        """Whether there is no error."""
         return not any(file.mistakes for file in self.files)
 
     def __str__(self) -> str:
-        """A line per valid tree, then every mistake with its line, a caret and a hint."""
+        """A line per valid tree, then every error and warning with its line, a caret and a hint."""
         lines = [f"{visible(file.file)}: OK{_facts(file.tree)}" for file in self.files if not file.mistakes]
-        if not self.ok:
-            lines.append(format_mistakes(self.mistakes, self.sources))
+        found = in_order((*self.mistakes, *self.warnings))
+        if found:
+            lines.append(format_mistakes(found, self.sources))
         return "\n".join(lines)
 
 
@@ -172,7 +181,8 @@ class TreeLibrary:
         except TreeFileError as error:
             return CheckedFile(str(path), None, error.mistakes)
         sources.update(loading.sources)
-        return CheckedFile(str(path), tree, in_order(loading.mistakes))
+        warnings = warnings_of(tree, registry=self.registry) if tree is not None else ()
+        return CheckedFile(str(path), tree, in_order(loading.mistakes), warnings)
 
     def _source(self, name: str) -> Source:
         return read_source(self.find(name), name=name)

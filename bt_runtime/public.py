@@ -32,7 +32,7 @@ from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.text import Mistake, Place, format_mistakes
+from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
 
 __all__ = [
     "BUILTIN_KEYS",
@@ -47,8 +47,10 @@ __all__ = [
     "Clock",
     "Condition",
     "Decorator",
+    "Edit",
     "ExpressionError",
     "ExpressionUse",
+    "Fix",
     "Guard",
     "Host",
     "HostAction",

@@ -4,7 +4,17 @@ Every room may import this package; it imports none. `bt_runtime.text.yaml_reade
 it loads PyYAML.
 """
 
-from bt_runtime.text.mistakes import MOST_MISTAKES, Mistake, Place, format_mistakes, in_order, place_at
+from bt_runtime.text.mistakes import (
+    MOST_MISTAKES,
+    Edit,
+    Fix,
+    Mistake,
+    Place,
+    Severity,
+    format_mistakes,
+    in_order,
+    place_at,
+)
 from bt_runtime.text.shown import brief, visible
 from bt_runtime.text.suggestions import closest, did_you_mean, listing, near
 from bt_runtime.text.times import iso
@@ -13,8 +23,11 @@ from bt_runtime.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 __all__ = [
     "CHARACTERS_PER_TOKEN",
     "MOST_MISTAKES",
+    "Edit",
+    "Fix",
     "Mistake",
     "Place",
+    "Severity",
     "brief",
     "closest",
     "did_you_mean",

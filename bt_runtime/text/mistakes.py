@@ -5,6 +5,9 @@
           |                  ^
     hint: did you mean 'timeout_s'?
 
+A warning is a mistake that does not keep a file from being used; its first line is `file:line:column: warning CODE:
+message`.
+
 The text may come from any source: control and bidirectional characters are shown as escapes, a tab as one space, and
 the caret is placed by terminal columns (wide characters take two, combining ones none).
 """
@@ -12,7 +15,7 @@ the caret is placed by terminal columns (wide characters take two, combining one
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from bt_runtime.text.shown import visible
 
@@ -43,6 +46,45 @@ def place_at(text: str, index: int, *, file: str) -> Place:
     return Place(file, len(lines), len(lines[-1]))
 
 
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement of the text between two places of one file; `end` is behind the last character."""
+
+    start: Place
+    end: Place
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The wire form: `{line, column, end_line, end_column, text}`."""
+        return {
+            "line": self.start.line,
+            "column": self.start.column,
+            "end_line": self.end.line,
+            "end_column": self.end.column,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that removes a mistake.
+
+    Args:
+        title: what it does, in the imperative: "Replace 'timeout' by 'timeout_s'".
+        edits: of the mistake's file; they do not overlap.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The wire form: `{title, edits}`."""
+        return {"title": self.title, "edits": [edit.to_json() for edit in self.edits]}
+
+
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """One mistake in a file.
@@ -52,21 +94,39 @@ class Mistake:
         message: what is wrong, with the value as given.
         hint: what would be right, if that is known.
         path: the tree node it concerns; `None` outside of tree nodes.
+        code: its stable name in lower case with hyphens, under which `docs/checks.md` explains it.
+        severity: an error keeps the file from being used, a warning does not.
+        end: behind the last character that is meant; `None` if that is not known.
+        fixes: changes that remove it, the best one first.
     """
 
     place: Place
     message: str
     hint: str | None = None
     path: str | None = None
+    code: str = "invalid"
+    severity: Severity = "error"
+    end: Place | None = None
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it keeps the file from being used."""
+        return self.severity == "error"
 
     def to_json(self) -> dict[str, Any]:
-        """The wire form: `{line, column, message, hint, path}`."""
+        """The wire form: `{line, column, end_line, end_column, severity, code, message, hint, path, fixes}`."""
         return {
             "line": self.place.line,
             "column": self.place.column,
+            "end_line": self.end.line if self.end else None,
+            "end_column": self.end.column if self.end else None,
+            "severity": self.severity,
+            "code": self.code,
             "message": self.message,
             "hint": self.hint,
             "path": self.path,
+            "fixes": [fix.to_json() for fix in self.fixes],
         }
 
 
@@ -107,7 +167,8 @@ def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | No
 
 def _format_one(mistake: Mistake, lines: Sequence[str]) -> str:
     place = mistake.place
-    block = [f"{visible(place.file)}:{place.line}:{place.column}: {_clipped(mistake.message)}"]
+    kind = "" if mistake.is_error else f"warning {mistake.code}: "
+    block = [f"{visible(place.file)}:{place.line}:{place.column}: {kind}{_clipped(mistake.message)}"]
     if 1 <= place.line <= len(lines):
         text, caret = _window(lines[place.line - 1], column=place.column)
         gutter = f"{place.line:>5}"

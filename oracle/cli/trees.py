@@ -35,16 +35,18 @@ trees.add_command(list_)
 
 @trees.command("check")
 @click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
-def check(*, paths: tuple[Path, ...]) -> int:
+@click.option("--strict", is_flag=True, help="Exit with 1 for a warning too.")
+def check(*, paths: tuple[Path, ...], strict: bool) -> int:
     """Check tree files, or all tree files of folders.
 
     Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
-    every mistake as `file:line:column: message` with the line, a caret and a hint.
+    every mistake as `file:line:column: message` with the line, a caret and a hint; a warning is
+    `file:line:column: warning CODE: message`.
 
     \b
     Exit codes:
       0  all are valid
-      1  there are mistakes
+      1  there are mistakes, or with --strict warnings
     """  # noqa: D301  click's mark for lines that are not rewrapped
     library = tree_library(settings_for())
     report = library.check(paths or [shortest(folder) for folder in library.folders])
@@ -52,7 +54,7 @@ def check(*, paths: tuple[Path, ...]) -> int:
     further = "" if paths else _mistakes_in_place(library, report.mistakes)
     if further:
         click.echo(further)
-    return 0 if report.ok and not further else FAILED
+    return FAILED if not report.ok or further or (strict and report.warnings) else 0
 
 
 @trees.command("show")

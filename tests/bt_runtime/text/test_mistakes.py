@@ -1,6 +1,6 @@
 import pytest
 
-from bt_runtime.text import Mistake, Place, format_mistakes, in_order
+from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes, in_order
 
 SOURCE = "root:\n    - llm_turn: {timeout: 120}\n"
 
@@ -63,7 +63,32 @@ def test_mistakes_are_sorted_by_place_without_duplicates():
     assert in_order([late, early, late]) == (early, late)
 
 
-def test_the_wire_form_has_five_fields():
-    mistake = Mistake(Place("a", 3, 4), "no", "yes", "root/x")
+def test_the_wire_form_has_the_place_the_code_and_the_fixes():
+    start, end = Place("a", 3, 4), Place("a", 3, 6)
+    fix = Fix("Write it", (Edit(start, end, "it"),))
+    mistake = Mistake(start, "no", "yes", "root/x", "typo", "warning", end, (fix,))
 
-    assert mistake.to_json() == {"line": 3, "column": 4, "message": "no", "hint": "yes", "path": "root/x"}
+    assert mistake.to_json() == {
+        "line": 3,
+        "column": 4,
+        "end_line": 3,
+        "end_column": 6,
+        "severity": "warning",
+        "code": "typo",
+        "message": "no",
+        "hint": "yes",
+        "path": "root/x",
+        "fixes": [
+            {
+                "title": "Write it",
+                "edits": [{"line": 3, "column": 4, "end_line": 3, "end_column": 6, "text": "it"}],
+            }
+        ],
+    }
+
+
+def test_a_warning_is_marked_with_its_code():
+    warning = Mistake(Place("a.yaml", 2, 3), "nothing reads 'x'", code="unread-key", severity="warning")
+
+    assert format_mistakes([warning]) == "a.yaml:2:3: warning unread-key: nothing reads 'x'"
+    assert not warning.is_error
