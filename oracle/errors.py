@@ -10,6 +10,7 @@ OracleError
 │   ├── UnknownTreeError        no tree of this name may be used
 │   ├── UnknownConversationError
 │   ├── UnknownRunError
+│   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs

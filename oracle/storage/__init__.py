@@ -3,6 +3,7 @@
 `open_store` opens it. One thread writes, in order and in groups; nothing is announced before its commit.
 """
 
+from oracle.storage.archive import Archive, open_archive
 from oracle.storage.commands import Commands
 from oracle.storage.conversation_pages import ConversationPage, ConversationSummary, LiveQuestion, StoredMessage
 from oracle.storage.conversations import StoredConversations
@@ -17,6 +18,7 @@ from oracle.storage.errors import (
     StoreSetupError,
     StoreUnavailableError,
     TooManyRunsError,
+    UnclearRunError,
 )
 from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog
@@ -43,6 +45,7 @@ from oracle.storage.writer import CommitFigures
 
 __all__ = [
     "AlreadyBegunError",
+    "Archive",
     "ChunkPage",
     "Command",
     "Commands",
@@ -79,6 +82,8 @@ __all__ = [
     "TooManyRunsError",
     "TreeVersion",
     "TreeVersions",
+    "UnclearRunError",
     "UserSettings",
+    "open_archive",
     "open_store",
 ]

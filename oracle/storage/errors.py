@@ -1,5 +1,7 @@
 """What can go wrong in the store; `oracle.errors` has the tree by who must act."""
 
+from collections.abc import Sequence
+
 from oracle.errors import InternalError, OperatorError, OracleError, UserError
 
 
@@ -45,3 +47,18 @@ class AlreadyBegunError(StorageError, InternalError):
     def __init__(self, run_id: str) -> None:
         super().__init__(f"this request has begun the run {run_id!r} before")
         self.run_id = run_id
+
+
+class UnclearRunError(StorageError, UserError):
+    """No run, or more than one, has an id that begins as was asked.
+
+    Args:
+        beginning: what was asked for.
+        alike: ids that begin so, newest first.
+    """
+
+    def __init__(self, beginning: str, alike: Sequence[str] = ()) -> None:
+        several = f"several runs have an id that begins with {beginning!r}: {', '.join(alike)}; give more of it"
+        super().__init__(several if alike else f"there is no run {beginning!r}")
+        self.beginning = beginning
+        self.alike: tuple[str, ...] = tuple(alike)

@@ -152,16 +152,7 @@ class EventLog:
         """
         if not may_be_id(run_id):
             return []
-        wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
-        if kinds is not None:
-            wanted &= _event.c.kind.in_(sorted(kinds))
-        columns = (_event.c.run_id, _event.c.seq, _event.c.kind, _event.c.data)
-        query = select(*columns, _event.c.at, _event.c.chunk_n, _event.c.step_key).where(wanted)
-
-        def work(connection: Connection) -> list[Event]:
-            return [Event(*row) for row in connection.execute(query.order_by(_event.c.seq).limit(limit))]
-
-        return await self._database.read(work)
+        return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit))
 
     async def _next(self, tail: Tail, after: int) -> ChunkPage:
         """The next page: from memory, or else from the database."""
@@ -181,3 +172,16 @@ class EventLog:
             for_s=self._patience_s,
         )
         return page or ChunkPage((), is_last=True)
+
+
+def read_events(
+    run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int
+) -> Callable[[Connection], list[Event]]:
+    """The read behind `EventLog.events`."""
+    wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
+    if kinds is not None:
+        wanted &= _event.c.kind.in_(sorted(kinds))
+    columns = (_event.c.run_id, _event.c.seq, _event.c.kind, _event.c.data)
+    query = select(*columns, _event.c.at, _event.c.chunk_n, _event.c.step_key).where(wanted)
+    query = query.order_by(_event.c.seq).limit(limit)
+    return lambda connection: [Event(*row) for row in connection.execute(query)]

@@ -102,7 +102,7 @@ class RunTable:
         row = _row_of(new, worker=self._worker, at=at, heartbeat_at=dialect.clock(connection)) | {"n": number}
         try:
             with connection.begin_nested():
-                record = _record(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
+                record = record_of(connection.execute(insert(_run).values(row).returning(*_run.c)).one())
         except IntegrityError:  # another worker was faster
             if not _is_busy(connection, new.context_id):
                 raise
@@ -171,7 +171,7 @@ class RunTable:
             if user_id is not None:
                 mark = mark.where(_run.c.user_id == user_id)
             query = query.where(_run.c.n < mark.scalar_subquery())
-        return await self._database.read(lambda connection: [_record(row) for row in connection.execute(query)])
+        return await self._database.read(lambda connection: [record_of(row) for row in connection.execute(query)])
 
     async def running_of(self, context_id: str) -> RunRecord | None:
         """The running query of a conversation."""
@@ -225,7 +225,7 @@ class RunTable:
                 "heartbeat_at": self._database.dialect.clock(connection),
             }
             taken = connection.execute(update(_run).where(wanted).values(values).returning(*_run.c)).all()
-            return sorted((_record(row) for row in taken), key=lambda run: (run.created_at, run.id))
+            return sorted((record_of(row) for row in taken), key=lambda run: (run.created_at, run.id))
 
         taken = await self._writer.write(work)
         if taken:
@@ -245,7 +245,7 @@ class RunTable:
 def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
     """The run, if it belongs to that user; `None` as the user means any user."""
     row = connection.execute(_BY_ID, {"run_id": run_id}).first()
-    return None if row is None or user_id not in (None, row.user_id) else _record(row)
+    return None if row is None or user_id not in (None, row.user_id) else record_of(row)
 
 
 def _is_busy(connection: Connection, context_id: str) -> bool:
@@ -314,8 +314,9 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
 
 
 def _maybe(row: Row[Any] | None) -> RunRecord | None:
-    return None if row is None else _record(row)
+    return None if row is None else record_of(row)
 
 
-def _record(row: Row[Any]) -> RunRecord:
+def record_of(row: Row[Any]) -> RunRecord:
+    """The run behind a row of the table."""
     return RunRecord(**row._asdict())

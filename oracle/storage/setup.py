@@ -42,19 +42,41 @@ def prepare(database: Database) -> Callable[[], None]:
     return release
 
 
+def check_version(connection: Connection, database: Database) -> None:
+    """Check that the tables are those of this version.
+
+    Raises:
+        StoreSetupError: they are older or newer; the message says what to do.
+    """
+    current, newest = _versions(connection, database)
+    if current != newest:
+        raise StoreSetupError(
+            f"the database {database.name!r} was written by an older version of Oracle (its schema is {current!r}, "
+            f"this one reads {newest!r}); start `oracle serve` once, which brings it up to date"
+        )
+
+
 def _migrate(connection: Connection, database: Database) -> None:
     database.dialect.begin_migration(connection)
+    current, newest = _versions(connection, database)
+    if current != newest:
+        _upgrade(connection)
+        log.info("store.migrated", before=current, after=newest)
+
+
+def _versions(connection: Connection, database: Database) -> tuple[str | None, str]:
+    """The version of the tables, `None` if there are none, and that of this program.
+
+    Raises:
+        StoreSetupError: a newer program has written them.
+    """
     current, known = _current_version(connection), sorted(path.name[:4] for path in _VERSIONS.glob("[0-9]*.py"))
-    newest = known[-1]
-    if current == newest:
-        return
     if current is not None and current not in known:
         raise StoreSetupError(
             f"the database {database.name!r} was written by a newer version of Oracle (its schema is {current!r}, "
-            f"this one knows {newest!r}); install that version, or choose another database"
+            f"this one knows {known[-1]!r}); install that version, or choose another database"
         )
-    _upgrade(connection)
-    log.info("store.migrated", before=current, after=newest)
+    return current, known[-1]
 
 
 def _current_version(connection: Connection) -> str | None:

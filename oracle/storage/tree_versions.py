@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from oracle.storage.database import Database
 from oracle.storage.dialect import Dialect
@@ -62,9 +63,18 @@ class TreeVersions:
         """The version with that digest, or `None`."""
         query = select(tree_version).where(tree_version.c.sha == sha)
         row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
-        if row is None:
-            return None
-        return TreeVersion(row.sha, row.name, tuple(row.nodes), row.source)
+        return None if row is None else _version(row)
+
+
+def find_version(connection: Connection, beginning: str) -> TreeVersion | None:
+    """The only version whose digest begins so, or `None`."""
+    alike = select(tree_version).where(tree_version.c.sha.startswith(beginning, autoescape=True)).limit(2)
+    rows = connection.execute(alike).all()
+    return _version(rows[0]) if len(rows) == 1 else None
+
+
+def _version(row: Row[Any]) -> TreeVersion:
+    return TreeVersion(row.sha, row.name, tuple(row.nodes), row.source)
 
 
 def _keep(connection: Connection, version: TreeVersion, *, dialect: Dialect, at: float) -> None:

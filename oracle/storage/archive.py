@@ -1,0 +1,118 @@
+"""What runs have left behind, read while the service that writes it may be running.
+
+The service has a `Store`, which only it may open; reports, replays and judgments have an `Archive`, which takes no lock
+and writes nothing.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError
+
+from oracle.storage import schema
+from oracle.storage.database import Database, in_words, may_be_id, read_url
+from oracle.storage.errors import StoreSetupError, UnclearRunError
+from oracle.storage.log import read_events
+from oracle.storage.records import Event, EventKind, RunRecord
+from oracle.storage.runs import find_run, record_of
+from oracle.storage.setup import check_version
+from oracle.storage.tree_versions import TreeVersion, find_version
+
+_run = schema.run
+_MOST_LIKE_IT = 5
+_ALL = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The runs of a database; `open_archive` opens it."""
+
+    database: Database
+
+    async def find(self, beginning: str) -> RunRecord:
+        """The run with that id, or the only one whose id begins so.
+
+        Raises:
+            UnclearRunError: there is none, or more than one.
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        if not may_be_id(beginning):
+            raise UnclearRunError(beginning)
+        query = select(_run.c.id).where(_run.c.id.startswith(beginning, autoescape=True))
+        query = query.order_by(_run.c.n.desc()).limit(_MOST_LIKE_IT + 1)
+
+        def work(connection: Connection) -> RunRecord:
+            found = find_run(connection, beginning)
+            if found is None:
+                ids = [row.id for row in connection.execute(query)]
+                found = find_run(connection, ids[0]) if len(ids) == 1 else None
+                if found is None:
+                    raise UnclearRunError(beginning, ids)
+            return found
+
+        return await self.database.read(work)
+
+    async def runs(self, *, tree: str, limit: int | None = None, since: float | None = None) -> list[RunRecord]:
+        """The finished runs of a tree whose texts are still there, newest first.
+
+        Args:
+            tree: the name under which they were asked for.
+            limit: the greatest number of runs; `None`: all.
+            since: only those that began at this time or later, in seconds since the epoch.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        wanted = (_run.c.tree == tree) & (_run.c.status == "finished") & _run.c.tree_sha.is_not(None)
+        wanted &= _run.c.forgotten_at.is_(None)
+        if since is not None:
+            wanted &= _run.c.created_at >= since
+        query = select(_run).where(wanted).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)
+        return await self.database.read(lambda connection: [record_of(row) for row in connection.execute(query)])
+
+    async def events(self, run_id: str, *, kinds: Collection[EventKind] | None = None) -> list[Event]:
+        """The committed events of a run, in order.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        query = read_events(run_id, kinds=kinds, limit=_ALL)
+        return await self.database.read(query)
+
+    async def tree(self, sha: str) -> TreeVersion | None:
+        """The version of a tree with that digest, or the only one whose digest begins so; else `None`."""
+        return await self.database.read(lambda connection: find_version(connection, sha))
+
+
+@asynccontextmanager
+async def open_archive(url: str, *, now: Callable[[], float] = time.time) -> AsyncIterator[Archive]:
+    """Open a database for reading; a service may be using it.
+
+    Args:
+        url: as for `open_store`.
+        now: seconds since the epoch.
+
+    Raises:
+        StoreSetupError: there is no such database, or this version of the program cannot read it.
+    """
+    database = Database(read_url(url), now=now)
+    try:
+        if database.file is not None and not database.file.is_file():
+            message = f"there is no database {database.name!r}; it is made by `oracle serve`, or named by --data-dir"
+            raise StoreSetupError(message)
+        await asyncio.get_running_loop().run_in_executor(None, _check, database)
+        yield Archive(database)
+    finally:
+        database.close()
+
+
+def _check(database: Database) -> None:
+    try:
+        with database.read_engine.connect() as connection:
+            check_version(connection, database)
+    except DBAPIError as error:
+        raise StoreSetupError(f"the database {database.name!r} cannot be read: {in_words(error)}") from None
