@@ -27,6 +27,7 @@ from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees
 from bt_runtime.rendering import render
 from bt_runtime.replaying import Replay, replay
+from bt_runtime.retracing import Retrace, Step, events_of
 from bt_runtime.run_loop import RunLoop, RunResult, run
 from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
@@ -75,6 +76,7 @@ __all__ = [
     "ReloadingTrees",
     "Replay",
     "Request",
+    "Retrace",
     "RunContext",
     "RunError",
     "RunLoop",
@@ -83,6 +85,7 @@ __all__ = [
     "StalledError",
     "Standing",
     "Status",
+    "Step",
     "Supervisor",
     "SystemClock",
     "TickRecord",
@@ -96,6 +99,7 @@ __all__ = [
     "action_kind",
     "build",
     "condition_kind",
+    "events_of",
     "format_mistakes",
     "load",
     "node",
