@@ -197,6 +197,26 @@ def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefini
     return TreeLibrary((), registry=registry).load_source(Source(file, text))
 
 
+def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> TreeDefinition:
+    """Read a tree from the texts of its files, as `TreeDefinition.sources` has them.
+
+    Raises:
+        TreeFileError: with every mistake.
+        TreeNotFoundError: a text is missing.
+    """
+
+    def find(wanted: str) -> Source:
+        if wanted not in texts:
+            raise TreeNotFoundError(wanted, texts)
+        return Source(f"{wanted}.yaml", texts[wanted], wanted)
+
+    loading = Loading(registry, find)
+    tree = loading.load(find(name))
+    if tree is None:
+        raise TreeFileError(loading.mistakes, loading.sources)
+    return tree
+
+
 def _tree_files(folder: Path) -> list[Path]:
     try:
         return [

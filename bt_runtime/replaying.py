@@ -4,7 +4,7 @@ A run is a function of the tree and its inputs, so the same tree does the same a
 shows the first tick that differs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bt_runtime.builder import LiveTree
@@ -31,22 +31,35 @@ class Replay:
     unanswered: tuple[str, ...] = ()
 
 
-def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[str] | None = None) -> Replay:
+def replay(
+    tree: LiveTree,
+    recording: Iterable[TickRecord],
+    *,
+    paths: Sequence[str] | None = None,
+    before_tick: Callable[[TickRecord], None] | None = None,
+    before_outcome: Callable[[Request, Outcome], None] | None = None,
+) -> Replay:
     """Tick a freshly built tree with the recorded inputs.
+
+    Work may have had effects of its own on what the host's nodes read; the callbacks let the host repeat them.
 
     Args:
         tree: built, not yet run; of the same file or an edited one.
         recording: all records of a run, from the first tick.
         paths: the node paths of the recorded tree by index, if it may differ; `None` means those of `tree`.
+        before_tick: called with each record before it is repeated.
+        before_outcome: called before a request gets its outcome, or a halted node its partial result.
     """
     recorded_paths, own_paths = tree.paths if paths is None else tuple(paths), tree.paths
-    player = _Player(tree)
+    player = _Player(tree, before_outcome)
     records: list[TickRecord] = []
     diverged_at: int | None = None
     for recorded in recording:
         if not player.is_running and recorded.cause != "end":
             diverged_at = diverged_at or recorded.tick
             break
+        if before_tick is not None:
+            before_tick(recorded)
         record = player.play(recorded)
         if record is not None:
             records.append(record)
@@ -59,7 +72,8 @@ def replay(tree: LiveTree, recording: Iterable[TickRecord], *, paths: Sequence[s
 class _Player:
     """Takes the place of the run loop."""
 
-    def __init__(self, tree: LiveTree) -> None:
+    def __init__(self, tree: LiveTree, before_outcome: Callable[[Request, Outcome], None] | None) -> None:
+        self._before_outcome = before_outcome or (lambda _request, _outcome: None)
         self._tree = tree
         self._context = tree.context
         self.is_running = True
@@ -89,8 +103,10 @@ class _Player:
             if request is None:
                 self.missing.append(outcome.key)
             elif outcome.state != "cancelled":
+                self._before_outcome(request, outcome)
                 self._context.answer(request, outcome)
             elif request.halted:
+                self._before_outcome(request, outcome)
                 self._context.give_back(request, outcome)
             else:
                 self.missing.append(outcome.key)  # the recorded tree had halted its node, this one has not
@@ -98,10 +114,17 @@ class _Player:
 
 
 def _did(record: TickRecord, paths: Sequence[str]) -> tuple[object, ...]:
-    """The effects of a tick, by paths."""
+    """The effects of a tick, by paths; a list that was kept as JSON is as good as the tuple that it was."""
     return (
         [paths[index] for index in record.visited],
         {paths[index]: status for index, status in record.changes},
-        record.writes,
+        [(key, _plain(value)) for key, value in record.writes],
         record.errors,
     )
+
+
+def _plain(value: object) -> object:
+    """The value with every sequence a list and every mapping a dictionary."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return {name: _plain(each) for name, each in value.items()} if isinstance(value, Mapping) else value

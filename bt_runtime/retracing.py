@@ -9,7 +9,7 @@ A request that the recorded tree did not make has no outcome. What was recorded 
 if `match` says so: the same question, asked by a node that was renamed or moved.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bt_runtime.builder import LiveTree
@@ -18,6 +18,7 @@ from bt_runtime.errors import HotLoopError
 from bt_runtime.recording import Outcome, TickInput, TickRecord
 from bt_runtime.run_loop import MAX_TICKS_WITHOUT_EVENT
 from bt_runtime.status import RUNNING
+from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.ticker import close_tree, tick_tree
 
 Match = Callable[[Outcome, Mapping[str, Request]], Request | None]
@@ -53,18 +54,31 @@ class Retrace:
         tree: built, not yet run.
         recording: all records of a run, from the first tick.
         match: for outcomes whose key no open request has.
+        supervisor: bounds the run from outside, as it bounds one that is under way.
+        before_give_back: called with the request of a halted node and with what the recording has kept of it, before
+            the node gets that.
 
     Attributes:
         is_running: the tree has not ended.
         open_requests: requests without an outcome, by key, in the order in which they were posted.
     """
 
-    def __init__(self, tree: LiveTree, recording: Iterable[TickRecord], *, match: Match | None = None) -> None:
+    def __init__(
+        self,
+        tree: LiveTree,
+        recording: Iterable[TickRecord],
+        *,
+        match: Match | None = None,
+        supervisor: Supervisor | None = None,
+        before_give_back: Callable[[Request, Outcome], None] | None = None,
+    ) -> None:
         self.is_running = True
         self.open_requests: dict[str, Request] = {}
         self._tree = tree
         self._context = tree.context
         self._match = match or (lambda _outcome, _requests: None)
+        self._supervisor = supervisor
+        self._before_give_back = before_give_back or (lambda _request, _outcome: None)
         self._interrupted = {
             outcome.key: outcome for record in recording for outcome in record.outcomes if outcome.state == "cancelled"
         }
@@ -107,7 +121,7 @@ class Retrace:
             records.append(tick_tree(self._tree, given))
             self.is_running = self._tree.root.status is RUNNING
             interrupted = self._settle_halted()
-            posted |= {request.key: request for request in self._context.take_posted()}
+            posted |= {request.key: request for request in self._admitted()}
             again = self._context.take_again()
             if again is None or not self.is_running:
                 break
@@ -118,6 +132,26 @@ class Retrace:
         self.open_requests = {key: each for key, each in self.open_requests.items() if not each.halted} | left
         return tuple(records), tuple(left.values())
 
+    def _admitted(self) -> Sequence[Request]:
+        """The posted requests that begin now; the supervisor may hold some, or end the run."""
+        chosen: Sequence[Request] | None = None
+        if self._supervisor is not None and self.is_running:
+            context = self._context
+            standing = Standing(
+                context.now_s, context.posted, self.open_requests.values(), context.again, rests=context.again is None
+            )
+            chosen = self._supervisor.judge(standing)
+            if chosen is None:
+                self._stop()
+                return ()
+        return self._context.take_posted(chosen)
+
+    def _stop(self) -> None:
+        self._tree.halt()
+        self._settle_halted()
+        self._context.drop_posted()
+        self.is_running = False
+
     def _settle_halted(self) -> tuple[Outcome, ...]:
         """Give the requests of halted nodes what the recording has kept of them."""
         settled: list[Outcome] = []
@@ -125,6 +159,7 @@ class Retrace:
             self._context.settled(halted)
             for request in halted:
                 kept = self._interrupted.get(request.key) or Outcome(request.key, "cancelled", at_s=self._context.now_s)
+                self._before_give_back(request, kept)
                 self._context.give_back(request, kept)
                 settled.append(kept)
         return tuple(settled)

@@ -3,7 +3,13 @@
 `configuring` formats lines, `lines` writes them, also where the reader of standard error has stopped.
 """
 
-from oracle.logs.configuring import configure_logging, configure_unless_configured, is_interactive, wants_colour
+from oracle.logs.configuring import (
+    configure_logging,
+    configure_unless_configured,
+    is_interactive,
+    quiet,
+    wants_colour,
+)
 from oracle.logs.lines import dropped_lines, written_in_background
 
 __all__ = [
@@ -11,6 +17,7 @@ __all__ = [
     "configure_unless_configured",
     "dropped_lines",
     "is_interactive",
+    "quiet",
     "wants_colour",
     "written_in_background",
 ]

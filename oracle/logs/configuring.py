@@ -14,6 +14,9 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
@@ -22,6 +25,7 @@ from oracle.logs.lines import put_line
 
 _JSON = structlog.processors.JSONRenderer(ensure_ascii=False)
 _LEVELS = logging.getLevelNamesMapping()
+_IS_QUIET: ContextVar[bool] = ContextVar("is_quiet", default=False)
 _BLOCKS = ("exception", "stack")
 """What the renderer writes below the line, as it is."""
 
@@ -71,6 +75,7 @@ def configure_logging(level: str = "warning") -> None:
     )
     structlog.configure(
         processors=[
+            _unless_quiet,
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -82,6 +87,23 @@ def configure_logging(level: str = "warning") -> None:
         logger_factory=lambda *_: _LineLogger(),
         cache_logger_on_first_use=False,
     )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Log nothing in this context: what is repeated or explored here has not happened."""
+    token = _IS_QUIET.set(True)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def _unless_quiet(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    del logger, method
+    if _IS_QUIET.get():
+        raise structlog.DropEvent
+    return event
 
 
 def _in_order(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -8,6 +8,7 @@ from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
 from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
+from oracle.runs.opened import Opened
 from oracle.runs.options import RunOptions
 from oracle.runs.recorder import Backlog, RunRecorder
 from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
@@ -119,6 +120,7 @@ class Opener:
             observers=[joining],
             journal=joining,
         )
+        recorder.opened(Opened.of(query.agent))
         if (tree := query.tree) is not None:
             await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
         return query

@@ -21,6 +21,7 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import Answer, Chunk, Closing, Done, write_chunk
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
+from oracle.runs.opened import Opened
 from oracle.runs.tick_json import encode_tick, is_kept_apart
 from oracle.signals import SignalRecord
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
@@ -90,6 +91,10 @@ class RunRecorder:
     is_closed: bool = False
     is_broken: bool = False
     _has_given_up: bool = False
+
+    def opened(self, opened: Opened) -> None:
+        """Record what the query begins with."""
+        self.log.append("opened", opened.to_json())
 
     def emit(self, chunk: Chunk) -> None:
         """Record a chunk of the query; never waits."""

@@ -109,7 +109,7 @@ event = Table(
     metadata,
     Column("run_id", String(64), primary_key=True),
     Column("seq", Integer, primary_key=True),  # 1, 2, 3, … of everything
-    Column("kind", String(16), nullable=False),  # chunk | turn_end | tool_end | closing | tick | signal | final
+    Column("kind", String(16), nullable=False),  # see EventKind
     Column("chunk_n", Integer),  # 1, 2, 3, … of the chunks: the id of the SSE event
     Column("step_key", String(512)),  # the request whose outcome this is
     Column("data", EncodedJson, nullable=False),

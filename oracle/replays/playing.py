@@ -1,0 +1,201 @@
+"""Plays a recorded run on a tree, step by step: what the tree asked for, what the user saw, and how it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from bt_runtime import BTError, Outcome, Registry, Request, Retrace, Status, TickRecord, TreeDefinition, events_of
+from bt_runtime.kinds.action import CallAction
+from oracle.agent.closing import explain_stop
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
+from oracle.control.floor import TreeFloor
+from oracle.encoding import to_json
+from oracle.logs import quiet
+from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.run_tools import RunTools
+from oracle.replays.rebuilding import RebuiltRun, rebuild
+from oracle.replays.recorded import RecordedRun
+
+EffectKind = Literal["turn", "tools", "call", "work", "notice", "sentence", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that a tree did that the model, a tool or the user would notice.
+
+    Args:
+        kind: of the effect.
+        text: for people: the notification, the sentence, the tool.
+        digest: equal for equal effects: of a turn it covers the whole request.
+        path: the node; empty if the effect is not a request.
+    """
+
+    kind: EffectKind
+    text: str
+    digest: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResult:
+    """What a leaf returned when a tick visited it."""
+
+    path: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedStep:
+    """What the tree did about one recorded event.
+
+    Args:
+        tick: the number of the recorded tick that the event caused.
+        effects: in order.
+        results: of the leaves that were visited, in order.
+    """
+
+    tick: int
+    effects: tuple[Effect, ...]
+    results: tuple[NodeResult, ...]
+
+
+class Playing:
+    """One recorded run on one tree.
+
+    Args:
+        run: what was recorded.
+        definition: the tree that it ran, or another one.
+        registry: the kinds that the tree was read with.
+
+    Attributes:
+        error: why the control gave up; empty if it has not.
+    """
+
+    def __init__(self, run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> None:
+        self.error = ""
+        self.events = events_of(run.ticks)
+        self._definition = definition
+        self._rebuilt: RebuiltRun = rebuild(run, definition, registry=registry)
+        agent, tree = self._rebuilt.agent, self._rebuilt.tree
+        self._retrace = Retrace(
+            tree,
+            run.ticks,
+            match=_same_work,
+            supervisor=TreeFloor(agent, tree.blackboard),
+            before_give_back=self._rebuilt.speak,
+        )
+        self._statuses = [Status.INVALID] * len(tree.paths)
+        self._leaves = {at for at, node in enumerate(definition.nodes()) if not any(node.children.values())}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the tree has not ended, and has not failed as a whole."""
+        return self._retrace.is_running and not self.error
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The nodes whose work has no outcome yet."""
+        return tuple(request.node.path for request in self._retrace.open_requests.values() if not request.halted)
+
+    def step(self, event: TickRecord) -> PlayedStep:
+        """Play the next event of the recording."""
+        rebuilt = self._rebuilt
+        with quiet():
+            rebuilt.prepare(event)
+            for request, outcome in self._retrace.claims(event).values():
+                rebuilt.speak(request, outcome)
+            sent = len(rebuilt.chunks)
+            try:
+                done = self._retrace.step(event)
+            except BTError as error:
+                self.error = str(error)
+                rebuilt.agent.ending.lose_control(error)
+                return PlayedStep(event.tick, (Effect("error", self.error, self.error),), ())
+        for record in done.records:
+            rebuilt.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
+        effects = [effect for chunk in rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None]
+        effects += [self._asked(request) for request in done.posted]
+        return PlayedStep(event.tick, tuple(effects), self._results(done.records))
+
+    def end(self) -> tuple[TerminationReason, tuple[Effect, ...]]:
+        """Why the query ends, once the tree has ended, and what the user is still sent about that."""
+        sent = len(self._rebuilt.chunks)
+        with quiet():
+            explain_stop(self._rebuilt.agent)
+        effects = tuple(effect for chunk in self._rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None)
+        return self._rebuilt.agent.state.termination_reason or "completed", effects
+
+    def _asked(self, request: Request) -> Effect:
+        node, agent = request.node, self._rebuilt.agent
+        match node:
+            case LlmTurn():
+                return Effect("turn", "asks the model", self._request_digest(node), node.path)
+            case RunTools():
+                names = [call.name for call in agent.turn.open_calls]
+                ids = [call.id for call in agent.turn.open_calls]
+                return Effect("tools", f"runs {', '.join(names) or 'no tools'}", _digest(ids), node.path)
+            case CallAction():
+                call = node.settings.call
+                return Effect("call", f"calls {call}", call, node.path)
+        kind = type(node).__name__
+        return Effect("work", f"begins {kind}", kind, node.path)
+
+    def _request_digest(self, node: LlmTurn) -> str:
+        """Equal for turns that send the model the same."""
+        agent, settings = self._rebuilt.agent, node.settings
+        asked = {
+            "messages": agent.transcript.messages,
+            "notes": agent.notes if settings.visible else [],
+            "hint": [str(node.board["hint"]), settings.hint],
+            "offered": agent.offered,
+            "prompt": agent.prompt.text if agent.prompt else "",
+            "wrap_up": agent.plan().wrap_up,
+            "visible": settings.visible,
+            "tools": settings.tools,
+        }
+        return _digest(asked)
+
+    def _results(self, records: tuple[TickRecord, ...]) -> tuple[NodeResult, ...]:
+        found: list[NodeResult] = []
+        for record in records:
+            for index, status in record.changes:
+                self._statuses[index] = status
+            found += [
+                NodeResult(self._definition.paths[index], self._statuses[index])
+                for index in record.visited
+                if index in self._leaves
+            ]
+        return tuple(found)
+
+
+def _seen(chunk: object) -> Effect | None:
+    """What the user sees of a chunk that a tick has sent."""
+    match chunk:
+        case SystemNotice():
+            return Effect(
+                "notice", chunk.system_message, f"{chunk.system_type} {chunk.severity} {chunk.system_message}"
+            )
+        case Closing() | Content() if chunk.content.strip():
+            return Effect("sentence", chunk.content, chunk.content)
+        case Failed():
+            return Effect("error", chunk.error, f"{chunk.error_type} {chunk.error}")
+    return None
+
+
+def _same_work(outcome: Outcome, requests: Mapping[str, Request]) -> Request | None:
+    """The request that a recorded outcome answers although its node has another path: the only one that could be it."""
+    label = outcome.key.rpartition("@")[0].rpartition("/")[2]
+    match outcome.value:
+        case TurnOutcome():
+            alike = [request for request in requests.values() if isinstance(request.node, LlmTurn)]
+        case ToolsOutcome():
+            alike = [request for request in requests.values() if isinstance(request.node, RunTools)]
+        case _:
+            alike = [request for request in requests.values() if request.node.path.rpartition("/")[2] == label]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _digest(value: object) -> str:
+    return sha256(to_json(value)).hexdigest()

@@ -1,0 +1,97 @@
+"""A recorded run, read from the store with everything that is needed to repeat it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
+from bt_runtime.library import read_sources
+from oracle.agent.outcome_json import decode_outcome
+from oracle.chunks import Chunk, Source, SourceFound, read_chunk
+from oracle.errors import UserError
+from oracle.runs.opened import Opened
+from oracle.runs.tick_json import decode_tick
+from oracle.storage import Archive, Event, RunRecord, TreeVersion
+
+
+class UnreplayableError(UserError):
+    """A recorded run cannot be repeated; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A run as its log has it.
+
+    Args:
+        record: its row.
+        version: the version of the tree that it ran.
+        opened: what it began with.
+        ticks: its tick records, with the values of all outcomes.
+        chunks: what the user was sent, each with the number of the tick record that follows it in the log.
+    """
+
+    record: RunRecord
+    version: TreeVersion
+    opened: Opened
+    ticks: tuple[TickRecord, ...]
+    chunks: tuple[tuple[int, Chunk], ...]
+
+    def tree(self, registry: Registry) -> TreeDefinition:
+        """The tree that it ran.
+
+        Raises:
+            UnreplayableError: its kinds or keys do not exist any more.
+        """
+        try:
+            return read_sources(self.version.source, name=self.version.name, registry=registry)
+        except (TreeFileError, TreeNotFoundError) as error:
+            first = str(error).partition("\n")[0]
+            raise UnreplayableError(f"its version of the tree cannot be read any more: {first}") from None
+
+    def sources(self) -> Mapping[int, tuple[Source, ...]]:
+        """The sources that were found before each tick, by the number of the tick."""
+        found: dict[int, tuple[Source, ...]] = {}
+        for tick, chunk in self.chunks:
+            if isinstance(chunk, SourceFound):
+                found[tick] = (*found.get(tick, ()), chunk.source)
+        return found
+
+
+async def read_run(archive: Archive, record: RunRecord) -> RecordedRun:
+    """Read a run.
+
+    Raises:
+        UnreplayableError: its texts or ticks are gone, no tree drove it, or its log is damaged.
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    if record.forgotten_at is not None:
+        raise UnreplayableError("its texts have been deleted")
+    version = await archive.tree(record.tree_sha) if record.tree_sha else None
+    if version is None:
+        raise UnreplayableError(
+            "its version of the tree is not in the store any more" if record.tree_sha else "no YAML tree drove it"
+        )
+    events = await archive.events(record.id)
+    try:
+        return _read(record, version, events)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreplayableError(f"its log is damaged: {type(error).__name__}: {error}") from None
+
+
+def _read(record: RunRecord, version: TreeVersion, events: list[Event]) -> RecordedRun:
+    opened: Opened | None = None
+    kept: dict[str, Outcome] = {}
+    ticks: list[TickRecord] = []
+    chunks: list[tuple[int, Chunk]] = []
+    for event in events:
+        if event.kind == "opened":
+            opened = Opened.from_json(event.data)
+        elif event.kind in ("turn_end", "tool_end"):
+            outcome = decode_outcome(event.data)
+            kept[outcome.key] = outcome
+        elif event.kind == "tick":
+            ticks.append(decode_tick(event.data, kept))
+        elif event.kind == "chunk":
+            chunks.append((len(ticks) + 1, read_chunk(event.data)))
+    if not ticks:
+        raise UnreplayableError("its ticks are not in the store")
+    return RecordedRun(record, version, opened or Opened(ticks[0].at_s), tuple(ticks), tuple(chunks))
