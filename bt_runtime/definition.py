@@ -60,6 +60,7 @@ class TreeDefinition:
         subtrees: the names of the trees it includes, directly or not.
         sources: the texts of this tree and of those that it includes, by name.
         internal: it is a part of other trees and is not run by itself.
+        texts: the texts of the same trees, by file as in the places of their nodes.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TreeDefinition:
     subtrees: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     internal: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""

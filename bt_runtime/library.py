@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bt_runtime.checking import warnings_of
+from bt_runtime.checking import judged
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Value
@@ -26,12 +26,14 @@ class CheckedFile:
         tree: the tree, with sample values for its required parameters; `None` if it is invalid, or if no sample fits.
         mistakes: the errors of the file and of the trees that it includes, sorted.
         warnings: what its control does that its author can hardly have meant, sorted; none of an invalid tree.
+        used_silences: the places of the comments, in this file or in one that it includes, that took back a warning.
     """
 
     file: str
     tree: TreeDefinition | None
     mistakes: tuple[Mistake, ...]
     warnings: tuple[Mistake, ...] = ()
+    used_silences: frozenset[Place] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,18 @@ class CheckReport:
 
     @property
     def warnings(self) -> tuple[Mistake, ...]:
-        """All warnings, without duplicates."""
-        return in_order(mistake for file in self.files for mistake in file.warnings)
+        """All warnings, without duplicates.
+
+        A silence of a subtree may be used only where a tree of another file includes it, so it counts as unused if no
+        file of the check uses it.
+        """
+        used = frozenset[Place]().union(*(file.used_silences for file in self.files))
+        return in_order(
+            warning
+            for file in self.files
+            for warning in file.warnings
+            if not (warning.code == "unused-silence" and warning.place in used)
+        )
 
     @property
     def ok(self) -> bool:
@@ -181,8 +193,11 @@ class TreeLibrary:
         except TreeFileError as error:
             return CheckedFile(str(path), None, error.mistakes)
         sources.update(loading.sources)
-        warnings = warnings_of(tree, registry=self.registry) if tree is not None else ()
-        return CheckedFile(str(path), tree, in_order(loading.mistakes), warnings)
+        mistakes = in_order(loading.mistakes)
+        if tree is None:
+            return CheckedFile(str(path), None, mistakes)
+        found = judged(tree, registry=self.registry)
+        return CheckedFile(str(path), tree, mistakes, found.warnings, found.used)
 
     def _source(self, name: str) -> Source:
         return read_source(self.find(name), name=name)

@@ -76,6 +76,7 @@ class Loading:
             file=source.file,
             subtrees=tuple(name for name in self._headers if name != header.name),
             sources={name: read.document.text for name, read in self._headers.items() if read is not None},
+            texts=dict(self.sources),
         )
 
     def _header(self, source: Source) -> Header:
