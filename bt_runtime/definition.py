@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bt_runtime.kind import Key, NodeSettings
+from bt_runtime.rule import Rule
 from bt_runtime.text import Place
 
 
@@ -61,6 +62,7 @@ class TreeDefinition:
         sources: the texts of this tree and of those that it includes, by name.
         internal: it is a part of other trees and is not run by itself.
         texts: the texts of the same trees, by file as in the places of their nodes.
+        rules: those of this file and of its subtrees, in the order of first use; they hold for the whole run.
     """
 
     name: str
@@ -74,6 +76,7 @@ class TreeDefinition:
     sources: Mapping[str, str] = field(default_factory=dict)
     internal: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""

@@ -28,6 +28,8 @@ from bt_runtime.reloading import ReloadingTrees
 from bt_runtime.rendering import render
 from bt_runtime.replaying import Replay, replay
 from bt_runtime.retracing import Retrace, Step, events_of
+from bt_runtime.rule import Event, EventPattern, EventType, Rule
+from bt_runtime.rules import Monitor, Monitors, Violation, judge
 from bt_runtime.run_loop import RunLoop, RunResult, run
 from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
@@ -49,6 +51,9 @@ __all__ = [
     "Condition",
     "Decorator",
     "Edit",
+    "Event",
+    "EventPattern",
+    "EventType",
     "ExpressionError",
     "ExpressionUse",
     "Fix",
@@ -63,6 +68,8 @@ __all__ = [
     "KindError",
     "LiveTree",
     "Mistake",
+    "Monitor",
+    "Monitors",
     "NoSettings",
     "Node",
     "NodeDefinition",
@@ -77,6 +84,7 @@ __all__ = [
     "Replay",
     "Request",
     "Retrace",
+    "Rule",
     "RunContext",
     "RunError",
     "RunLoop",
@@ -96,11 +104,13 @@ __all__ = [
     "TreeNotFoundError",
     "TreeUse",
     "Use",
+    "Violation",
     "action_kind",
     "build",
     "condition_kind",
     "events_of",
     "format_mistakes",
+    "judge",
     "load",
     "node",
     "render",

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
 from bt_runtime.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words
+from bt_runtime.rule import EventType
 from bt_runtime.text import Mistake, brief, did_you_mean
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -15,6 +16,24 @@ Rule = Callable[[NodeDefinition], Iterable[Mistake]]
 """Checks a whole tree, given its root."""
 RESERVED = frozenset({"and", "or", "not", "in", "is", "if", "else", "true", "false", "null", "none"})
 """Words of expressions, which cannot name a key or parameter."""
+
+COMMON_EVENTS: tuple[EventType, ...] = (
+    EventType(
+        "node",
+        "A node has returned a result, or has begun to run.",
+        source="nodes",
+        choices={"result": ("success", "failure", "running")},
+    ),
+    EventType("key", "The value of a blackboard key has changed.", source="keys", fields={"value": "The new value."}),
+    EventType(
+        "delivery",
+        "A value from outside was written to a blackboard key.",
+        source="keys",
+        fields={"value": "The value."},
+    ),
+    EventType("end", "The run has ended."),
+)
+"""The events of every tree; a host can declare one of these anew."""
 
 
 class Registry:
@@ -25,6 +44,7 @@ class Registry:
         keys: the host's blackboard keys.
         actions: what `action` can call, by name; `None` if that is unknown, and not checked.
         rules: check a whole tree, all of whose nodes are valid.
+        events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
 
     Raises:
         KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that
@@ -38,9 +58,13 @@ class Registry:
         *,
         actions: Mapping[str, HostAction] | None = None,
         rules: Iterable[Rule] = (),
+        events: Iterable[EventType] = (),
     ) -> None:
         self.actions: Mapping[str, HostAction] | None = actions
         self.rules: tuple[Rule, ...] = tuple(rules)
+        self.events: Mapping[str, EventType] = MappingProxyType(
+            {event.name: event for event in (*COMMON_EVENTS, *events)}
+        )
         self.kinds: Mapping[str, Kind] = MappingProxyType(_by_name(kinds))
         self.keys: Mapping[str, Key] = MappingProxyType(_keys_by_name(keys))
 
@@ -59,12 +83,18 @@ class Registry:
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with further kinds and keys; a duplicate name is an error."""
         return Registry(
-            [*self.kinds.values(), *kinds], [*self.keys.values(), *keys], actions=self.actions, rules=self.rules
+            [*self.kinds.values(), *kinds],
+            [*self.keys.values(), *keys],
+            actions=self.actions,
+            rules=self.rules,
+            events=self.events.values(),
         )
 
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
         """A registry that checks calls against these actions of the host."""
-        return Registry(self.kinds.values(), self.keys.values(), actions=actions, rules=self.rules)
+        return Registry(
+            self.kinds.values(), self.keys.values(), actions=actions, rules=self.rules, events=self.events.values()
+        )
 
 
 def setting_names(kind: Kind) -> tuple[str, ...]:

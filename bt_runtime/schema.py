@@ -8,12 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bt_runtime.kind import KEY_TYPES, Kind, Slot
+from bt_runtime.reading.declared_rules import MOST_RULES, MOST_TIMES
 from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.registry import NAME, Registry
+from bt_runtime.rule import COUNTED, ENFORCEMENTS, SYMMETRIC, TEMPLATES, UNARY, EventType, Template
 
 Schema = dict[str, Any]
 
 _NODE: Schema = {"$ref": "#/$defs/node"}
+_EVENT: Schema = {"$ref": "#/$defs/event"}
+_COUNTED_EVENT: Schema = {"$ref": "#/$defs/event.counted"}
 _PLACEHOLDER: Schema = {"type": "string", "pattern": r"\$\{"}
 _NESTED = ("items", "additionalProperties", "contains", "not")
 _NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -21,7 +25,7 @@ _NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 def tree_schema(registry: Registry) -> Schema:
     """The schema (2020-12) of the tree files that may use these kinds."""
-    definitions: Schema = {"node": _node_schema(registry)}
+    definitions: Schema = {"node": _node_schema(registry), "rule": _rule_schema(), **_event_schemas(registry)}
     for kind in registry.kinds.values():
         definitions |= _kind_schemas(kind)
     return {
@@ -38,6 +42,12 @@ def tree_schema(registry: Registry) -> Schema:
             "internal": {"type": "boolean", "description": "A part of other trees, not run by itself."},
             "blackboard": _declarations("Keys that its nodes read and write."),
             "parameters": _declarations("Values that a tree which includes this one may set."),
+            "rules": {
+                "type": ["array", "null"],
+                "description": "Sentences that hold for every run: verified, judged on recordings, enforced.",
+                "items": {"$ref": "#/$defs/rule"},
+                "maxItems": MOST_RULES,
+            },
             "root": {**_NODE, "description": "The topmost node."},
         },
         "required": ["tree", "root"],
@@ -59,6 +69,64 @@ def _declarations(description: str) -> Schema:
         "description": description,
         "propertyNames": {"pattern": f"^{NAME.pattern}$"},
         "additionalProperties": {"anyOf": [key_type, whole]},
+    }
+
+
+def _rule_schema() -> Schema:
+    """A rule: a name, a sentence, and one of the templates."""
+    return {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "pattern": f"^{NAME.pattern}$", "description": "Unique in a tree."},
+            "text": {"type": "string", "minLength": 1, "description": "The sentence, for people."},
+            "after": {**_EVENT, "description": "The rule holds for what comes after the first of these events."},
+            "enforce": {"enum": list(ENFORCEMENTS), "description": "What happens if a run breaks the rule."},
+            **{template: _template_schema(template) for template in TEMPLATES},
+        },
+        "required": ["name", "text"],
+        "oneOf": [{"required": [template]} for template in TEMPLATES],
+        "additionalProperties": False,
+    }
+
+
+def _template_schema(template: Template) -> Schema:
+    if template in COUNTED:
+        return _COUNTED_EVENT if template == "at_most" else {"anyOf": [_EVENT, _COUNTED_EVENT]}
+    if template in UNARY:
+        return _EVENT
+    if template in SYMMETRIC:
+        return {"type": "array", "items": _EVENT, "minItems": 2, "maxItems": 2}
+    return {
+        "type": "object",
+        "properties": {"first": _EVENT, "then": _EVENT},
+        "required": ["first", "then"],
+        "additionalProperties": False,
+    }
+
+
+def _event_schemas(registry: Registry) -> Schema:
+    """An event, and one with the number of times that it happens."""
+    times = {"times": {"type": "integer", "minimum": 1, "maximum": MOST_TIMES}}
+    types = registry.events.values()
+    bare = {"enum": [event.name for event in types]}
+    return {
+        "event": {
+            "description": "A type of events with a name, a list of names, or 'any'.",
+            "anyOf": [bare, *(_event_schema(event, {}) for event in types)],
+        },
+        "event.counted": {"anyOf": [_event_schema(event, times) for event in types]},
+    }
+
+
+def _event_schema(event: EventType, extra: Schema) -> Schema:
+    name: Schema = {"type": "string"} if event.names is None else {"enum": [*event.names, "any"]}
+    names = {"anyOf": [name, {"type": "array", "items": name, "minItems": 1}], "description": event.description}
+    choices = {field: {"enum": list(values)} for field, values in event.choices.items()}
+    return {
+        "type": "object",
+        "properties": {event.name: names, **choices, "where": {"type": "string"}, **extra},
+        "required": [event.name],
+        "additionalProperties": False,
     }
 
 

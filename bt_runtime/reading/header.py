@@ -12,7 +12,7 @@ from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """The names of trees; a file of the library is called `NAME.yaml`."""
 
-_FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "root")
+_FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "rules", "root")
 _SAMPLES: Mapping[KeyType, Value] = {
     "int": 1,
     "float": 1.0,
@@ -52,6 +52,7 @@ class Header:
         keys: the blackboard keys that the file's nodes may use: the host's, and its own.
         declared: the names of the keys that the file declares.
         parameters: by name, in the order of the file.
+        rules: the rules, not read yet; `None` if there are none.
         root: the topmost node, not read yet.
         mistakes: the mistakes of its YAML and of the header.
     """
@@ -64,6 +65,7 @@ class Header:
     keys: Mapping[str, Key]
     declared: frozenset[str]
     parameters: Mapping[str, Parameter]
+    rules: YamlNode | None
     root: YamlNode | None
     mistakes: tuple[Mistake, ...]
 
@@ -98,6 +100,7 @@ class _HeaderReader:
             keys=keys,
             declared=frozenset(declared),
             parameters=parameters,
+            rules=fields["rules"].node if "rules" in fields else None,
             root=fields["root"].node if "root" in fields else None,
             mistakes=tuple(self._mistakes),
         )

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Key, TreeUse, Value, has_type, in_words
+from bt_runtime.reading.declared_rules import read_rules
+from bt_runtime.reading.event_patterns import RuleScope
 from bt_runtime.reading.header import Header, read_header
 from bt_runtime.reading.nodes import Budget, NodeReader
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
+from bt_runtime.rule import Rule
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
@@ -61,6 +64,7 @@ class Loading:
         sampled = _required(header).difference(arguments or {}) if samples else frozenset()
         bound = self._bind(header, arguments or {}, {}, header.name_place, sampled)
         root = self._root(header, bound, sampled, {}, path="", depth=0)
+        rules = self._rules(header, root)
         if root is not None:
             self.mistakes += meaning_mistakes(root, registry=self._registry, is_whole=not self.mistakes)
         if root is None or self.mistakes or self._broken:
@@ -77,7 +81,15 @@ class Loading:
             subtrees=tuple(name for name in self._headers if name != header.name),
             sources={name: read.document.text for name, read in self._headers.items() if read is not None},
             texts=dict(self.sources),
+            rules=rules,
         )
+
+    def _rules(self, header: Header, root: NodeDefinition | None) -> tuple[Rule, ...]:
+        """The rules of the file and of the trees that it includes; they may name anything of the whole tree."""
+        included = (each for each in self._headers.values() if each is not None and each is not header)
+        is_whole = root is not None and not self.mistakes and not self._broken
+        paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
+        return read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
 
     def _header(self, source: Source) -> Header:
         """Read the header of a file, and record its text, version and keys."""

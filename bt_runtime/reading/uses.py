@@ -49,7 +49,7 @@ class UseChecker:
         node, found = self._placeholder_of(use)
         if node is None or found is None or found[0] == found.string or not isinstance(use, ExpressionUse):
             return
-        at = self._column_of(found.string, node, found.start() + 1)
+        at = column_of(self._scope.lines, node, found.string, found.start() + 1)
         message = f"an expression takes a parameter by its name, not as {found[0]!r} in its text"
         hint = f"write {found[1]}, outside of quotes; texts are joined by '+': 'Remember: ' + {found[1]}"
         yield Mistake(at, message, hint, self._path)
@@ -76,7 +76,7 @@ class UseChecker:
             if argument is not None and node is not None:
                 hint = error.hint or f"it is used as an expression at {node.place}"
                 return [Mistake(argument.node.place, error.message, hint, self._path)]
-            at = self._column_of(use.text, node, error.column) if node else self._place
+            at = column_of(self._scope.lines, node, use.text, error.column) if node else self._place
             return [Mistake(at, error.message, error.hint, self._path)]
         return []
 
@@ -105,14 +105,6 @@ class UseChecker:
             message = f"{use.action!r} needs the argument {name!r}"
             yield Mistake(given.place if given else at, message, f"write 'with: {{{name}: ...}}'", self._path)
 
-    def _column_of(self, text: str, node: YamlNode, column: int) -> Place:
-        """The place of a column of a text; the beginning if the text is folded, escaped or filled in."""
-        place = node.place
-        start = place.column + (1 if node.quoted else 0)
-        if self._scope.lines[place.line - 1][start - 1 :].startswith(text):
-            return Place(place.file, place.line, start + column - 1)
-        return place
-
     def _key_mistakes(self, use: KeyUse) -> list[Mistake]:
         key = self._scope.keys.get(use.key)
         if key is not None and not (key.read_only and use.access == "write"):
@@ -124,3 +116,12 @@ class UseChecker:
             return [Mistake(at, message, "declare a key of your own under 'blackboard:'", self._path)]
         hint = did_you_mean(use.key, self._scope.keys) or "declare it under 'blackboard:'"
         return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, self._path)]
+
+
+def column_of(lines: Sequence[str], node: YamlNode, text: str, column: int) -> Place:
+    """The place of a column of a scalar's text; its beginning if the text is folded, escaped or filled in."""
+    place = node.place
+    start = place.column + (1 if node.quoted else 0)
+    if lines[place.line - 1][start - 1 :].startswith(text):
+        return Place(place.file, place.line, start + column - 1)
+    return place

@@ -24,6 +24,7 @@ from oracle.nodes.run_tools import RunTools
 from oracle.nodes.say import Say
 from oracle.nodes.stop import Stop
 from oracle.nodes.warn_near_limits import WarnNearLimits
+from oracle.rules import AGENT_EVENTS
 
 AGENT_KINDS: tuple[Kind, ...] = (
     Cancelled.kind,
@@ -49,6 +50,6 @@ AGENT_KINDS: tuple[Kind, ...] = (
 
 _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
 
-REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS), rules=RULES)
+REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS), rules=RULES, events=AGENT_EVENTS)
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "values_of"]

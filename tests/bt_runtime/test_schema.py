@@ -18,6 +18,7 @@ LENGTHS = {
     "minLength": lambda value, n: not isinstance(value, str) or len(value) >= n,
     "maxLength": lambda value, n: not isinstance(value, str) or len(value) <= n,
     "minItems": lambda value, n: not isinstance(value, list) or len(value) >= n,
+    "maxItems": lambda value, n: not isinstance(value, list) or len(value) <= n,
     "minProperties": lambda value, n: not isinstance(value, dict) or len(value) >= n,
     "minimum": lambda value, n: not isinstance(value, int | float) or value >= n,
     "maximum": lambda value, n: not isinstance(value, int | float) or value <= n,
@@ -51,6 +52,8 @@ def keyword_accepts(keyword, wanted, schema, value):
         return accepts(SCHEMA["$defs"][wanted.removeprefix("#/$defs/")], value)
     if keyword == "anyOf":
         return any(accepts(each, value) for each in wanted)
+    if keyword == "oneOf":
+        return sum(accepts(each, value) for each in wanted) == 1
     if keyword == "type":
         return any(is_type(value, name) for name in ([wanted] if isinstance(wanted, str) else wanted))
     if keyword == "items":

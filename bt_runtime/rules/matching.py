@@ -1,0 +1,71 @@
+"""Whether an event is one that a rule is about."""
+
+from collections.abc import Callable, Collection, Iterator
+
+from bt_runtime.errors import ExpressionError
+from bt_runtime.expressions import Expression, compile_expression
+from bt_runtime.rule import Event, EventPattern
+
+Report = Callable[[str], None]
+"""Gets the problem of a condition that could not be evaluated."""
+
+
+class AnyName(Collection[str]):
+    """All names: for conditions over fields that are not known in advance."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Matcher:
+    """Decides for one pattern.
+
+    Args:
+        pattern: what is looked for.
+        report: gets the error of a condition that fails; such a condition counts as not fulfilled.
+
+    Raises:
+        ExpressionError: the condition is no expression.
+    """
+
+    __slots__ = ("_choices", "_ends", "_names", "_report", "_where", "pattern")
+
+    def __init__(self, pattern: EventPattern, report: Report) -> None:
+        self.pattern = pattern
+        self._names = None if pattern.names is None else frozenset(pattern.names)
+        self._ends = tuple(f"/{name}" for name in pattern.names or ()) if pattern.type == "node" else ()
+        self._choices = pattern.choices
+        self._where = condition_of(pattern) if pattern.where else None
+        self._report = report
+
+    def matches(self, event: Event) -> bool:
+        """Whether the event, which is of the pattern's type, is one of these."""
+        names = self._names
+        if names is not None and event.name not in names and not (self._ends and event.name.endswith(self._ends)):
+            return False
+        for name, value in self._choices:
+            if event.fields.get(name) != value:
+                return False
+        return self._where is None or self._holds(self._where, event)
+
+    def _holds(self, where: Expression, event: Event) -> bool:
+        try:
+            return bool(where.evaluate(event.fields.get))
+        except ExpressionError as error:
+            self._report(f"the condition {where.text!r} fails for {event}: {error.message}")
+            return False
+
+
+def condition_of(pattern: EventPattern) -> Expression:
+    """The compiled condition of a pattern.
+
+    Raises:
+        ExpressionError: it is no expression, or uses a name that the events do not have.
+    """
+    return compile_expression(pattern.where, names=AnyName() if pattern.fields is None else pattern.fields)
