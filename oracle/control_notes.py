@@ -23,7 +23,7 @@ _WORDS = (f"[{_INVISIBLE}]*+".join(f"[{c}{chr(ord(c) + 0xFEE0)}]" for c in word)
 _LOOKS_LIKE_THE_TAG = re.compile(
     rf"{_BRACKET}(?=[\s{_SLASHES}{_INVISIBLE}]*+" + rf"[\s{_JOINERS}{_INVISIBLE}]*+".join(_WORDS) + ")", re.IGNORECASE
 )
-_NOTE = re.compile(rf"\s*{_OPENING}.*?{_CLOSING}", re.DOTALL)
+_NOTE = re.compile(rf"\s*{_OPENING}(.*?){_CLOSING}", re.DOTALL)
 
 
 def marked(text: str) -> str:
@@ -46,3 +46,8 @@ def neutralised(text: str) -> str:
 def without_notes(text: str) -> str:
     """A text of a request without the notes of the control."""
     return _NOTE.sub("", text)
+
+
+def notes_in(text: str) -> list[str]:
+    """The notes of the control in a text of a request, in order."""
+    return _NOTE.findall(text)

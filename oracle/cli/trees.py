@@ -1,4 +1,4 @@
-"""`oracle trees`: check tree files, copy and list them, look at trees, and print their schema."""
+"""`oracle trees`: check, test, copy and list tree files, look at trees, and print their schema."""
 
 import os
 from collections.abc import Iterable
@@ -19,6 +19,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.groups import SuggestingGroup
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
+from oracle.cli.tree_tests import test
 from oracle.wiring import tree_library
 
 _ENDINGS = (".yaml", ".yml")
@@ -26,11 +27,12 @@ _ENDINGS = (".yaml", ".yml")
 
 @click.group("trees", cls=SuggestingGroup, no_args_is_help=True)
 def trees() -> None:
-    """Check tree files, copy and list them, look at trees, print their schema."""
+    """Check and test trees, copy and list them, look at them, print their schema."""
 
 
 trees.add_command(init)
 trees.add_command(list_)
+trees.add_command(test)
 
 
 @trees.command("check")

@@ -1,0 +1,221 @@
+"""A scenario as data: what the model, the tools and the outside do, and what must happen.
+
+A scenario can be made in Python and written with `to_yaml`; `oracle.scenarios.reading` makes it from a file.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from bt_runtime.text import Place
+from oracle.chunks import ErrorType, SourceType
+from oracle.models.protocol import ModelFault, Usage
+from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.tools import ToolGroup
+
+Json: TypeAlias = Any
+"""JSON data: as it stands in a file."""
+
+DEFAULT_QUESTION: Final = "Where is the class RetryPolicy defined in the code?"
+GROUPS: Final[tuple[ToolGroup, ...]] = get_args(ToolGroup)
+DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
+"""What a turn reports that states no tokens; so the size of the prompt decides nothing."""
+
+Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops"]
+MomentKind = Literal["at_s", "request", "said", "call"]
+
+SIGNAL_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "need_turn": {"reason": "there is more to read"},
+    "context_sufficient": {"sources_found": 1},
+    "stuck": {"attempted": ["search_code"], "blocker": "nothing was found"},
+    "need_capability": {"capability": "a shell", "reason": "the tests must be run"},
+    "partial_answer": {"missing": "the second half"},
+    "delegation_recommended": {"reason": "this is a research project", "scope": "all papers of the last ten years"},
+}
+"""The required fields of each signal, where a scenario states none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalLine:
+    """A signal that the model writes at the end of its text.
+
+    Args:
+        type: of the signal.
+        fields: of its type; the required ones have defaults.
+        confidence: `None` leaves it out.
+    """
+
+    type: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = 0.9
+
+    def xml(self) -> str:
+        """The signal as the model writes it."""
+        fields = {**SIGNAL_FIELDS.get(self.type, {}), **self.fields}
+        inner = "".join(f"<{name}>{_as_text(value)}</{name}>" for name, value in fields.items())
+        last = "" if self.confidence is None else f"<confidence>{self.confidence}</confidence>"
+        return f'<signal type="{self.type}">{inner}{last}</signal>'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One response of the model.
+
+    Args:
+        text: the response without its signal; a tuple is sent piece by piece.
+        signal: written after the text.
+        usage: the tokens that the provider reports; `None`: it reports none.
+        times: how often the turn is played before the next one.
+        stop_reason: `None` means `tool_use` if there are calls, else `end_turn`.
+    """
+
+    text: str | tuple[str, ...] = ""
+    thinking: str = ""
+    signal: SignalLine | None = None
+    calls: tuple[ScriptedCall, ...] = ()
+    searches: tuple[ScriptedSearch, ...] = ()
+    usage: Usage | None = DEFAULT_USAGE
+    stop_reason: str | None = None
+    fault: ModelFault | None = None
+    hang: bool = False
+    delay_s: float = 0.0
+    model: str = ""
+    times: int = 1
+
+    def scripted(self) -> ScriptedTurn:
+        """The turn as the scripted model plays it."""
+        pieces = (self.text,) if isinstance(self.text, str) else self.text
+        if self.signal is not None:
+            gap = "\n\n" if any(pieces) else ""
+            pieces = (*pieces, gap + self.signal.xml())
+        return ScriptedTurn(
+            text=tuple(piece for piece in pieces if piece),
+            thinking=self.thinking,
+            tool_calls=self.calls,
+            searches=self.searches,
+            usage=self.usage,
+            stop_reason=self.stop_reason,
+            fault=self.fault,
+            hang=self.hang,
+            delay_s=self.delay_s,
+            model=self.model,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """What a tool answers.
+
+    Args:
+        result: the text; `None`: one that names the call, so that different calls have different results.
+        error: why the call fails, in place of a result.
+        empty: the call found nothing.
+        sources: pairs of type and path of what the result rests on.
+        delay_s: the time that the call takes.
+        hang: the call never ends by itself.
+        when: arguments that a call must have to get this answer; the others do not matter.
+    """
+
+    result: str | None = None
+    error: str | None = None
+    empty: bool = False
+    sources: tuple[tuple[SourceType, str], ...] = ()
+    delay_s: float = 0.0
+    hang: bool = False
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolScript:
+    """The answers of one tool.
+
+    Args:
+        answers: one a call, in order; the last one repeats. Those with `when` are for such calls only.
+        group: of a tool that is not shipped.
+        writes: a tool that is not shipped changes data.
+    """
+
+    answers: tuple[ToolAnswer, ...] = ()
+    group: ToolGroup | None = None
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When something happens from outside.
+
+    Args:
+        kind: `at_s`: seconds after the question; `request`: when the model gets its n-th request; `said`: when the user
+            has read this; `call`: when this tool begins to run.
+    """
+
+    kind: MomentKind
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideEvent:
+    """Something that neither the model nor a tool does."""
+
+    action: Action
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """An earlier query of the conversation.
+
+    Args:
+        tool_errors: a tool failed in it.
+    """
+
+    question: str
+    answer: str
+    tool_errors: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A query that is played, and what must happen.
+
+    Args:
+        name: a sentence.
+        shows: the requirements that it shows, such as `012 FR-004.3`.
+        tree: the tree's name.
+        limits: `AgentConfig` fields.
+        model: the model's responses, one a request.
+        tools: by name; a tool that is not scripted answers with a text that names the call.
+        available: the groups of tools that exist.
+        expect: what must happen, by the names of `oracle.scenarios.expectations`; JSON data.
+        place: where it stands in its file.
+        places: of the expectations and their parts, by path: `("notices", 0)`.
+    """
+
+    name: str
+    model: tuple[Turn, ...] = ()
+    expect: Mapping[str, Any] = field(default_factory=dict)
+    question: str = DEFAULT_QUESTION
+    tree: str = "oracle"
+    shows: tuple[str, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    history: tuple[Earlier, ...] = ()
+    tools: Mapping[str, ToolScript] = field(default_factory=dict)
+    available: tuple[ToolGroup, ...] = GROUPS
+    events: tuple[OutsideEvent, ...] = ()
+    place: Place = field(default=Place("<scenario>"), compare=False)
+    places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict, compare=False, repr=False)
+
+    def place_of(self, path: tuple[str | int, ...]) -> Place:
+        """Where a part of the expectations stands; the nearest part around it that has a place."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return self.place
+
+
+ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
+
+
+def _as_text(value: object) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,196 @@
+"""Plays a scenario: one query with the real control, tree, limits and conversation, and a scripted rest."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import count
+from typing import Final
+
+from bt_runtime import Recording, TreeDefinition, TreeLibrary
+from bt_runtime.kind import Value
+from bt_runtime.testing import FakeClock
+from oracle.agent.equipment import Equipment
+from oracle.agent.journal import NoJournal
+from oracle.answering import ActiveQuery, Ask, Oracle
+from oracle.chunks import Chunk
+from oracle.classify import HeuristicIntentClassifier, QueryClassification, classify_query
+from oracle.control import TreeControl
+from oracle.conversations import Exchange, MemoryConversations
+from oracle.errors import TreeAuthorError
+from oracle.models.protocol import ModelFault
+from oracle.prompts import SegmentLibrary, load_segments
+from oracle.runs.readers import Readers
+from oracle.scenarios.model import OutsideEvent, Scenario
+from oracle.scenarios.played import Played
+from oracle.scenarios.stage import Moments, StagedModel, StagedTools
+from oracle.signals import SignalRecord
+from oracle.tools import ToolRegistry
+
+GRACE_S: Final = 60.0
+"""How long a query goes on without a reader; the default of the service."""
+
+_TIMESTAMP: Final = "2026-01-02T03:04:05.000+00:00"
+_STOPPING: Final = ModelFault("service_stopping", "The service is stopping. Please ask again in a moment.")
+_USER: Final = "local"
+_PATIENCE_S: Final = 20.0
+"""Real seconds after which a scenario counts as hanging."""
+
+
+class PlayError(TreeAuthorError):
+    """A scenario that cannot be played."""
+
+
+class _SameTrees(TreeLibrary):
+    """Reads each tree once."""
+
+    def __init__(self, library: TreeLibrary) -> None:
+        super().__init__(library.folders, registry=library.registry)
+        self._loaded: dict[str, TreeDefinition] = {}
+
+    def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
+        if arguments:
+            return super().load(name, arguments=arguments)
+        if name not in self._loaded:
+            self._loaded[name] = super().load(name)
+        return self._loaded[name]
+
+
+class _Signals(NoJournal):
+    """Keeps the audit."""
+
+    def __init__(self) -> None:
+        self.records: list[SignalRecord] = []
+
+    def signal(self, record: SignalRecord) -> None:
+        self.records.append(record)
+
+
+class Player:
+    """Plays scenarios on the trees of a library; each tree is read once.
+
+    Args:
+        trees: where they are found by name.
+        segments: of the prompt; `None`: those that ship.
+    """
+
+    def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
+        self._trees = _SameTrees(trees)
+        self._segments = segments or load_segments()
+
+    def play(self, scenario: Scenario) -> Played:
+        """Play a scenario in an event loop of its own.
+
+        Raises:
+            PlayError: it never ends, or names a control that is no tree.
+            UnknownTreeError, TreeFileError: there is no such tree, or it has mistakes.
+            QuestionError: the question cannot be asked.
+        """
+        return asyncio.run(self.play_async(scenario))
+
+    async def play_async(self, scenario: Scenario) -> Played:
+        """`play` within a running event loop, which must be asyncio's own."""
+        clock = FakeClock()
+        moments = Moments(clock)
+        model = StagedModel(scenario, moments, clock.sleep)
+        tools = StagedTools(scenario, clock, moments)
+        numbers = count(1)
+        conversations = MemoryConversations(new_id=lambda: f"id-{next(numbers)}")
+        oracle = Oracle(
+            equipment=Equipment(
+                model=model,
+                tools=ToolRegistry(tools.tools()),
+                segments=self._segments,
+                intents=HeuristicIntentClassifier(),
+                clock=clock,
+                timestamp=lambda: _TIMESTAMP,
+            ),
+            trees=self._trees,
+            conversations=conversations,
+            new_id=lambda: f"id-{next(numbers)}",
+        )
+        context_id = await _converse(scenario, conversations)
+        chunks: list[Chunk] = []
+        recording, signals = Recording(), _Signals()
+
+        def emit(chunk: Chunk) -> None:
+            chunks.append(chunk)
+            moments.emit(chunk)
+
+        ask = Ask(scenario.question, tree=scenario.tree, limits=scenario.limits, context_id=context_id)
+        query = await oracle.open(ask, emit=emit, observers=[recording], journal=signals)
+        if not isinstance(query.control, TreeControl) or query.tree is None:
+            raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
+        await _run(query, scenario, moments, clock)
+        kept = await conversations.load(_USER, query.agent.query.context_id)
+        messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
+        return Played(
+            chunks=chunks,
+            tree=query.tree,
+            records=tuple(recording),
+            requests=tuple(model.requests),
+            tool_runs=tuple(tools.runs),
+            signals=tuple(signals.records),
+            blackboard={name: query.control.tree.blackboard[name] for name in query.control.tree.blackboard},
+            saved=messages[-1].content if messages and messages[-1].role == "assistant" else "",
+            turns_scripted=sum(turn.times for turn in scenario.model),
+            turns_played=model.played,
+            elapsed_s=clock.now(),
+        )
+
+
+async def _converse(scenario: Scenario, conversations: MemoryConversations) -> str | None:
+    """The conversation with the earlier queries; `None` if there are none."""
+    if not scenario.history:
+        return None
+    conversation = await conversations.create(_USER)
+    previous: QueryClassification | None = None
+    for number, earlier in enumerate(scenario.history, start=1):
+        previous = classify_query(earlier.question, previous=previous)
+        exchange = Exchange(
+            question=earlier.question,
+            answer=earlier.answer,
+            asked_at=_TIMESTAMP,
+            answered_at=_TIMESTAMP,
+            termination_reason="completed",
+            run_id=f"earlier-{number}",
+            classification=previous,
+            had_tool_errors=earlier.tool_errors,
+        )
+        await conversations.append(_USER, conversation.context_id, exchange)
+    return conversation.context_id
+
+
+async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: FakeClock) -> None:
+    """Run the query to its end, with the events from outside.
+
+    Raises:
+        PlayError: it does not end.
+    """
+    readers = Readers(grace_s=GRACE_S, clock=clock, on_deserted=lambda _: query.cancel())
+    run_id = query.agent.query.run_id
+    readers.join(run_id, "reader")
+    for event in scenario.events:
+        moments.at(event.moment, _action(event, query, readers, run_id))
+    waiting = moments.start()
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            await query.run()
+    except TimeoutError:
+        raise PlayError(f"the scenario {scenario.name!r} does not end; it was given {_PATIENCE_S:g} s") from None
+    finally:
+        readers.forget(run_id)
+        for task in waiting:
+            task.cancel()
+        for task in waiting:
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _action(event: OutsideEvent, query: ActiveQuery, readers: Readers, run_id: str) -> Callable[[], object]:
+    actions: Mapping[str, Callable[[], object]] = {
+        "cancel": query.cancel,
+        "reader_leaves": lambda: readers.leave(run_id, "reader"),
+        "reader_returns": lambda: readers.join(run_id, "reader"),
+        "service_stops": lambda: query.abort(_STOPPING),
+    }
+    return actions[event.action]

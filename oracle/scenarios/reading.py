@@ -1,0 +1,413 @@
+"""From the text of a scenario file to scenarios, or to all of its mistakes.
+
+```yaml
+tree: oracle                      # the tree of these scenarios, unless one names another; optional
+scenarios:
+  - name: The iteration limit ends the query
+    limits: { max_iterations: 1 }
+    model:
+      - text: Half of it.
+        signal: need_turn
+    expect:
+      reason: max_iterations
+```
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, cast, get_args
+
+from bt_runtime.text import Mistake, Place, closest, format_mistakes, in_order
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
+from oracle.chunks import ErrorType, SourceType
+from oracle.decision import AgentConfig, ConfigError
+from oracle.errors import TreeAuthorError
+from oracle.models.protocol import ModelFault, Usage
+from oracle.scenarios.expectations import EXPECTATIONS
+from oracle.scenarios.mistakes import Reader
+from oracle.scenarios.model import (
+    DEFAULT_QUESTION,
+    DEFAULT_USAGE,
+    ERROR_TYPES,
+    GROUPS,
+    SIGNAL_FIELDS,
+    Action,
+    Earlier,
+    Moment,
+    MomentKind,
+    OutsideEvent,
+    Scenario,
+    SignalLine,
+    ToolAnswer,
+    ToolScript,
+    Turn,
+)
+from oracle.signals import SIGNAL_MODELS
+from oracle.testing.script import STOP_REASONS, ScriptedCall, ScriptedSearch
+from oracle.tools import ToolGroup
+
+_FILE: Final = ("about", "tree", "question", "scenarios")
+_SCENARIO: Final = (
+    "name", "shows", "tree", "question", "limits", "history", "model", "tools", "available", "events", "expect"
+)  # fmt: skip
+_TURN: Final = (
+    "text", "thinking", "signal", "calls", "searches", "tokens", "stop_reason", "fault", "hang", "delay_s", "model",
+    "times",
+)  # fmt: skip
+_ANSWER: Final = ("result", "error", "empty", "sources", "delay_s", "hang", "when")
+_TOOL: Final = ("group", "writes", "answers")
+_USAGE: Final = {
+    "input": "input_tokens",
+    "cache_creation": "cache_creation_tokens",
+    "cache_read": "cache_read_tokens",
+    "output": "output_tokens",
+}
+_MOST_TIMES: Final = 1_000
+
+
+class ScenarioFileError(TreeAuthorError):
+    """A scenario file with mistakes.
+
+    Args:
+        mistakes: all of them.
+        text: of the file.
+    """
+
+    def __init__(self, mistakes: tuple[Mistake, ...], text: str) -> None:
+        super().__init__(format_mistakes(mistakes, {mistakes[0].place.file: text}))
+        self.mistakes = mistakes
+
+
+def read_scenario_file(path: Path) -> tuple[Scenario, ...]:
+    """The scenarios of a file.
+
+    Raises:
+        ScenarioFileError: it cannot be read, or has mistakes.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}"
+        raise ScenarioFileError((Mistake(Place(str(path)), message),), "") from None
+    return from_yaml(data, file=str(path))
+
+
+def from_yaml(text: str | bytes, *, file: str = "<scenarios>") -> tuple[Scenario, ...]:
+    """The scenarios of a text.
+
+    Raises:
+        ScenarioFileError: it has mistakes.
+    """
+    document = read_yaml(text, file=file)
+    reader = Reader()
+    scenarios: tuple[Scenario, ...] = ()
+    if document.root is not None:
+        scenarios = _File(reader).read(document.root)
+    mistakes = in_order((*document.mistakes, *reader.mistakes))
+    if mistakes:
+        raise ScenarioFileError(mistakes, document.text)
+    return scenarios
+
+
+class _File:
+    """Reads one file; what is wrong goes to the reader."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._tree = "oracle"
+        self._question = DEFAULT_QUESTION
+
+    def read(self, root: YamlNode) -> tuple[Scenario, ...]:
+        reader = self._reader
+        fields = reader.fields(root, _FILE, what="a scenario file")
+        if "tree" in fields:
+            self._tree = reader.text(fields["tree"].node, what="'tree'")
+        if "question" in fields:
+            self._question = reader.text(fields["question"].node, what="'question'")
+        if "scenarios" not in fields:
+            if isinstance(root.data, dict):
+                reader.report(root, "the file has no 'scenarios'", "a list of scenarios")
+            return ()
+        scenarios = []
+        names: dict[str, int] = {}
+        for node in reader.items(fields["scenarios"].node, what="'scenarios'"):
+            scenario = self._scenario(node)
+            if scenario.name in names:
+                message = f"the name {scenario.name!r} is used on line {names[scenario.name]} already"
+                reader.report(node, message, "names are unique in a file")
+            names.setdefault(scenario.name, node.place.line)
+            scenarios.append(scenario)
+        return tuple(scenarios)
+
+    def _scenario(self, node: YamlNode) -> Scenario:
+        reader = self._reader
+        fields = reader.fields(node, _SCENARIO, what="a scenario")
+        for needed in ("name", "expect"):
+            if needed not in fields and isinstance(node.data, dict):
+                reader.report(node, f"the scenario has no {needed!r}")
+        known = {name: entry.node for name, entry in fields.items()}
+        places: dict[tuple[str | int, ...], Place] = {}
+        name = reader.text(known["name"], what="'name'") if "name" in known else ""
+        return Scenario(
+            name=name,
+            place=node.place,
+            places=places,
+            shows=tuple(reader.text(each, what="an id") for each in self._list(known, "shows")),
+            tree=reader.text(known["tree"], what="'tree'") if "tree" in known else self._tree,
+            question=reader.text(known["question"], what="'question'") if "question" in known else self._question,
+            limits=self._limits(known["limits"]) if "limits" in known else {},
+            history=tuple(map(self._earlier, self._list(known, "history"))),
+            model=tuple(map(self._turn, self._list(known, "model"))),
+            tools=self._tools(known["tools"]) if "tools" in known else {},
+            available=self._groups(known["available"]) if "available" in known else GROUPS,
+            events=tuple(event for each in self._list(known, "events") if (event := self._event(each)) is not None),
+            expect=self._expect(known["expect"], places) if "expect" in known else {},
+        )
+
+    def _list(self, known: Mapping[str, YamlNode], name: str) -> tuple[YamlNode, ...]:
+        return self._reader.items(known[name], what=repr(name)) if name in known else ()
+
+    def _groups(self, node: YamlNode) -> tuple[ToolGroup, ...]:
+        items = self._reader.items(node, what="'available'")
+        return tuple(cast("ToolGroup", self._reader.one_of(each, GROUPS, what="a group of tools")) for each in items)
+
+    def _limits(self, node: YamlNode) -> Mapping[str, int]:
+        fields = self._reader.fields(node, tuple(AgentConfig.model_fields), what="'limits'")
+        found: dict[str, int] = {}
+        for name, entry in fields.items():
+            value = entry.node.plain()
+            try:
+                AgentConfig().with_limits({name: value})
+            except ConfigError as error:
+                self._reader.report(entry.node, str(error))
+            else:
+                found[name] = value
+        return found
+
+    def _earlier(self, node: YamlNode) -> Earlier:
+        reader = self._reader
+        fields = reader.fields(node, ("question", "answer", "tool_errors"), what="an earlier query")
+        for needed in ("question", "answer"):
+            if needed not in fields and isinstance(node.data, dict):
+                reader.report(node, f"the earlier query has no {needed!r}")
+        return Earlier(
+            question=reader.text(fields["question"].node, what="'question'") if "question" in fields else "",
+            answer=reader.text(fields["answer"].node, what="'answer'") if "answer" in fields else "",
+            tool_errors="tool_errors" in fields and reader.flag(fields["tool_errors"].node, what="'tool_errors'"),
+        )
+
+    # The model
+
+    def _turn(self, node: YamlNode) -> Turn:
+        reader = self._reader
+        if isinstance(node.data, str):
+            return Turn(text=node.data)
+        given = {name: entry.node for name, entry in reader.fields(node, _TURN, what="a turn").items()}
+        values: dict[str, Any] = {}
+        readers: Mapping[str, Callable[[YamlNode], Any]] = {
+            "text": self._pieces,
+            "thinking": lambda each: reader.text(each, what="'thinking'"),
+            "signal": self._signal,
+            "calls": self._calls,
+            "searches": self._searches,
+            "tokens": self._usage,
+            "stop_reason": lambda each: reader.one_of(each, STOP_REASONS, what="'stop_reason'"),
+            "fault": self._fault,
+            "hang": lambda each: reader.flag(each, what="'hang'"),
+            "delay_s": lambda each: reader.number(each, what="'delay_s'"),
+            "model": lambda each: reader.text(each, what="'model'"),
+            "times": self._times,
+        }
+        for name, each in given.items():
+            values["usage" if name == "tokens" else name] = readers[name](each)
+        return Turn(**values)
+
+    def _times(self, node: YamlNode) -> int:
+        return min(self._reader.whole(node, what="'times'", least=1), _MOST_TIMES)
+
+    def _pieces(self, node: YamlNode) -> str | tuple[str, ...]:
+        if isinstance(node.data, tuple):
+            return tuple(self._reader.text(each, what="a piece of text") for each in node.data)
+        return self._reader.text(node, what="'text'")
+
+    def _signal(self, node: YamlNode) -> SignalLine | None:
+        reader = self._reader
+        if not isinstance(node.data, dict):
+            return SignalLine(type=reader.one_of(node, tuple(SIGNAL_FIELDS), what="the signal"))
+        pair = reader.single(node, what="a signal with fields")
+        if pair is None:
+            return None
+        entry, inner = pair
+        if entry.key not in SIGNAL_FIELDS:
+            hint = closest(entry.key, SIGNAL_FIELDS) or ", ".join(SIGNAL_FIELDS)
+            reader.report(entry, f"there is no signal {entry.key!r}", f"did you mean {hint}?")
+            return None
+        model = SIGNAL_MODELS[entry.key]
+        known = [name for name in model.model_fields if name not in ("type", "raw_xml", "timestamp")]
+        fields = {name: each.node.plain() for name, each in reader.fields(inner, known, what=entry.key).items()}
+        confidence = fields.pop("confidence", 0.9)
+        if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+            reader.report(inner, f"the confidence must be a number or null, not {confidence!r}")
+            confidence = None
+        return SignalLine(type=entry.key, fields=fields, confidence=confidence)
+
+    def _calls(self, node: YamlNode) -> tuple[ScriptedCall, ...]:
+        calls = []
+        for item in self._reader.items(node, what="'calls'"):
+            if isinstance(item.data, str):
+                calls.append(ScriptedCall(item.data))
+            elif (pair := self._reader.single(item, what="a call")) is not None:
+                entry, arguments = pair
+                # Text stands for arguments that are no JSON object.
+                plain = arguments.plain()
+                if not isinstance(plain, dict | str):
+                    self._reader.report(arguments, f"arguments must be a mapping, not {arguments.shape}")
+                    plain = {}
+                calls.append(ScriptedCall(entry.key, plain))
+        return tuple(calls)
+
+    def _searches(self, node: YamlNode) -> tuple[ScriptedSearch, ...]:
+        reader, found = self._reader, []
+        for item in reader.items(node, what="'searches'"):
+            fields = reader.fields(item, ("query", "results", "error"), what="a search")
+            results = []
+            for each in reader.items(fields["results"].node, what="'results'") if "results" in fields else ():
+                pair = reader.single(each, what="a search result, `address: title`,")
+                if pair is not None:
+                    results.append((pair[0].key, reader.text(pair[1], what="a title")))
+            query = reader.text(fields["query"].node, what="'query'") if "query" in fields else ""
+            error = reader.text(fields["error"].node, what="'error'") if "error" in fields else ""
+            found.append(ScriptedSearch(query, tuple(results), error))
+        return tuple(found)
+
+    def _usage(self, node: YamlNode) -> Usage | None:
+        reader = self._reader
+        if node.data == "unreported":
+            return None
+        if isinstance(node.data, dict):
+            fields = reader.fields(node, tuple(_USAGE), what="'tokens'")
+            values = {_USAGE[name]: reader.whole(each.node, what=repr(name)) for name, each in fields.items()}
+            return Usage(**{"input_tokens": 0, "output_tokens": 0, **values})
+        if isinstance(node.data, str):
+            reader.report(node, f"'tokens' is {node.data!r}", "a number, {input: 40, output: 10}, or unreported")
+            return DEFAULT_USAGE
+        return Usage(input_tokens=0, output_tokens=reader.whole(node, what="'tokens'"))
+
+    def _fault(self, node: YamlNode) -> ModelFault:
+        reader = self._reader
+        message = "The provider failed."
+        if isinstance(node.data, dict):
+            pair = reader.single(node, what="a fault with a message")
+            if pair is None:
+                return ModelFault("provider_failed", message)
+            entry, inner = pair
+            error_type, message = entry.key, reader.text(inner, what="the message")
+            if error_type not in ERROR_TYPES:
+                hint = closest(error_type, ERROR_TYPES) or ", ".join(ERROR_TYPES)
+                reader.report(entry, f"there is no type of error {error_type!r}", f"did you mean {hint}?")
+                error_type = "provider_failed"
+        else:
+            error_type = reader.one_of(node, ERROR_TYPES, what="the fault")
+        return ModelFault(cast("ErrorType", error_type), message)
+
+    # Tools and events
+
+    def _tools(self, node: YamlNode) -> Mapping[str, ToolScript]:
+        if not isinstance(node.data, dict):
+            self._reader.report(node, f"'tools' must be a mapping, not {node.shape}")
+            return {}
+        return {name: self._tool(entry.node) for name, entry in node.data.items()}
+
+    def _tool(self, node: YamlNode) -> ToolScript:
+        reader = self._reader
+        if isinstance(node.data, dict) and set(node.data) & set(_TOOL):
+            fields = reader.fields(node, _TOOL, what="a tool")
+            answers = reader.items(fields["answers"].node, what="'answers'") if "answers" in fields else ()
+            group = reader.one_of(fields["group"].node, GROUPS, what="'group'") if "group" in fields else None
+            return ToolScript(
+                answers=tuple(map(self._answer, answers)),
+                group=cast("ToolGroup | None", group),
+                writes="writes" in fields and reader.flag(fields["writes"].node, what="'writes'"),
+            )
+        items = node.data if isinstance(node.data, tuple) else (node,)
+        return ToolScript(answers=tuple(map(self._answer, items)))
+
+    def _answer(self, node: YamlNode) -> ToolAnswer:
+        reader = self._reader
+        if isinstance(node.data, str):
+            return ToolAnswer(result=node.data)
+        given = {name: entry.node for name, entry in reader.fields(node, _ANSWER, what="a tool's answer").items()}
+        readers: Mapping[str, Callable[[YamlNode], Any]] = {
+            "result": lambda each: reader.text(each, what="'result'"),
+            "error": lambda each: reader.text(each, what="'error'"),
+            "empty": lambda each: reader.flag(each, what="'empty'"),
+            "sources": self._sources,
+            "delay_s": lambda each: reader.number(each, what="'delay_s'"),
+            "hang": lambda each: reader.flag(each, what="'hang'"),
+            "when": lambda each: reader.mapping(each, what="'when'"),
+        }
+        values: dict[str, Any] = {name: readers[name](each) for name, each in given.items()}
+        return ToolAnswer(**values)
+
+    def _sources(self, node: YamlNode) -> tuple[tuple[SourceType, str], ...]:
+        found = []
+        for item in self._reader.items(node, what="'sources'"):
+            pair = self._reader.single(item, what="a source, such as `code: src/auth.py`,")
+            if pair is None:
+                continue
+            if pair[0].key not in get_args(SourceType):
+                hint = f"one of {', '.join(get_args(SourceType))}"
+                self._reader.report(pair[0], f"there is no type of source {pair[0].key!r}", hint)
+                continue
+            found.append((cast("SourceType", pair[0].key), self._reader.text(pair[1], what="a path")))
+        return tuple(found)
+
+    def _event(self, node: YamlNode) -> OutsideEvent | None:
+        reader = self._reader
+        pair = reader.single(node, what="an event, such as `cancel: {at_s: 3}`,")
+        if pair is None:
+            return None
+        action, inner = pair
+        if not self._is_known(action, get_args(Action), what="event"):
+            return None
+        moment = reader.single(inner, what="a moment, such as `{at_s: 3}`,")
+        if moment is None or not self._is_known(moment[0], get_args(MomentKind), what="moment"):
+            return None
+        kind, value = cast("MomentKind", moment[0].key), moment[1]
+        read: Mapping[str, Any] = {
+            "at_s": lambda: reader.number(value, what="'at_s'"),
+            "request": lambda: reader.whole(value, what="'request'", least=1),
+            "said": lambda: reader.text(value, what="'said'"),
+            "call": lambda: reader.text(value, what="'call'"),
+        }
+        return OutsideEvent(action=cast("Action", action.key), moment=Moment(kind=kind, value=read[kind]()))
+
+    def _is_known(self, entry: Entry, known: tuple[str, ...], *, what: str) -> bool:
+        if entry.key in known:
+            return True
+        hint = closest(entry.key, known)
+        hint = f"did you mean {hint!r}?" if hint else f"one of {', '.join(known)}"
+        self._reader.report(entry, f"there is no {what} {entry.key!r}", hint)
+        return False
+
+    # What must happen
+
+    def _expect(self, node: YamlNode, places: dict[tuple[str | int, ...], Place]) -> Mapping[str, Any]:
+        fields = self._reader.fields(node, tuple(EXPECTATIONS), what="'expect'")
+        for name, entry in fields.items():
+            EXPECTATIONS[name].check(entry.node, self._reader)
+            places.update(_places((name,), entry.node))
+        return {name: entry.node.plain() for name, entry in fields.items()}
+
+
+def _places(path: tuple[str | int, ...], node: YamlNode) -> Mapping[tuple[str | int, ...], Place]:
+    """The places of a value and its parts."""
+    found = {path: node.place}
+    if isinstance(node.data, dict):
+        for name, entry in node.data.items():
+            found |= {**_places((*path, name), entry.node), (*path, name): entry.place}
+    elif isinstance(node.data, tuple):
+        for index, item in enumerate(node.data):
+            found |= _places((*path, index), item)
+    return found

@@ -1,0 +1,67 @@
+"""A played scenario in a few lines: what each tick was about."""
+
+from collections.abc import Iterator
+
+from bt_runtime import NodeDefinition, Status, TickRecord
+from oracle.scenarios.differences import shown
+from oracle.scenarios.nodes import short_name
+from oracle.scenarios.played import Played
+
+_MOST_LINES = 40
+_TOLD_KEYS = frozenset({"signal", "intent", "termination_reason", "cancel_requested"})
+_MARKS = {Status.SUCCESS: "", Status.FAILURE: " failed", Status.RUNNING: " …", Status.INVALID: " halted"}
+
+
+def story_of(played: Played) -> list[str]:
+    """A line a tick: time, cause, the leaves that were visited, and what the blackboard learned."""
+    nodes = played.tree.nodes()
+    lines = [_line(record, nodes) for record in played.records]
+    if len(lines) > _MOST_LINES:
+        half = _MOST_LINES // 2
+        lines = [*lines[:half], f"… {len(lines) - 2 * half} more ticks …", *lines[-half:]]
+    done = played.done
+    if done is not None:
+        lines.append(f"done: {done.termination_reason} after {done.turns} turns, {done.tokens_used:,} tokens")
+    if played.turns_played == played.turns_scripted and len(played.requests) > played.turns_scripted:
+        lines.append(f"the script has {played.turns_scripted} turns, and one more was asked for")
+    return lines
+
+
+def _line(record: TickRecord, nodes: tuple[NodeDefinition, ...]) -> str:
+    changed = dict(record.changes)
+    leaves = ", ".join(_leaves(record, nodes, changed))
+    told = "; ".join(f"{key} = {shown(value)}" for key, value in record.writes if key in _TOLD_KEYS and value)
+    cause = record.cause if record.cause != "outcome" else "outcome of " + ", ".join(_label(c) for c in record.causes)
+    line = f"tick {record.tick} at {record.at_s:g} s ({cause}): {leaves}"
+    return f"{line} [{told}]" if told else line
+
+
+def _leaves(record: TickRecord, nodes: tuple[NodeDefinition, ...], changed: dict[int, Status]) -> Iterator[str]:
+    for index in record.visited:
+        node = nodes[index]
+        if node.children:
+            continue
+        status = changed.get(index)
+        if status is None or (status is Status.SUCCESS and _is_quiet(node)):
+            continue
+        yield f"{_named(node)}{_MARKS[status]}"
+    for index, status in record.changes:
+        if status is Status.INVALID and index not in record.visited and not nodes[index].children:
+            continue
+    for error in record.errors:
+        yield f"{_label(error.path)} raised {error.error}"
+
+
+def _is_quiet(node: NodeDefinition) -> bool:
+    return node.kind in ("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit")
+
+
+def _named(node: NodeDefinition) -> str:
+    """The node for a reader; an unnamed condition by its expression."""
+    if node.name is None and node.kind == "condition":
+        return f"({getattr(node.settings, 'when', '')})"
+    return short_name(node)
+
+
+def _label(path: str) -> str:
+    return path.rpartition("/")[2]

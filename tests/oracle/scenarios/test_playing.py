@@ -1,0 +1,144 @@
+"""A scenario is one query with the real control; model, tools, time and events are as scripted."""
+
+import time
+
+import pytest
+
+from oracle.control.choosing import UnknownTreeError
+from tests.oracle.scenarios.playing import played
+
+
+def passes(text):
+    verdict = played(text)
+    assert verdict.passed, verdict.report(text)
+    return verdict.played
+
+
+def test_turns_are_played_in_order_and_texts_are_joined():
+    passes("""
+scenarios:
+  - name: Two turns
+    model:
+      - { text: First half., signal: need_turn }
+      - { text: Second half., signal: context_sufficient }
+    expect: { reason: completed, turns: 2, asked: 2, answer: "First half.\\n\\nSecond half." }
+""")
+
+
+def test_a_query_of_ten_minutes_takes_no_time():
+    started = time.monotonic()
+    done = passes("""
+scenarios:
+  - name: Slow
+    limits: { timeout_seconds: 600 }
+    model:
+      - { text: Wait., signal: need_turn, delay_s: 300 }
+      - { text: Never comes., delay_s: 400 }
+    expect: { reason: timeout, elapsed_s: 600 }
+""")
+    assert done.elapsed_s == 600
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "at_s"),
+    [
+        ("cancel: { said: two }", "One two", 0),
+        ("cancel: { at_s: 3 }", "One two three", 3),
+        ("reader_leaves: { at_s: 1 }", "One two three", 61),
+        ("cancel: { request: 1 }", "", 0),
+    ],
+    ids=["text", "time", "reader", "request"],
+)
+def test_events_come_at_their_moment(event, answer, at_s):
+    passes(f"""
+scenarios:
+  - name: Interrupted
+    model: [{{ text: [One, " two", " three"], hang: true }}]
+    events: [{{ {event} }}]
+    expect: {{ reason: user_cancelled, answer: "{answer}", elapsed_s: {at_s} }}
+""")
+
+
+def test_a_reader_who_returns_in_time_stops_nothing():
+    passes("""
+scenarios:
+  - name: Back again
+    model: [{ text: The answer., delay_s: 90 }]
+    events: [reader_leaves: { at_s: 1 }, reader_returns: { at_s: 60 }]
+    expect: { reason: completed, answer: The answer. }
+""")
+
+
+def test_tools_answer_in_order_by_arguments_and_with_errors():
+    passes("""
+scenarios:
+  - name: Tools
+    tools:
+      search_code:
+        - { when: { query: b }, result: about b }
+        - first
+        - { error: broken }
+    model:
+      - calls: [search_code: { query: a }, search_code: { query: b }]
+      - calls: [search_code: { query: c }]
+      - The answer.
+    expect:
+      calls_run: [search_code: { query: a }, search_code: { query: b }, search_code]
+      results: [search_code: first, search_code: about b, search_code: broken]
+""")
+
+
+def test_a_tool_of_the_scenario_is_cancelled_in_mid_call():
+    passes("""
+scenarios:
+  - name: Own tool
+    tools: { probe: { group: code, answers: [{ hang: true }] } }
+    model: [{ calls: [probe] }]
+    events: [cancel: { call: probe }]
+    expect:
+      reason: user_cancelled
+      results: [probe: { starts: "Cancelled" }]
+      outcomes: { run_tools: halted }
+""")
+
+
+def test_a_follow_up_inherits_the_type_of_the_earlier_question():
+    passes("""
+scenarios:
+  - name: Follow-up
+    question: And the other one?
+    history: [{ question: "Where is the class RetryPolicy defined in the code?", answer: In retry.py. }]
+    model: [In auth.py.]
+    expect: { blackboard: { query_type: code }, requests: [{ offers: [search_code] }] }
+""")
+
+
+def test_a_script_that_is_too_short_or_too_long_is_a_failure():
+    short = played("""
+scenarios:
+  - { name: Short, model: [{ text: More., signal: need_turn }], expect: { reason: completed } }
+""")
+    assert "the script has 1 turns, and one more was asked for" in short.report("")
+    long = played("""
+scenarios:
+  - { name: Long, model: [One., Two.], expect: { reason: completed } }
+""")
+    assert [each.got for each in long.differences] == ["only 1 were asked for"]
+
+
+def test_a_tree_that_does_not_exist_is_named():
+    with pytest.raises(UnknownTreeError, match="did you mean 'oracle'"):
+        played("scenarios: [{ name: No tree, tree: oracel, expect: {} }]")
+
+
+def test_the_same_scenario_is_always_played_the_same():
+    text = """
+scenarios:
+  - name: Twice
+    model: [{ calls: [search_code: { query: a }, read_file: { path: b }] }, The answer.]
+    expect: {}
+"""
+    one, other = played(text).played, played(text).played
+    assert one.records == other.records
+    assert one.chunks == other.chunks
