@@ -63,6 +63,8 @@ class TreeDefinition:
         internal: it is a part of other trees and is not run by itself.
         texts: the texts of the same trees, by file as in the places of their nodes.
         rules: those of this file and of its subtrees, in the order of first use; they hold for the whole run.
+        parameters: what a tree that includes it may set, by name.
+        required: the parameters without a default; if there are any, it can only be run as a part of another tree.
     """
 
     name: str
@@ -77,6 +79,8 @@ class TreeDefinition:
     internal: bool = False
     texts: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
+    parameters: Mapping[str, Key] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""

@@ -5,6 +5,7 @@ from bt_runtime.builder import LiveTree, build
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Host, Request, RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.differences import Change, Difference, difference
 from bt_runtime.errors import (
     BlackboardError,
     BTError,
@@ -47,9 +48,11 @@ __all__ = [
     "BlackboardError",
     "CallUse",
     "CauseKind",
+    "Change",
     "Clock",
     "Condition",
     "Decorator",
+    "Difference",
     "Edit",
     "Event",
     "EventPattern",
@@ -108,6 +111,7 @@ __all__ = [
     "action_kind",
     "build",
     "condition_kind",
+    "difference",
     "events_of",
     "format_mistakes",
     "judge",

@@ -82,6 +82,8 @@ class Loading:
             sources={name: read.document.text for name, read in self._headers.items() if read is not None},
             texts=dict(self.sources),
             rules=rules,
+            parameters={name: parameter.key for name, parameter in header.parameters.items()},
+            required=_required(header),
         )
 
     def _rules(self, header: Header, root: NodeDefinition | None) -> tuple[Rule, ...]:
