@@ -55,6 +55,11 @@ class Blackboard(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def is_deliverable(self, name: str) -> bool:
+        """Whether the key is declared, and its value may come from outside."""
+        key = self._keys.get(name)
+        return key is not None and key.deliverable
+
     def check(self, name: str, value: Any) -> None:  # noqa: ANN401
         """Check that the key may hold the value, as `set` does.
 

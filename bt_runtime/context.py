@@ -11,7 +11,7 @@ Rules that make a run a function of its inputs:
 """
 
 import weakref
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -87,6 +87,7 @@ class RunContext:
         "_deadlines",
         "_root",
         "_visited",
+        "_watches",
         "again",
         "blackboard",
         "errors",
@@ -111,6 +112,7 @@ class RunContext:
         self._visited: list[int] = []
         self._changes: list[tuple[int, Status, Status]] = []
         self._deadlines: dict[int, float] = {}
+        self._watches: dict[int, tuple[str, tuple[tuple[str, Any], ...]]] = {}
         self._root: weakref.ref[Any] | None = None
         self.visit = self._visited.append  # bound once, like the next one: every node calls it in every tick
         self.record_change = self._changes.append
@@ -145,6 +147,18 @@ class RunContext:
     def forget_deadline(self, node_index: int) -> None:
         """Remove the node's deadline, if it has one."""
         self._deadlines.pop(node_index, None)
+
+    def wake_on_change(self, node_index: int, path: str, names: Iterable[str]) -> None:
+        """Tick the tree again once one of these blackboard keys has another value; replaces the node's earlier call.
+
+        A node calls it at every tick in which it waits: keys may change after it was ticked, in the same tick.
+        """
+        board = self.blackboard
+        self._watches[node_index] = path, tuple((name, board[name]) for name in names)
+
+    def forget_changes(self, node_index: int) -> None:
+        """The node does not wait for keys any more."""
+        self._watches.pop(node_index, None)
 
     def tick_again(self, path: str) -> None:
         """Tick the tree again at once: the node at `path` can make progress without waiting."""
@@ -239,6 +253,19 @@ class RunContext:
     def settled(self, requests: Collection[Request]) -> None:
         """The ends of these requests of halted nodes have been awaited."""
         self.halting = _without(self.halting, requests)
+
+    def notice_changes(self) -> None:
+        """Ask for another tick if a key has changed since a node began to wait for it."""
+        board = self.blackboard
+        for index, (path, seen) in tuple(self._watches.items()):
+            if any(board[name] is not value for name, value in seen):
+                del self._watches[index]  # the node is ticked again, and waits again if it has to
+                self.again = self.again or path
+
+    def awaits_delivery(self) -> bool:
+        """Whether a node waits for a key whose value may come from outside."""
+        board = self.blackboard
+        return any(board.is_deliverable(name) for _, seen in self._watches.values() for name, _ in seen)
 
     def take_again(self) -> str | None:
         """The path of the node that asked for another tick, if one did."""

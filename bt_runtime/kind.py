@@ -7,7 +7,7 @@ class makes it?) and the palette in the documentation (what does it do?). It dep
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NewType, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +16,8 @@ KeyType = Literal["int", "float", "str", "bool", "list", "map", "any"]
 Value: TypeAlias = Any
 """JSON data: null, true, false, a number, text, a list, or a map with text keys."""
 KEY_TYPES: tuple[KeyType, ...] = get_args(KeyType)
+ExpressionText = NewType("ExpressionText", str)
+"""A setting that is an expression over the blackboard, where a number may stand as well."""
 Location = tuple[str | int, ...]
 """The path of a value within a node's settings: `("when",)`, `("values", "hint")`."""
 
@@ -59,6 +61,14 @@ class KeyUse:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryUse:
+    """A setting that names a blackboard key whose value comes from outside while the tree runs."""
+
+    at: Location
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class TreeUse:
     """A setting that names another tree, which is included here with these arguments."""
 
@@ -77,7 +87,14 @@ class CallUse:
     arguments: tuple[str, ...]
 
 
-Use = ExpressionUse | KeyUse | TreeUse | CallUse
+Use = ExpressionUse | KeyUse | DeliveryUse | TreeUse | CallUse
+
+
+def number_uses(**settings: float | str | None) -> Iterator[Use]:
+    """The uses of settings that are a number or an expression, by the names that they have in tree files."""
+    for name, value in settings.items():
+        if isinstance(value, str):
+            yield ExpressionUse((name,), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +104,19 @@ class Slot:
     Args:
         many: a list of nodes rather than one.
         required: at least one child.
+        keyed: a mapping from a text to a node rather than a list; then each child has a slot of its own in the
+            definition, called as `keyed_slot` says.
     """
 
     name: str
     many: bool
     required: bool = True
+    keyed: bool = False
+
+
+def keyed_slot(slot: str, key: str) -> str:
+    """The name of one child's slot in a keyed slot: `cases.code`."""
+    return f"{slot}.{key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +128,7 @@ class Key:
         default: the value at the start of a run; `None` is allowed for every type and means "no value yet".
         description: one sentence for authors.
         read_only: only the host's nodes may write it; `set` in a tree file is refused.
+        deliverable: its value may come from outside while the tree runs, so a tree that waits for it is not stuck.
     """
 
     name: str
@@ -110,6 +136,7 @@ class Key:
     default: Any = None
     description: str = ""
     read_only: bool = False
+    deliverable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from bt_runtime.kind import Category, Key, Kind, NodeSettings, Slot
+from bt_runtime.kind import Category, ExpressionText, Key, Kind, NodeSettings, Slot
 from bt_runtime.registry import Registry
 
 _HEADINGS: Mapping[Category, tuple[str, str]] = {
@@ -40,6 +40,7 @@ _WORDS: Mapping[object, str] = {
     bool: "true or false",
     type(None): "null",
     Any: "any value",
+    ExpressionText: "expression",
 }
 
 
@@ -78,7 +79,7 @@ def _setting_rows(kind: Kind) -> Iterator[tuple[str, ...]]:
 def _slot_row(kind: Kind, slot: Slot) -> tuple[str, ...]:
     return (
         _marked(kind, slot.name),
-        "nodes" if slot.many else "node",
+        "mapping of node" if slot.keyed else ("nodes" if slot.many else "node"),
         "required" if slot.required else "none",
         "Its children, in order." if slot.name == "children" else "",
     )

@@ -18,7 +18,19 @@ from bt_runtime.errors import (
     TreeFileError,
     TreeNotFoundError,
 )
-from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse, Kind, NodeSettings, Slot, TreeUse, Use
+from bt_runtime.kind import (
+    CallUse,
+    DeliveryUse,
+    ExpressionUse,
+    HostAction,
+    Key,
+    KeyUse,
+    Kind,
+    NodeSettings,
+    Slot,
+    TreeUse,
+    Use,
+)
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
@@ -52,6 +64,7 @@ __all__ = [
     "Clock",
     "Condition",
     "Decorator",
+    "DeliveryUse",
     "Difference",
     "Edit",
     "Event",

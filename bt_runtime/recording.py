@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 from bt_runtime.status import INVALID, Status
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
-"""Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked, but
-some were halted, and their requests returned partial results."""
+"""Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked but
+those of `on_halt`, and some were halted, and their requests returned partial results."""
 
 
 @dataclass(frozen=True, slots=True)

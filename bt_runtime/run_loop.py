@@ -131,6 +131,7 @@ class RunLoop:
             given = self._from_events(cause="start")
             while self._tick(given) is RUNNING:
                 await self._settle_halted()
+                self._context.notice_changes()
                 if not self._start_posted():
                     break
                 given = await self._wait()
@@ -194,7 +195,7 @@ class RunLoop:
                 return await self._at_once("again", (again,))
             if until_s is not None and until_s <= now_s:
                 return await self._at_once("deadline", self._due(until_s))
-            if until_s is None and not self._tasks:
+            if until_s is None and not self._tasks and not self._context.awaits_delivery():
                 raise StalledError(self._waiting_nodes())
             self._ticks_without_event = 0
             self._inbox.arrival.clear()

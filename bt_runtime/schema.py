@@ -40,7 +40,7 @@ def tree_schema(registry: Registry) -> Schema:
             },
             "description": {"type": ["string", "null"], "description": "One sentence about it."},
             "internal": {"type": "boolean", "description": "A part of other trees, not run by itself."},
-            "blackboard": _declarations("Keys that its nodes read and write."),
+            "blackboard": _declarations("Keys that its nodes read and write.", {"from": {"const": "delivery"}}),
             "parameters": _declarations("Values that a tree which includes this one may set."),
             "rules": {
                 "type": ["array", "null"],
@@ -56,11 +56,11 @@ def tree_schema(registry: Registry) -> Schema:
     }
 
 
-def _declarations(description: str) -> Schema:
+def _declarations(description: str, more: Schema | None = None) -> Schema:
     key_type = {"enum": list(KEY_TYPES)}
     whole = {
         "type": "object",
-        "properties": {"type": key_type, "default": {}, "description": {"type": "string"}},
+        "properties": {"type": key_type, "default": {}, "description": {"type": "string"}, **(more or {})},
         "required": ["type"],
         "additionalProperties": False,
     }
@@ -176,6 +176,8 @@ def _kind_schemas(kind: Kind) -> Schema:
 def _slot_schema(slot: Slot) -> Schema:
     if not slot.many:
         return _NODE
+    if slot.keyed:
+        return {"type": "object", "additionalProperties": _NODE, "minProperties": 1}
     if slot.required:
         return {"type": "array", "items": _NODE, "minItems": 1}
     return {"type": ["array", "null"], "items": _NODE}

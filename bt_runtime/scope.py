@@ -1,11 +1,15 @@
 """The names that a node's expressions see: the blackboard's keys, and the arguments of the subtree it stands in."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from math import inf
 from typing import Any
 
+from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import Expression, Lookup, compile_expression
+from bt_runtime.kind import has_type
 from bt_runtime.nodes import Node
+from bt_runtime.text import brief
 
 CompiledValues = tuple[tuple[str, Expression | None, object], ...]
 
@@ -36,6 +40,43 @@ def evaluated(values: CompiledValues, node: Node[Any]) -> Iterator[tuple[str, An
     lookup = lookup_in_scope(node)
     for name, expression, literal in values:
         yield name, literal if expression is None else expression.evaluate(lookup)
+
+
+def compile_number(
+    value: float | str,
+    node: Node[Any],
+    *,
+    setting: str,
+    least: float,
+    most: float = inf,
+    whole: bool = False,
+) -> Callable[[], Any]:
+    """A function that returns a setting's number: the number itself, or the value of an expression at that time.
+
+    Args:
+        value: a number that the settings have validated, or the text of an expression.
+        node: whose scope the expression has.
+        setting: its name in messages.
+        least: the smallest value of an expression.
+        most: the largest.
+        whole: the value must be a whole number.
+
+    Raises:
+        ExpressionError: the text is not a valid expression; when called: its value is not such a number.
+    """
+    if not isinstance(value, str):
+        return lambda: value
+    expression = compile_in_scope(value, node)
+    bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
+
+    def number() -> Any:  # noqa: ANN401  int or float, as `whole` says
+        found = expression.evaluate(lookup_in_scope(node))
+        if found is None or not has_type(found, "int" if whole else "float") or not least <= found <= most:
+            kind = "a whole number" if whole else "a number"
+            raise ExpressionError(f"{setting!r} must be {kind} {bounds}, not {brief(found)}")
+        return found
+
+    return number
 
 
 @lru_cache(maxsize=4096)

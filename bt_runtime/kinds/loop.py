@@ -1,14 +1,14 @@
 """The `loop` kind."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from bt_runtime.expressions import Expression
-from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
-from bt_runtime.nodes import Children, Node
+from bt_runtime.kind import ExpressionUse, NodeSettings, Use
+from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
+from bt_runtime.nodes import Children
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
-from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.status import RUNNING, SUCCESS, Status
 
 
 class LoopSettings(NodeSettings):
@@ -25,14 +25,8 @@ class LoopSettings(NodeSettings):
             yield ExpressionUse(("until",), self.until)
 
 
-@node(
-    "loop",
-    category="decorator",
-    settings=LoopSettings,
-    slots=(Slot("guards", many=True, required=False), Slot("child", many=False)),
-    waits=True,
-)
-class Loop(Node[LoopSettings]):
+@node("loop", category="decorator", settings=LoopSettings, slots=guard_slots(required=False), waits=True)
+class Loop(UnderGuards[LoopSettings]):
     """Runs its child again and again, under guards.
 
     The guards are ticked in order at every tick, before the child; so a guard can interrupt running work. When one of
@@ -52,27 +46,18 @@ class Loop(Node[LoopSettings]):
     ```
     """
 
-    guards: tuple[Node[Any], ...]
-    child: Node[Any]
     _until: Expression | None = None
-    _ending = False
 
     def attach(self, children: Children) -> None:
-        self.guards = children.get("guards", ())
-        (self.child,) = children["child"]
+        super().attach(children)
         if self.settings.until is not None:
             self._until = compile_in_scope(self.settings.until, self)
 
-    def initialise(self) -> None:
-        self._ending = False
-        self.reset_children()
-
     def update(self) -> Status:
-        if self._ending:
-            return SUCCESS
-        for guard in self.guards:
-            if guard.step() is FAILURE:
-                return self._end()
+        if self.ends_with is not None:
+            return self.ends_with
+        if self.trips():
+            return self.end_with(SUCCESS)
         if self.child.status is not RUNNING and self._is_over():
             return SUCCESS
         status = self.child.step()
@@ -80,15 +65,6 @@ class Loop(Node[LoopSettings]):
             return status
         if self._is_over():
             return SUCCESS
-        self.run.tick_again(self.path)
-        return RUNNING
-
-    def _end(self) -> Status:
-        """Halt the child; if that leaves work to be awaited, the loop ends a tick later."""
-        self.halt_children()
-        if not self.run.halting:
-            return SUCCESS
-        self._ending = True
         self.run.tick_again(self.path)
         return RUNNING
 

@@ -1,11 +1,12 @@
 """The `parallel` kind."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Children, Node
+from bt_runtime.kinds.ending import Ending
+from bt_runtime.nodes import Children
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
@@ -16,22 +17,34 @@ class ParallelSettings(NodeSettings):
     Args:
         success: how many children must succeed: `all`, `one`, or a number.
         failure: when to fail: `one` at the first failure; `unreachable` when too few children are left to succeed.
+        until: makes it a race, which `first_success` or `first_end` of a child decides.
         max_concurrent: how many children may be RUNNING at a time; the others wait. `None`: all.
     """
 
     success: Literal["all", "one"] | Annotated[int, Field(ge=1)] = "all"
     failure: Literal["one", "unreachable"] = "unreachable"
+    until: Literal["first_success", "first_end"] | None = None
     max_concurrent: int | None = Field(default=None, ge=1)
+
+    @model_validator(mode="after")
+    def _race_decides(self) -> Self:
+        if self.until is not None and self.model_fields_set & {"success", "failure"}:
+            raise ValueError("'until' decides alone: leave out 'success' and 'failure'")
+        return self
 
 
 @node("parallel", category="composite", settings=ParallelSettings, slots=CHILDREN, shorthand="children")
-class Parallel(Node[ParallelSettings]):
+class Parallel(Ending[ParallelSettings]):
     """Ticks all its children, each until it has ended.
 
     SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING
     otherwise. Every child is ticked before the result is decided, and enough successes outweigh a failure in that tick.
     When it ends, the children that are still RUNNING are halted. A child that has ended is not ticked again in the
     round.
+
+    With `until` it is a race. `first_success`: SUCCESS with the first child that succeeds, FAILURE when all have
+    failed. `first_end`: the result of the first child that ends. The children behind the deciding one are not ticked
+    any more, those that are RUNNING are halted, and the node is RUNNING until their pending work has been awaited.
 
     ```yaml
     parallel:
@@ -48,14 +61,14 @@ class Parallel(Node[ParallelSettings]):
 
     def attach(self, children: Children) -> None:
         total, wanted = len(children["children"]), self.settings.success
-        self._needed = total if wanted == "all" else (1 if wanted == "one" else wanted)
+        is_race = self.settings.until is not None
+        self._needed = 1 if is_race or wanted == "one" else (total if wanted == "all" else wanted)
         self._limit = self.settings.max_concurrent or total
 
-    def initialise(self) -> None:
-        self.reset_children()
-
     def update(self) -> Status:
-        children = self.child_nodes
+        if self.ends_with is not None:
+            return self.ends_with
+        children, until = self.child_nodes, self.settings.until
         succeeded = failed = running = 0
         for child in children:
             status = child.status
@@ -64,6 +77,8 @@ class Parallel(Node[ParallelSettings]):
                 if running == self._limit:
                     continue
                 status = child.step()
+            if until is not None and (status is SUCCESS or (status is FAILURE and until == "first_end")):
+                return self.end_with(status)
             succeeded += status is SUCCESS
             failed += status is FAILURE
             running += status is RUNNING

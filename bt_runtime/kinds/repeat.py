@@ -1,10 +1,14 @@
 """The `repeat` kind."""
 
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
 from pydantic import Field
 
-from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Decorator
+from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
+from bt_runtime.scope import compile_number
 from bt_runtime.status import RUNNING, SUCCESS, Status
 
 
@@ -12,17 +16,21 @@ class RepeatSettings(NodeSettings):
     """Settings of `repeat`.
 
     Args:
-        times: how many times the child must succeed.
+        times: how many times the child must succeed; a number or an expression.
     """
 
-    times: int = Field(ge=1)
+    times: Annotated[int, Field(ge=1)] | ExpressionText
+
+    def uses(self) -> Iterator[Use]:
+        yield from number_uses(times=self.times)
 
 
 @node("repeat", settings=RepeatSettings, waits=True)
 class Repeat(Decorator[RepeatSettings]):
     """Runs its child a number of times, one tick each.
 
-    SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between. A thousand
+    SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between. `times`
+    may be an expression over the blackboard, which is evaluated when the node begins. A thousand
     repetitions in a row that take no time end the run with an error that names the node.
 
     ```yaml
@@ -32,9 +40,16 @@ class Repeat(Decorator[RepeatSettings]):
     ```
     """
 
+    _times: Callable[[], int]
+    _wanted = 1
     _successes = 0
 
+    def attach(self, children: Children) -> None:
+        super().attach(children)
+        self._times = compile_number(self.settings.times, self, setting="times", least=1, whole=True)
+
     def initialise(self) -> None:
+        self._wanted = self._times()
         self._successes = 0
 
     def update(self) -> Status:
@@ -42,7 +57,7 @@ class Repeat(Decorator[RepeatSettings]):
         if status is not SUCCESS:
             return status
         self._successes += 1
-        if self._successes >= self.settings.times:
+        if self._successes >= self._wanted:
             return SUCCESS
         self.run.tick_again(self.path)
         return RUNNING

@@ -1,34 +1,44 @@
 """The `retry` kind."""
 
+from collections.abc import Callable, Iterator
 from math import inf
+from typing import Annotated
 
 from pydantic import Field
 
-from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Decorator
+from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
+from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
+
+MOST_ATTEMPTS = 1000
 
 
 class RetrySettings(NodeSettings):
     """Settings of `retry`.
 
     Args:
-        attempts: how often the child is tried in all.
+        attempts: how often the child is tried in all, at most 1000; a number or an expression.
         backoff_s: seconds to wait before the second attempt; 0 tries again at once.
         factor: each further wait is longer by this factor.
         max_backoff_s: no wait is longer than this.
     """
 
-    attempts: int = Field(ge=1, le=1000)
+    attempts: Annotated[int, Field(ge=1, le=MOST_ATTEMPTS)] | ExpressionText
     backoff_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     factor: float = Field(default=2.0, ge=1, allow_inf_nan=False)
     max_backoff_s: float = Field(default=60.0, ge=0, allow_inf_nan=False)
+
+    def uses(self) -> Iterator[Use]:
+        yield from number_uses(attempts=self.attempts)
 
 
 @node("retry", settings=RetrySettings, waits=True)
 class Retry(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.
+
+    `attempts` may be an expression over the blackboard, such as `tries_left`; it is evaluated when the node begins.
 
     SUCCESS when the child succeeds; FAILURE when the last attempt has failed; RUNNING while the child is running and
     during the waits. A halt ends the wait.
@@ -41,11 +51,19 @@ class Retry(Decorator[RetrySettings]):
     ```
     """
 
+    _attempts: Callable[[], int]
+    _most = 1
     _failures = 0
     _pause_s = 0.0
     _resume_at_s = -inf
 
+    def attach(self, children: Children) -> None:
+        super().attach(children)
+        wanted, most = self.settings.attempts, MOST_ATTEMPTS
+        self._attempts = compile_number(wanted, self, setting="attempts", least=1, most=most, whole=True)
+
     def initialise(self) -> None:
+        self._most = self._attempts()
         self._failures = 0
         self._pause_s = self.settings.backoff_s
         self._resume_at_s = -inf
@@ -57,7 +75,7 @@ class Retry(Decorator[RetrySettings]):
         if status is not FAILURE:
             return status
         self._failures += 1
-        if self._failures >= self.settings.attempts:
+        if self._failures >= self._most:
             return FAILURE
         self._wait()
         return RUNNING

@@ -1,10 +1,14 @@
 """The `timeout` kind."""
 
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
 from pydantic import Field
 
-from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Decorator
+from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
+from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
 
 
@@ -12,10 +16,14 @@ class TimeoutSettings(NodeSettings):
     """Settings of `timeout`.
 
     Args:
-        seconds: how long the child may take, from its first tick, by the run's clock.
+        seconds: how long the child may take, from its first tick, by the run's clock; a number or an
+            expression.
     """
 
-    seconds: float = Field(gt=0, allow_inf_nan=False)
+    seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | ExpressionText
+
+    def uses(self) -> Iterator[Use]:
+        yield from number_uses(seconds=self.seconds)
 
 
 @node("timeout", settings=TimeoutSettings)
@@ -23,7 +31,8 @@ class Timeout(Decorator[TimeoutSettings]):
     """Limits the time of its child.
 
     SUCCESS, FAILURE and RUNNING as the child, while there is time left; FAILURE when the time is over, and then the
-    child is halted. A child that ends in the tick in which the time runs out is still in time.
+    child is halted. A child that ends in the tick in which the time runs out is still in time. An expression
+    is evaluated when the node begins.
 
     ```yaml
     timeout:
@@ -32,17 +41,24 @@ class Timeout(Decorator[TimeoutSettings]):
     ```
     """
 
+    _seconds: Callable[[], float]
+    _limit_s = 0.0
     _deadline_s = 0.0
 
+    def attach(self, children: Children) -> None:
+        super().attach(children)
+        self._seconds = compile_number(self.settings.seconds, self, setting="seconds", least=0)
+
     def initialise(self) -> None:
-        self._deadline_s = self.run.now_s + self.settings.seconds
+        self._limit_s = self._seconds()
+        self._deadline_s = self.run.now_s + self._limit_s
 
     def update(self) -> Status:
         status = self.child.step()
         if status is not RUNNING:
             return status
         if self.run.now_s >= self._deadline_s:
-            self.feedback_message = f"{self.settings.seconds:g} s are over"
+            self.feedback_message = f"{self._limit_s:g} s are over"
             return FAILURE
         self.run.wake_at(self.index, self._deadline_s)
         return RUNNING

@@ -1,7 +1,7 @@
 """The header of a tree file: name, description, blackboard keys and parameters, without the nodes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bt_runtime.kind import KEY_TYPES, Key, KeyType, Value, has_type, in_words
@@ -13,6 +13,8 @@ TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 """The names of trees; a file of the library is called `NAME.yaml`."""
 
 _FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "rules", "root")
+_OF_PARAMETERS = ("type", "default", "description")
+_OF_KEYS = (*_OF_PARAMETERS, "from")
 _SAMPLES: Mapping[KeyType, Value] = {
     "int": 1,
     "float": 1.0,
@@ -161,7 +163,7 @@ class _HeaderReader:
         """The declared blackboard keys; of a key of the host only the default can be changed."""
         keys: dict[str, Key] = {}
         for name, item in self._entries(entry, "for example: {count: {type: int, default: 0}}").items():
-            key, _ = self._declaration(item)
+            key, _ = self._declaration(item, _OF_KEYS)
             if key is None:
                 continue
             known = self._registry.keys.get(name)
@@ -193,7 +195,7 @@ class _HeaderReader:
                 parameters[name] = Parameter(key, required=not has_default)
         return parameters
 
-    def _declaration(self, entry: Entry) -> tuple[Key | None, bool]:
+    def _declaration(self, entry: Entry, fields: Sequence[str] = _OF_PARAMETERS) -> tuple[Key | None, bool]:
         """A key or parameter, and whether it has a default; `None` if it is invalid."""
         right = self._is_name(entry)
         node = entry.node
@@ -201,8 +203,8 @@ class _HeaderReader:
             key_type = self._type(node)
             return (Key(entry.key, key_type) if right and key_type else None), False
         for field, given in node.data.items():
-            if field not in {"type", "default", "description"}:
-                hint = did_you_mean(field, ("type", "default", "description")) or "it has: type, default, description"
+            if field not in fields:
+                hint = did_you_mean(field, fields) or f"it has: {', '.join(fields)}"
                 self._report(given.place, f"{brief(entry.key)} has no {brief(field)}", hint)
         if "type" not in node.data:
             self._report(entry.place, f"{brief(entry.key)} needs a type", f"one of: {', '.join(KEY_TYPES)}")
@@ -218,7 +220,15 @@ class _HeaderReader:
             message = f"the default of {entry.key!r} must be {in_words(key_type)}, not {brief(value)}"
             self._report(default.node.place, message)
             value = None
-        return Key(entry.key, key_type, value, text), default is not None
+        key = Key(entry.key, key_type, value, text, deliverable=self._is_delivered(node.data.get("from")))
+        return key, default is not None
+
+    def _is_delivered(self, entry: Entry | None) -> bool:
+        if entry is None or entry.node.data == "delivery":
+            return entry is not None
+        message = f"'from' must be 'delivery', not {brief(entry.node.plain())}"
+        self._report(entry.node.place, message, "leave it out for a key that the tree writes")
+        return False
 
     def _is_name(self, entry: Entry) -> bool:
         name = entry.key

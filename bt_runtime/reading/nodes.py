@@ -6,12 +6,12 @@ whose kind is misspelt, so that all mistakes of a file are reported together.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import get_origin
 
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value
+from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
@@ -217,15 +217,31 @@ class NodeReader:
         siblings = _Siblings(path)
         slots = {slot.name: slot for slot in kind.slots}
         children: dict[str, tuple[NodeDefinition, ...]] = {}
+        written: set[str] = set()
         for name in [name for name in entries if name in slots]:
-            nodes = self._slot_nodes(kind, slots[name], entries.pop(name), path)
-            definitions = [self._node(node, siblings, depth + 1) for node in nodes]
-            children[name] = tuple(filter(None, definitions))
+            slot, entry = slots[name], entries.pop(name)
+            written.add(name)
+            for into, nodes in self._slots(kind, slot, entry, path):
+                definitions = [self._node(node, siblings, depth + 1) for node in nodes]
+                children[into] = tuple(filter(None, definitions))
         for slot in slots.values():
-            if slot.required and slot.name not in children:
+            if slot.required and slot.name not in written:
                 wanted = "children" if slot.many else "a child"
                 self._report(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
         return children
+
+    def _slots(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> Iterator[tuple[str, tuple[YamlNode, ...]]]:
+        """The nodes of a slot as written, by their slots in the definition."""
+        if not slot.keyed:
+            yield slot.name, self._slot_nodes(kind, slot, entry, path)
+        elif isinstance(entry.node.data, dict) and entry.node.data:
+            for each in entry.node.data.values():
+                yield keyed_slot(slot.name, each.key), (each.node,)
+        else:
+            message = f"{slot.name!r} must be a mapping of nodes, not {entry.node.shape}"
+            if isinstance(entry.node.data, dict):
+                message = f"{kind.name!r} needs at least one node below {slot.name!r}"
+            self._report(entry.node.place, message, f"for example: {slot.name}: {{code: finish}}", path)
 
     def _slot_nodes(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> tuple[YamlNode, ...]:
         """The nodes of a slot, as written."""

@@ -10,7 +10,7 @@ _REACTIVE_KINDS = frozenset({"sequence", "selector"})
 
 
 def meaning_mistakes(root: NodeDefinition, *, registry: Registry, is_whole: bool = True) -> Iterator[Mistake]:
-    """Mistakes of the tree as a whole: repeated actions, a `parallel` that cannot succeed, and the host's rules.
+    """Mistakes of the tree as a whole: repeated actions, impossible `parallel`s, slow hooks, and the host's rules.
 
     With `memory: false` the children before the RUNNING one are ticked again at every tick. That is meant for
     conditions; an action would post its request again and again.
@@ -25,6 +25,8 @@ def meaning_mistakes(root: NodeDefinition, *, registry: Registry, is_whole: bool
             yield from _repeated(node, registry)
         if node.kind == "parallel" and is_whole:
             yield from _out_of_reach(node)
+        if node.kind == "on_halt":
+            yield from _late_hooks(node, registry)
     for rule in registry.rules if is_whole else ():
         yield from rule(root)
 
@@ -34,6 +36,13 @@ def _out_of_reach(node: NodeDefinition) -> Iterator[Mistake]:
     if isinstance(wanted, int) and wanted > there > 0:
         message = f"{wanted} children must succeed, and there {'is' if there == 1 else 'are'} {there}"
         yield Mistake(node.place, message, f"write 'success: {there}' or 'success: all'", node.path)
+
+
+def _late_hooks(node: NodeDefinition, registry: Registry) -> Iterator[Mistake]:
+    for below in (each for then in node.children.get("then", ()) for each in then.walk()):
+        if registry.kind(below.kind).waits:
+            message = f"{below.kind!r} may take time, and a halt does not wait for what 'then' of 'on_halt' does"
+            yield Mistake(below.place, message, "only nodes that end at once can be run there", below.path)
 
 
 def _repeated(node: NodeDefinition, registry: Registry) -> Iterator[Mistake]:

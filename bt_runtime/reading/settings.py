@@ -49,6 +49,7 @@ _IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "too_short": lambda ctx: f"something with at least {_count(ctx['min_length'], 'item')}",
     "too_long": lambda ctx: f"something with at most {_count(ctx['max_length'], 'item')}",
 }
+_OUT_OF_BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
 _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
@@ -150,6 +151,8 @@ class _Reporter:
 
     def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
         value = details[0]["input"]
+        # A number out of bounds is judged as that number, although another type were allowed as well.
+        details = [detail for detail in details if detail["type"] in _OUT_OF_BOUNDS] or details
         wanted = list(dict.fromkeys(filter(None, map(_wanted, details))))
         if len(wanted) < len(details) and not wanted:
             said = "; ".join(dict.fromkeys(_message(detail) for detail in details))

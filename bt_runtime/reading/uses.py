@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import compile_expression
-from bt_runtime.kind import CallUse, ExpressionUse, HostAction, Key, KeyUse
+from bt_runtime.kind import CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse
 from bt_runtime.reading.placeholders import placeholder_in
 from bt_runtime.reading.settings import locate
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
-LeafUse = ExpressionUse | KeyUse | CallUse
+LeafUse = ExpressionUse | KeyUse | DeliveryUse | CallUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class UseChecker:
         """All other mistakes; a real argument may remove those at the place of a sample value."""
         if isinstance(use, ExpressionUse):
             return self._expression_mistakes(use)
+        if isinstance(use, DeliveryUse):
+            return self._delivery_mistakes(use)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
 
     def _placeholder_of(self, use: LeafUse) -> tuple[YamlNode | None, re.Match[str] | None]:
@@ -104,6 +106,21 @@ class UseChecker:
         for name in sorted(action.required.difference(use.arguments)):
             message = f"{use.action!r} needs the argument {name!r}"
             yield Mistake(given.place if given else at, message, f"write 'with: {{{name}: ...}}'", self._path)
+
+    def _delivery_mistakes(self, use: DeliveryUse) -> list[Mistake]:
+        key = self._scope.keys.get(use.key)
+        if key is None:
+            return self._key_mistakes(KeyUse(use.at, use.key, "read"))
+        _, node = locate(self._entries, use.at)
+        at = node.place if node else self._place
+        if not key.deliverable:
+            message = f"nothing from outside writes the blackboard key {use.key!r}"
+            hint = f"declare it as '{use.key}: {{type: {key.type}, from: delivery}}', or write 'until: ...'"
+            return [Mistake(at, message, hint, self._path)]
+        if key.default is None:
+            return []
+        message = f"{use.key!r} has a value from the start, {brief(key.default)}, so this would not wait"
+        return [Mistake(at, message, "leave out its default, or write 'until: ...'", self._path)]
 
     def _key_mistakes(self, use: KeyUse) -> list[Mistake]:
         key = self._scope.keys.get(use.key)

@@ -27,7 +27,7 @@ _ENDINGS = (".yaml", ".yml")
 
 @click.group("trees", cls=SuggestingGroup, no_args_is_help=True)
 def trees() -> None:
-    """Check and test trees, copy and list them, look at them, print their schema."""
+    """Check, test and compare trees; copy, list and show them."""
 
 
 trees.add_command(init)

@@ -226,8 +226,8 @@ async def test_requests_start_in_the_order_in_which_they_were_posted():
 
 
 async def test_a_deadline_causes_one_tick():
-    @node("once", waits=True)
-    class Once(Node[NoSettings]):
+    @node("five", waits=True)
+    class Five(Node[NoSettings]):
         """Waits for 5 s, then for nothing."""
 
         def update(self):
@@ -235,7 +235,7 @@ async def test_a_deadline_causes_one_tick():
                 self.run.wake_at(self.index, 5.0)
             return Status.RUNNING
 
-    run = await run_root("once", kinds=[Once.kind])
+    run = await run_root("five", kinds=[Five.kind])
     assert isinstance(run.result.error, StalledError)
     assert [record.cause for record in run.recording] == ["start", "deadline", "end"]
 

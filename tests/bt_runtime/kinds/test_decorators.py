@@ -140,9 +140,20 @@ async def test_a_timeout_starts_again_in_every_round():
     assert (run.status, clock.now()) == (S, 12)
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", ".inf", ".nan", "'5'"])
+INVALID_TIMES = {
+    "0": "'seconds' must be greater than 0, not 0",
+    "-1": "'seconds' must be greater than 0, not -1",
+    ".inf": "only finite numbers",
+    ".nan": "only finite numbers",
+    "[5]": "'seconds' must be a number or text",
+    "'5 s'": "the expression cannot be read",
+    "secs": "there is no blackboard key or parameter 'secs'",
+}
+
+
+@pytest.mark.parametrize("seconds", INVALID_TIMES)
 async def test_a_timeout_refuses_an_invalid_time(seconds):
-    with pytest.raises(TreeFileError, match="'seconds' must be"):
+    with pytest.raises(TreeFileError, match=INVALID_TIMES[seconds]):
         await run_root(f"timeout: {{seconds: {seconds}, child: {{scripted: [SUCCESS]}}}}")
 
 

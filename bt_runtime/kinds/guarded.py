@@ -1,0 +1,30 @@
+"""The `guarded` kind."""
+
+from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
+from bt_runtime.registration import NoSettings, node
+from bt_runtime.status import FAILURE, Status
+
+
+@node("guarded", category="decorator", slots=guard_slots(required=True), waits=True)
+class Guarded(UnderGuards[NoSettings]):
+    """Runs its child once, under guards, and fails when one of them trips.
+
+    The guards are ticked in order at every tick, before the child. When one of them fails, the child is halted, its
+    pending work is awaited, and only then the node ends. A guard that is RUNNING has not decided yet and stops nothing.
+    A `loop` whose guard trips succeeds, because its work is done; here a selector continues with its next child.
+
+    FAILURE when a guard fails, else as the child: SUCCESS, FAILURE or RUNNING. RUNNING, too, while halted work is
+    awaited.
+
+    ```yaml
+    guarded:
+      guards:
+        - condition: "turn < 9"
+      child: {set: {count: "count + 1"}}
+    ```
+    """
+
+    def update(self) -> Status:
+        if self.ends_with is not None:
+            return self.ends_with
+        return self.end_with(FAILURE) if self.trips() else self.child.step()

@@ -1,0 +1,65 @@
+"""The `if` kind."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bt_runtime.expressions import Expression
+from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
+from bt_runtime.nodes import Children, Node
+from bt_runtime.registration import node
+from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.status import SUCCESS, Status
+
+
+class IfSettings(NodeSettings):
+    """Settings of `if`.
+
+    Args:
+        when: an expression over the blackboard.
+    """
+
+    when: str
+
+    def uses(self) -> Iterator[Use]:
+        yield ExpressionUse(("when",), self.when)
+
+
+@node(
+    "if",
+    category="composite",
+    settings=IfSettings,
+    slots=(Slot("then", many=False), Slot("else", many=False, required=False)),
+)
+class If(Node[IfSettings]):
+    """Runs `then` if an expression is true, else `else`.
+
+    The expression is evaluated once, when the node begins; the branch stays the same while it is RUNNING. A condition
+    that must hold all the time is a guard of `guarded`.
+
+    SUCCESS, FAILURE and RUNNING as the branch; SUCCESS where the expression is false and there is no `else`. An
+    expression that cannot be evaluated is an error in the tick record, and FAILURE. A halt halts the branch.
+
+    ```yaml
+    if:
+      when: "turn > 3"
+      then: {set: {hint: "'Be brief.'"}}
+      else: {set: {hint: "'Take your time.'"}}
+    ```
+    """
+
+    _when: Expression
+    _branches: tuple[Node[Any] | None, Node[Any] | None]
+    _branch: Node[Any] | None = None
+
+    def attach(self, children: Children) -> None:
+        self._when = compile_in_scope(self.settings.when, self)
+        then, otherwise = children["then"], children.get("else")
+        self._branches = then[0], otherwise[0] if otherwise else None
+
+    def initialise(self) -> None:
+        self.reset_children()
+        then, otherwise = self._branches
+        self._branch = then if self._when.evaluate(lookup_in_scope(self)) else otherwise
+
+    def update(self) -> Status:
+        return SUCCESS if self._branch is None else self._branch.step()

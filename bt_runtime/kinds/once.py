@@ -1,0 +1,28 @@
+"""The `once` kind."""
+
+from bt_runtime.nodes import Decorator
+from bt_runtime.registration import NoSettings, node
+from bt_runtime.status import RUNNING, Status
+
+
+@node("once", shorthand="child")
+class Once(Decorator[NoSettings]):
+    """Runs its child to its end once in a run, and returns that result ever after.
+
+    SUCCESS or FAILURE as the child ended, also at later times, when the child is not ticked any more; RUNNING while it
+    is running. A child that was halted has not ended, and begins again.
+
+    ```yaml
+    once: {set: {count: "count + 1"}}
+    ```
+    """
+
+    _result: Status | None = None
+
+    def update(self) -> Status:
+        if self._result is not None:
+            return self._result
+        status = self.child.step()
+        if status is not RUNNING:
+            self._result = status
+        return status
