@@ -18,6 +18,7 @@ from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.groups import SuggestingGroup
 from oracle.cli.setup import settings_for
+from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
 from oracle.cli.tree_tests import test
 from oracle.wiring import tree_library
@@ -30,6 +31,7 @@ def trees() -> None:
     """Check, test and compare trees; copy, list and show them."""
 
 
+trees.add_command(compare_)
 trees.add_command(init)
 trees.add_command(list_)
 trees.add_command(test)

@@ -6,7 +6,6 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 
 from oracle.answering import Oracle
 from oracle.logs import dropped_lines
@@ -17,7 +16,8 @@ from oracle.service import Authenticator, ServiceParts
 from oracle.settings import Settings
 from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
-from oracle.wiring.agent import DATABASE, build_model, build_oracle, new_id, tool_maker, uses_provider
+from oracle.wiring.agent import build_model, build_oracle, new_id, tool_maker, uses_provider
+from oracle.wiring.database import database_url
 from oracle.wiring.provider import DeferredModel
 from oracle.wiring.vaults import UserTools
 
@@ -64,13 +64,6 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
         yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))
-
-
-def database_url(settings: Settings) -> str:
-    """The address of the database: the setting, otherwise a file in the data folder. May contain a password."""
-    if settings.database_url is not None:
-        return settings.database_url.get_secret_value()
-    return f"sqlite:///{Path(os.path.abspath(settings.data_dir)) / DATABASE}"  # noqa: PTH100  keeps links
 
 
 def worker_name() -> str:

@@ -1,0 +1,147 @@
+"""`oracle trees compare`: which recorded queries would have gone another way under another tree."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from bt_runtime import TreeDefinition, TreeLibrary, format_mistakes
+from bt_runtime.library import read_sources
+from oracle.cli.archive import DATA_DIR, with_archive
+from oracle.cli.errors import CommandError
+from oracle.cli.setup import settings_for
+from oracle.cli.text import one_line
+from oracle.replays import Comparison, Difference, UnreplayableError, Verdict, compare, read_run
+from oracle.storage import Archive, RunRecord
+from oracle.wiring import tree_library
+
+_VERSION = re.compile(r"[0-9a-f]{8,64}")
+_ENDINGS = (".yaml", ".yml")
+_WORDS: dict[Verdict, str] = {
+    "same": "the same",
+    "another_way": "the same result, another way",
+    "differs": "different",
+    "unknown": "not known",
+}
+_ID_CHARS = 8
+
+
+@click.command("compare")
+@click.argument("old")
+@click.argument("new")
+@click.option("--runs", default=100, show_default=True, type=click.IntRange(1, 100_000), help="The latest N queries.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if a query would have gone differently.")
+@DATA_DIR
+def compare_(*, old: str, new: str, runs: int, as_json: bool, exit_code: bool, data_dir: Path | None) -> int:
+    """Replay the latest recorded queries on the trees OLD and NEW, and say where they part.
+
+    OLD and NEW are a tree's name, a file, or the first digits (8 or more) of a version that queries have run. The
+    queries are those that named the tree OLD. No model is asked and no tool is run: what they answered is recorded, and
+    from the first request that was never made, the rest is not known. A service may go on writing meanwhile.
+
+    \b
+    Exit codes:
+      0  the queries were compared
+      1  a tree or the database cannot be read; with --exit-code: a query would have gone differently
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    settings = settings_for(log="error", data_dir=data_dir)
+    library = tree_library(settings)
+
+    async def work(archive: Archive) -> list[Comparison]:
+        before, after = await _named(old, library, archive), await _named(new, library, archive)
+        records = await archive.runs(tree=before.name, limit=runs)
+        if not records:
+            raise CommandError(f"there are no recorded queries of the tree {before.name!r}")
+        return [await _compared(record, archive, before, after, library) for record in records]
+
+    found = with_archive(settings, work)
+    if as_json:
+        click.echo(json.dumps({"runs": [each.to_json() for each in found]}, ensure_ascii=False, indent=2))
+    else:
+        for each in found:
+            click.echo(_report(each))
+        click.echo(_summary(found))
+    return int(exit_code and any(each.verdict == "differs" for each in found))
+
+
+async def _compared(
+    record: RunRecord, archive: Archive, old: TreeDefinition, new: TreeDefinition, library: TreeLibrary
+) -> Comparison:
+    try:
+        run = await read_run(archive, record)
+    except UnreplayableError as error:
+        return Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error))
+    return compare(run, old, new, registry=library.registry)
+
+
+async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefinition:
+    """The tree of that name, file or version.
+
+    Raises:
+        CommandError: it is a folder or has mistakes, or there is no such version.
+        TreeNotFoundError: there is no such tree.
+        TreeFileError: it has mistakes.
+    """
+    if not _VERSION.fullmatch(name):
+        return _in_a_file(name, library)
+    version = await archive.tree(name)
+    if version is None:
+        raise CommandError(f"no query, or more than one tree, has a version that begins with {name!r}")
+    return read_sources(version.source, name=version.name, registry=library.registry)
+
+
+def _in_a_file(name: str, library: TreeLibrary) -> TreeDefinition:
+    if os.sep not in name and not name.endswith(_ENDINGS):
+        return library.load(name)
+    path = Path(name)
+    if path.is_dir():
+        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
+    beside = TreeLibrary((path.parent, *library.folders), registry=library.registry)
+    report = beside.check([path])
+    if not report.ok:
+        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
+    return beside.load(path.stem)
+
+
+def _report(found: Comparison) -> str:
+    lines = [f"{found.run_id[:_ID_CHARS]}  {_WORDS[found.verdict]}: {one_line(found.question, longest=70)}"]
+    if found.difference is not None:
+        lines += _where(found.difference, found.verdict)
+    if found.verdict in ("differs", "unknown"):
+        lines.append(f"  {_ends(found)}")
+    return "\n".join(lines)
+
+
+def _where(difference: Difference, verdict: Verdict) -> list[str]:
+    lines = [f"  from tick {difference.tick} on"]
+    if difference.place is not None:
+        tree = "" if difference.is_new else ", of the old tree"
+        place = f"{difference.place.file}:{difference.place.line}"
+        lines[0] += f", at {one_line(place)} ({one_line(difference.path)}{tree})"
+    if verdict == "differs":
+        lines += [f"    old: {_did(difference.old)}", f"    new: {_did(difference.new)}"]
+    return lines
+
+
+def _did(text: str) -> str:
+    return one_line(text) if text else "(nothing)"
+
+
+def _ends(found: Comparison) -> str:
+    if found.new_end is None:
+        before = f"ended as {found.old_end}; " if found.old_end else ""
+        return f"{before}the rest is not known: {one_line(found.unknown)}"
+    if found.new_end == found.old_end:
+        return f"ends as {found.new_end} all the same"
+    return f"ended as {found.old_end or 'is not known'}, would end as {found.new_end}"
+
+
+def _summary(found: Sequence[Comparison]) -> str:
+    counts = Counter(each.verdict for each in found)
+    parts = [f"{counts[verdict]} {_WORDS[verdict]}" for verdict in _WORDS if counts[verdict]]
+    return f"{len(found)} quer{'y' if len(found) == 1 else 'ies'}: {', '.join(parts)}"

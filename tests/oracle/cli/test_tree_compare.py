@@ -1,0 +1,90 @@
+"""`oracle trees compare`, on a database that a service has written."""
+
+import asyncio
+import json
+
+import pytest
+
+from oracle import trees
+from oracle.storage import open_store
+from tests.oracle.replays.test_replays import recorded
+
+
+@pytest.fixture
+def data(tmp_path, capfd):
+    """A data folder with three queries."""
+
+    async def ask():
+        async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:
+            return [await recorded(store, name) for name in ("an answer", "stuck twice", "a tool")]
+
+    records = asyncio.run(ask())
+    capfd.readouterr()  # the log of the queries
+    return tmp_path / "data", records
+
+
+def edited(folder, old, new):
+    folder.mkdir()
+    for path in trees.FOLDER.glob("*.yaml"):
+        (folder / path.name).write_text(path.read_text().replace(old, new))
+    return folder
+
+
+def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, data, tmp_path):
+    folder, (answer, stuck, tool) = data
+    edited(tmp_path / "my", "strategies < 1", "strategies < 0")
+    ran = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder)
+    assert (ran.code, ran.err) == (0, "")
+    blocks = ran.out.splitlines()
+    line = 1 + (tmp_path / "my/fallback.yaml").read_text().splitlines().index(
+        "              - condition: strategies < 0 and turn_left"
+    )
+    assert blocks == [
+        f"{tool.id[:8]}  the same: How does log_in in src/auth.py work?",
+        f"{stuck.id[:8]}  different: How does log_in in src/auth.py work?",
+        blocks[2],
+        "    old: The agent is stuck. Trying another approach.",
+        "    new: The agent cannot get further with the tools it has.",
+        "  ends as stuck all the same",
+        f"{answer.id[:8]}  the same: How does log_in in src/auth.py work?",
+        "3 queries: 2 the same, 1 different",
+    ]
+    assert blocks[2].startswith(f"  from tick 2 on, at my/fallback.yaml:{line} (")
+    assert oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--exit-code").code == 1
+    assert len(oracle("trees", "compare", "oracle", "oracle", "--data-dir", folder, "--runs", 1).out.splitlines()) == 2
+
+
+def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(oracle, data, tmp_path):
+    folder, (answer, stuck, tool) = data
+    edited(tmp_path / "my", "Trying another approach.", "Searching elsewhere.")
+    ran = oracle("trees", "compare", answer.tree_sha[:8], "my/oracle.yaml", "--json", "--data-dir", folder)
+    found = {each["run_id"]: each for each in json.loads(ran.out)["runs"]}
+    assert found[tool.id]["verdict"] == found[answer.id]["verdict"] == "same"
+    assert found[stuck.id]["difference"]["new"] == "The agent is stuck. Searching elsewhere."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("oracle", "orcale"), "there is no tree 'orcale'; did you mean 'oracle'?"),
+        (("oracle", "deadbeef"), "no query, or more than one tree, has a version that begins with 'deadbeef'"),
+        (("oracle", "my"), "there is no tree 'my'"),
+        (("oracle", "./"), "is a folder"),
+        (("oracle", "broken.yaml"), "broken.yaml:2:8: there is no node kind 'finsh'"),
+        (("fallback", "oracle"), "there are no recorded queries of the tree 'fallback'"),
+        (("oracle", "oracle", "--runs", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error_that_says_why(oracle, data, tmp_path, arguments, said):
+    (tmp_path / "broken.yaml").write_text("tree: broken\nroot:  finsh\n")
+    ran = oracle("trees", "compare", *arguments, "--data-dir", data[0])
+    assert ran.code in (1, 2)
+    assert said in ran.err
+    assert ran.out == ""
+
+
+def test_without_a_database_it_says_where_one_comes_from(oracle, tmp_path):
+    ran = oracle("trees", "compare", "oracle", "oracle")
+    assert ran.code == 1
+    assert "there is no database" in ran.err
+    assert not (tmp_path / ".oracle").exists()
