@@ -7,9 +7,50 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bt_runtime.kind import Key, NodeSettings
+from bt_runtime.kind import Key, NodeSettings, Use
 from bt_runtime.rule import Rule
 from bt_runtime.text import Place
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedUse:
+    """What a setting refers to, and where.
+
+    Args:
+        use: an expression, a key, a tree or an action.
+        place: of the key's name, or of the first character of the text.
+        is_verbatim: the file has the text as it is, so that columns of the text are columns of the file; not where it
+            is folded, escaped, or an argument.
+    """
+
+    use: Use
+    place: Place
+    is_verbatim: bool = False
+
+    def at(self, column: int) -> Place:
+        """The place of a column of the text, from 1; its beginning if that is not known."""
+        if not self.is_verbatim:
+            return self.place
+        return Place(self.place.file, self.place.line, self.place.column + column - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A blackboard key or a parameter as a file declares it.
+
+    Args:
+        key: with its default there.
+        place: of its name.
+        tree: the tree that declares it.
+        is_parameter: it is no key, but a parameter of the tree.
+        is_inserted: the parameter is used as `${name}`; whether an expression names it is not said here.
+    """
+
+    key: Key
+    place: Place
+    tree: str
+    is_parameter: bool = False
+    is_inserted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +66,7 @@ class NodeDefinition:
         children: the children by slot, in order; a leaf has none. A `subtree` node has the included root in its slot
             `root`.
         constants: the arguments of the subtree that contains the node, as names for its expressions.
+        uses: what the settings refer to, in the order of the settings.
     """
 
     kind: str
@@ -34,6 +76,7 @@ class NodeDefinition:
     children: Mapping[str, tuple["NodeDefinition", ...]]
     place: Place
     constants: Mapping[str, object] = field(default_factory=dict)
+    uses: tuple[PlacedUse, ...] = ()
 
     @property
     def label(self) -> str:
@@ -65,6 +108,7 @@ class TreeDefinition:
         rules: those of this file and of its subtrees, in the order of first use; they hold for the whole run.
         parameters: what a tree that includes it may set, by name.
         required: the parameters without a default; if there are any, it can only be run as a part of another tree.
+        declarations: the keys and parameters that it and its subtrees declare, each file once.
     """
 
     name: str
@@ -81,6 +125,7 @@ class TreeDefinition:
     rules: tuple[Rule, ...] = ()
     parameters: Mapping[str, Key] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
+    declarations: tuple[Declaration, ...] = ()
 
     def nodes(self) -> tuple[NodeDefinition, ...]:
         """All nodes in the order of the file, subtrees included; a node's index here is its index in tick records."""

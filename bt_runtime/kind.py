@@ -4,6 +4,7 @@ A `Kind` has three readers: the reader of tree files (which settings and childre
 class makes it?) and the palette in the documentation (what does it do?). It depends on neither YAML nor py_trees.
 """
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -129,6 +130,10 @@ class Key:
         description: one sentence for authors.
         read_only: only the host's nodes may write it; `set` in a tree file is refused.
         deliverable: its value may come from outside while the tree runs, so a tree that waits for it is not stuck.
+        values: all values that it can have, besides null; `None`: not known. For the checker, which judges conditions
+            by it, as by the next two.
+        least: no number that it holds is smaller.
+        most: no number that it holds is larger.
     """
 
     name: str
@@ -137,6 +142,9 @@ class Key:
     description: str = ""
     read_only: bool = False
     deliverable: bool = False
+    values: tuple[str | int | float | bool, ...] | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +214,22 @@ def has_type(value: object, key_type: KeyType) -> bool:
     if key_type == "bool":
         return isinstance(value, bool)
     return isinstance(value, list | tuple) if key_type == "list" else isinstance(value, Mapping)
+
+
+def is_in_range(value: object, key: Key) -> bool:
+    """Whether a value of a key's type is one that the key can have; null always is."""
+    if value is None:
+        return True
+    if key.values is not None and not any(type(value) is type(other) and value == other for other in key.values):
+        return False
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return True
+    return (key.least is None or value >= key.least) and (key.most is None or value <= key.most)
+
+
+def range_in_words(key: Key) -> str:
+    """What a key can hold beyond its type: `at least 0`, `"a" or "b"`; empty if nothing is known."""
+    if key.values is not None:
+        return " or ".join(json.dumps(value, ensure_ascii=False) for value in key.values)
+    bounds = ((key.least, "at least"), (key.most, "at most"))
+    return ", ".join(f"{words} {bound:g}" for bound, words in bounds if bound is not None)

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from bt_runtime.kind import Category, ExpressionText, Key, Kind, NodeSettings, Slot
+from bt_runtime.kind import Category, ExpressionText, Key, Kind, NodeSettings, Slot, range_in_words
 from bt_runtime.registry import Registry
 
 _HEADINGS: Mapping[Category, tuple[str, str]] = {
@@ -137,11 +137,20 @@ def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  any annotation
 
 def _keys_section(keys: Iterable[Key]) -> str:
     rows = [
-        (f"`{key.name}`", key.type, _code(key.default), "" if key.read_only else "yes", key.description) for key in keys
+        (f"`{key.name}`", _key_words(key), _code(key.default), "" if key.read_only else "yes", key.description)
+        for key in keys
     ]
     table = _table(("key", "type", "default", "can be set", "meaning"), rows)
     introduction = "Expressions can read these keys; a tree declares more under `blackboard:`."
     return f"## Blackboard keys\n\n{introduction}\n\n{table}\n"
+
+
+def _key_words(key: Key) -> str:
+    """Its type, and what else is known about its values."""
+    if key.values is not None:
+        return f"{key.type}: {' or '.join(map(_code, key.values))}"
+    known = range_in_words(key)
+    return f"{key.type}, {known}" if known else key.type
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
-from bt_runtime.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words
+from bt_runtime.kind import KEY_TYPES, HostAction, Key, Kind, has_type, in_words, is_in_range, range_in_words
 from bt_runtime.rule import EventType
 from bt_runtime.text import Mistake, brief, did_you_mean
 
@@ -138,5 +138,7 @@ def _keys_by_name(keys: Iterable[Key]) -> dict[str, Key]:
             raise KindError(f"{key.name!r} has the unknown type {key.type!r}; types are {', '.join(KEY_TYPES)}")
         if not has_type(key.default, key.type):
             raise KindError(f"the default of {key.name!r} must be {in_words(key.type)}, not {brief(key.default)}")
+        if not is_in_range(key.default, key):
+            raise KindError(f"the default of {key.name!r} must be {range_in_words(key)}, not {brief(key.default)}")
         known[key.name] = key
     return known

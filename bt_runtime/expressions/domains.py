@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from bt_runtime.kind import KeyType, Value
+from bt_runtime.kind import Key, KeyType, Value
 
 MOST_TEXTS = 64
 """A set of more texts counts as any text."""
@@ -310,6 +310,18 @@ def of_values(values: Iterable[Value]) -> Domain:
     for value in values:
         found = found.union(of_value(value))
     return found
+
+
+def of_key(key: Key) -> Domain:
+    """What a blackboard key may hold by its declaration; null only if that is its first value."""
+    found = of_type(key.type)
+    if key.values is not None:
+        found = found.meet(of_values(key.values))
+    if found.numbers and (key.least is not None or key.most is not None):
+        least = -math.inf if key.least is None else key.least
+        numbers = found.numbers.within(least, math.inf if key.most is None else key.most)
+        found = replace(found, numbers=numbers)
+    return replace(found, null=found.null or key.default is None)
 
 
 def _either(one: PartT | None, other: PartT | None) -> PartT | None:

@@ -55,6 +55,7 @@ class Header:
         declared: the names of the keys that the file declares.
         parameters: by name, in the order of the file.
         rules: the rules, not read yet; `None` if there are none.
+        places: of the names of the declared keys and parameters.
         root: the topmost node, not read yet.
         mistakes: the mistakes of its YAML and of the header.
     """
@@ -68,6 +69,7 @@ class Header:
     declared: frozenset[str]
     parameters: Mapping[str, Parameter]
     rules: YamlNode | None
+    places: Mapping[str, Place]
     root: YamlNode | None
     mistakes: tuple[Mistake, ...]
 
@@ -83,6 +85,7 @@ class _HeaderReader:
         self._registry = registry
         self._mistakes = list(document.mistakes)
         self._start = Place(document.file, 1, 1)
+        self._places: dict[str, Place] = {}
 
     def _report(self, place: Place, message: str, hint: str | None = None) -> None:
         self._mistakes.append(Mistake(place, message, hint))
@@ -103,6 +106,7 @@ class _HeaderReader:
             declared=frozenset(declared),
             parameters=parameters,
             rules=fields["rules"].node if "rules" in fields else None,
+            places=self._places,
             root=fields["root"].node if "root" in fields else None,
             mistakes=tuple(self._mistakes),
         )
@@ -198,6 +202,7 @@ class _HeaderReader:
     def _declaration(self, entry: Entry, fields: Sequence[str] = _OF_PARAMETERS) -> tuple[Key | None, bool]:
         """A key or parameter, and whether it has a default; `None` if it is invalid."""
         right = self._is_name(entry)
+        self._places.setdefault(entry.key, entry.place)
         node = entry.node
         if not isinstance(node.data, dict):
             key_type = self._type(node)

@@ -1,10 +1,10 @@
 """One tree with its subtrees: files are found by name, read once, and inserted where they are included."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bt_runtime.definition import NodeDefinition, TreeDefinition
+from bt_runtime.definition import Declaration, NodeDefinition, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Key, TreeUse, Value, has_type, in_words
 from bt_runtime.reading.declared_rules import read_rules
@@ -53,6 +53,7 @@ class Loading:
         self._declared_by: dict[str, str] = {}
         self._sha = hashlib.sha256()
         self._broken = False
+        self._inserted: dict[str, set[str]] = {}
 
     def load(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
@@ -79,6 +80,7 @@ class Loading:
             sha=self._sha.hexdigest(),
             file=source.file,
             subtrees=tuple(name for name in self._headers if name != header.name),
+            declarations=tuple(self._declarations()),
             sources={name: read.document.text for name, read in self._headers.items() if read is not None},
             texts=dict(self.sources),
             rules=rules,
@@ -92,6 +94,18 @@ class Loading:
         is_whole = root is not None and not self.mistakes and not self._broken
         paths = tuple(node.path for node in root.walk()) if root is not None and is_whole else None
         return read_rules((header, *included), RuleScope(self._registry, self._keys, paths), self.mistakes)
+
+    def _declarations(self) -> Iterator[Declaration]:
+        for header in filter(None, self._headers.values()):
+            for name in header.places:
+                parameter = header.parameters.get(name)
+                if name in header.declared:
+                    yield Declaration(header.keys[name], header.places[name], header.name)
+                elif parameter is not None:
+                    inserted = name in self._inserted.get(header.name, ())
+                    yield Declaration(
+                        parameter.key, header.places[name], header.name, is_parameter=True, is_inserted=inserted
+                    )
 
     def _header(self, source: Source) -> Header:
         """Read the header of a file, and record its text, version and keys."""
@@ -149,6 +163,7 @@ class Loading:
             return reader.read(header.root, path=path, depth=depth)
         finally:
             self._broken = self._broken or reader.broken
+            self._inserted.setdefault(header.name, set()).update(reader.inserted)
             self._stack.pop()
 
     def _include(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import get_origin
 
-from bt_runtime.definition import NodeDefinition
+from bt_runtime.definition import NodeDefinition, PlacedUse
 from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
@@ -84,6 +84,8 @@ class NodeReader:
         self._scope = UseScope(lines, header.keys, names, written, registry.actions)
         self.broken = False
         """Some settings could not be read and have their defaults; such a tree is checked, never run."""
+        self.inserted: set[str] = set()
+        """The parameters that were used as `${name}`."""
 
     def read(self, node: YamlNode, *, path: str = "", depth: int = 0) -> NodeDefinition | None:
         """The definition of a file's root; `None` if it cannot be read.
@@ -114,12 +116,12 @@ class NodeReader:
         path = siblings.below(label)
         self._check_label(label, siblings, written.place, path)
         children = self._children(kind, entries, written.place, path, depth)
-        settings, included = self._settings(kind, entries, written.place, path, depth)
+        settings, included, uses = self._settings(kind, entries, written.place, path, depth)
         if settings is None:
             self.broken = True
             settings = kind.settings.model_construct()
         return NodeDefinition(
-            kind.name, name, path, settings, {**children, **included}, written.place, dict(self._arguments)
+            kind.name, name, path, settings, {**children, **included}, written.place, dict(self._arguments), uses
         )
 
     def _head(self, node: YamlNode) -> tuple[Entry, Kind] | None:
@@ -260,14 +262,16 @@ class NodeReader:
 
     def _settings(
         self, kind: Kind, entries: dict[str, Entry], place: Place, path: str, depth: int
-    ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]]]:
-        """The validated settings, and the root of an included tree."""
+    ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]], tuple[PlacedUse, ...]]:
+        """The validated settings, the root of an included tree, and what the settings refer to."""
         mistakes: list[Mistake] = []
         filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
         checker = UseChecker(self._scope, entries, place=place, path=path)
-        for use in settings.uses() if settings is not None else ():
+        uses = tuple(settings.uses()) if settings is not None else ()
+        self.inserted |= filler.used
+        for use in uses:
             if isinstance(use, TreeUse | CallUse) and filler.sampled:
                 # The tree or action and its arguments are known only in an including tree.
                 self.broken = self.broken or isinstance(use, TreeUse)
@@ -281,7 +285,7 @@ class NodeReader:
                 mistakes += checker.mistakes(use)
         # What is wrong with a sample may be right with a real argument.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
-        return settings, included
+        return settings, included, tuple(map(checker.placed, uses))
 
 
 def _slot(kind: Kind, name: str | None) -> Slot | None:

@@ -34,6 +34,8 @@ class Filler:
     ) -> None:
         self.sampled: set[Place] = set()
         """The places with a sample value; what is wrong there may be right with a real argument."""
+        self.used: set[str] = set()
+        """The names of the arguments that were inserted."""
         self._arguments = arguments
         self._samples = samples
         self._mistakes = mistakes
@@ -72,6 +74,7 @@ class Filler:
             hint = did_you_mean(name, self._arguments) or f"{known}; '$${{' stands for '${{'"
             self._mistakes.append(Mistake(place, f"there is no parameter {brief(name)}", hint, self._path))
             return ""
+        self.used.add(name)
         if name in self._samples:
             self.sampled.add(place)
         return self._arguments[name]

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from bt_runtime.definition import PlacedUse
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import compile_expression
-from bt_runtime.kind import CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse
+from bt_runtime.kind import CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use
 from bt_runtime.reading.placeholders import placeholder_in
 from bt_runtime.reading.settings import locate
 from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
@@ -61,6 +62,19 @@ class UseChecker:
         if isinstance(use, DeliveryUse):
             return self._delivery_mistakes(use)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
+
+    def placed(self, use: Use) -> PlacedUse:
+        """The use with its place."""
+        entry, node = locate(self._entries, use.at)
+        if node is None:
+            return PlacedUse(use, self._place)
+        if isinstance(use, KeyUse):
+            named = entry is not None and entry.key == use.key
+            return PlacedUse(use, entry.place if entry is not None and named else node.place)
+        if not isinstance(use, ExpressionUse):
+            return PlacedUse(use, node.place)
+        at = start_of(self._scope.lines, node, use.text)
+        return PlacedUse(use, node.place if at is None else at, is_verbatim=at is not None)
 
     def _placeholder_of(self, use: LeafUse) -> tuple[YamlNode | None, re.Match[str] | None]:
         """What a setting is as written, and the first placeholder in it."""
@@ -137,8 +151,14 @@ class UseChecker:
 
 def column_of(lines: Sequence[str], node: YamlNode, text: str, column: int) -> Place:
     """The place of a column of a scalar's text; its beginning if the text is folded, escaped or filled in."""
+    start = start_of(lines, node, text)
+    return node.place if start is None else Place(start.file, start.line, start.column + column - 1)
+
+
+def start_of(lines: Sequence[str], node: YamlNode, text: str) -> Place | None:
+    """Where the file has a scalar's text as it is; `None` if it is folded, escaped or filled in."""
     place = node.place
     start = place.column + (1 if node.quoted else 0)
-    if lines[place.line - 1][start - 1 :].startswith(text):
-        return Place(place.file, place.line, start + column - 1)
-    return place
+    if not lines[place.line - 1].startswith(text, start - 1):
+        return None
+    return Place(place.file, place.line, start)

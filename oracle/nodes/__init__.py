@@ -1,6 +1,10 @@
 """The node kinds of the agent's trees; a new kind is a new file and a line in this list."""
 
+from dataclasses import replace
+from typing import get_args
+
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
+from oracle.chunks import TerminationReason
 from oracle.nodes.board import AGENT_KEYS, values_of
 from oracle.nodes.classify_query import ClassifyQuery
 from oracle.nodes.classify_response import ClassifyResponse
@@ -50,6 +54,9 @@ AGENT_KINDS: tuple[Kind, ...] = (
 
 _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
 
-REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*BUILTIN_KEYS, *AGENT_KEYS), rules=RULES, events=AGENT_EVENTS)
+_REASONS = ("", *get_args(TerminationReason))
+_SHARED_KEYS = tuple(replace(key, values=_REASONS) if key.name == "termination_reason" else key for key in BUILTIN_KEYS)
+
+REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*_SHARED_KEYS, *AGENT_KEYS), rules=RULES, events=AGENT_EVENTS)
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "values_of"]

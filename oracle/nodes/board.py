@@ -11,6 +11,8 @@ from typing import Any
 
 from bt_runtime import Blackboard, Key
 from oracle.agent.run import AgentRun
+from oracle.classify.response import SIGNALS
+from oracle.classify.types import QUERY_TYPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +34,13 @@ def _text(name: str, description: str, read: Reader) -> AgentKey:
     return AgentKey(name, "str", "", description, read=read)
 
 
+def _one_of(values: tuple[str, ...], name: str, description: str, read: Reader) -> AgentKey:
+    """A text that is one of these values, or empty."""
+    return AgentKey(name, "str", "", description, values=("", *values), read=read)
+
+
 def _count(name: str, description: str, read: Reader) -> AgentKey:
-    return AgentKey(name, "int", 0, description, read=read)
+    return AgentKey(name, "int", 0, description, least=0, read=read)
 
 
 def _flag(name: str, description: str, read: Reader, *, default: bool = False) -> AgentKey:
@@ -62,7 +69,9 @@ _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
 AGENT_KEYS: tuple[Key, ...] = (
     _text("question", "What the user asked.", lambda run: run.query.question),
-    _text("query_type", _QUERY_TYPES, lambda run: run.classification.query_type if run.classification else ""),
+    _one_of(
+        QUERY_TYPES, "query_type", _QUERY_TYPES, lambda run: run.classification.query_type if run.classification else ""
+    ),
     Key("max_turns", "int", None, "The tree's own limit of LLM turns; a tree sets it by its default.", read_only=True),
     _count("turn", "Finished LLM turns.", lambda run: run.state.turn),
     _count("turn_limit", _TURN_LIMIT, lambda run: run.state.turn_limit),
@@ -85,8 +94,8 @@ AGENT_KEYS: tuple[Key, ...] = (
     _count("empty_turns", _EMPTY_TURNS, lambda run: run.state.empty_turns),
     _flag("asks_user", _ASKS_USER, lambda run: run.turn.outcome is not None and run.turn.outcome.asks_user),
     _flag("turn_left", "The limits leave another turn.", AgentRun.is_turn_left, default=True),
-    _text("signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", "")),
-    AgentKey("confidence", "float", 1.0, _CONFIDENCE, read=_of_signal("confidence", 1.0)),
+    _one_of(SIGNALS, "signal", "Type of the last turn's signal; empty if it had none.", _of_signal("type", "")),
+    AgentKey("confidence", "float", 1.0, _CONFIDENCE, least=0, most=1, read=_of_signal("confidence", 1.0)),
     _flag(
         "malformed_signal",
         "The last turn had a signal that could not be read.",
@@ -103,7 +112,8 @@ AGENT_KEYS: tuple[Key, ...] = (
     _text("blocker", "What a stuck signal says is in the way.", _of_signal("blocker", "")),
     _count("sources", "Sources found so far.", lambda run: len(run.output.sources)),
     AgentKey("tools_tried", "list", (), _TOOLS_TRIED, read=lambda run: _sorted(run.state.tools_tried)),
-    _text(
+    _one_of(
+        SIGNALS,
         "intent",
         "How classify_response reads the last response, as a type of signal.",
         lambda run: run.signals.intent.signal_type if run.signals.intent else "",

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from pydantic import BaseModel
 
@@ -73,3 +75,25 @@ def test_errors_have_clear_messages():
 def test_settings_models_are_strict_frozen_and_closed():
     assert issubclass(NodeSettings, BaseModel)
     assert NodeSettings.model_config["extra"] == "forbid"
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (Key("level", "str", "low", values=("", "high")), """'level' must be "" or "high", not 'low'"""),
+        (Key("share", "float", 1.5, least=0, most=1), "'share' must be at least 0, at most 1, not 1.5"),
+        (Key("count", "int", -1, least=0), "'count' must be at least 0, not -1"),
+    ],
+)
+def test_a_default_outside_of_the_range_of_its_key_is_refused(key, message):
+    with pytest.raises(KindError, match=re.escape(message)):
+        Registry([], [key])
+
+
+def test_a_default_inside_of_the_range_of_its_key_or_null_is_accepted():
+    keys = [
+        Key("level", "str", "", values=("", "high")),
+        Key("share", "float", 1, most=1),
+        Key("count", "int", least=0),
+    ]
+    assert list(Registry([], keys).keys) == ["level", "share", "count"]

@@ -2,13 +2,17 @@
 
 import inspect
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import oracle.nodes
 from bt_runtime import Blackboard, Key
-from oracle.nodes import AGENT_KEYS
+from oracle.chunks import TerminationReason
+from oracle.classify import QueryType
+from oracle.nodes import AGENT_KEYS, REGISTRY
 from oracle.nodes.board import AgentKey, publish, values_of
+from oracle.signals import SignalType
 from tests.acceptance.harness import answers, calls, says, signal_xml
 from tests.oracle.nodes.running import run_nodes, written
 
@@ -45,3 +49,12 @@ async def test_publish_writes_what_has_changed_and_nothing_else() -> None:
     answered.agent.state = answered.agent.state.after_turn(tokens=7, estimated=False, answered=True)
     publish(answered.agent, board)
     assert {name for name, _ in board.take_writes()} == {"turn", "tokens_used"}
+
+
+def test_keys_of_the_agent_declare_their_values_and_ranges() -> None:
+    keys = REGISTRY.keys
+    assert keys["query_type"].values == ("", *get_args(QueryType))
+    assert keys["signal"].values == keys["intent"].values == ("", *get_args(SignalType))
+    assert keys["termination_reason"].values == ("", *get_args(TerminationReason))
+    assert (keys["confidence"].least, keys["confidence"].most) == (0, 1)
+    assert keys["turn"].least == 0
