@@ -55,13 +55,27 @@ LEAVES = st.one_of(
     st.lists(st.tuples(SECONDS, st.sampled_from(["done", "fails", "raises", "keeps"])), min_size=1, max_size=3).map(
         lambda plan: {"work": plan}
     ),
-    st.sampled_from([{"set": {"count": "count + 1"}}, {"condition": "count < 3"}]),
+    st.sampled_from(
+        [
+            {"set": {"count": "count + 1"}},
+            {"condition": "count < 3"},
+            {"wait": 2},
+            {"wait": {"seconds": "count"}},
+            {"wait": {"until": "count > 4", "timeout_s": 3}},
+            {"wait": {"until": "cancel_requested or count == 2"}},
+        ]
+    ),
 )
+
+
+def _writes(spec):
+    text = json.dumps(spec)
+    return '"set"' in text or "for_each" in text
 
 
 def plain_composites(child):
     many = st.lists(child, min_size=1, max_size=4)
-    reactive = st.lists(child.filter(lambda spec: "set" not in json.dumps(spec)), min_size=1, max_size=3)
+    reactive = st.lists(child.filter(lambda spec: not _writes(spec)), min_size=1, max_size=3)
     kinds = st.sampled_from(["sequence", "selector"])
     return st.one_of(
         st.builds(lambda kind, nodes: {kind: nodes}, kinds, many),
@@ -101,6 +115,33 @@ def composites(child):
             lambda c: {"loop": {"guards": [{"condition": "not cancel_requested"}], "until": "count > 5", "child": c}},
             child,
         ),
+        choices_and_rations(child),
+    )
+
+
+def choices_and_rations(child):
+    some = st.lists(child, min_size=2, max_size=3)
+    hook = st.sampled_from([{"set": {"count": "count + 10"}}, {"condition": "found > 1"}])
+    guard = st.sampled_from([{"condition": "not cancel_requested"}, {"condition": "count < 4"}, {"wait": 1}])
+    return st.one_of(
+        st.builds(lambda a, b: {"if": {"when": "count < 3", "then": a, "else": b}}, child, child),
+        st.builds(lambda a, b: {"switch": {"value": "count", "cases": {"0": a, "2": b}}}, child, child),
+        st.builds(
+            lambda go_on, c: {"for_each": {"in": [1, 5, 2], "as": "count", "continue": go_on, "child": c}},
+            st.booleans(),
+            child,
+        ),
+        st.builds(lambda g, c: {"guarded": {"guards": [g], "child": c}}, guard, child),
+        st.builds(lambda s, w, c: {"cooldown": {"seconds": s, "wait": w, "child": c}}, SECONDS, st.booleans(), child),
+        st.builds(lambda c: {"once": {"child": c}}, child),
+        st.builds(lambda c, then: {"on_halt": {"child": c, "then": then}}, child, hook),
+        st.builds(
+            lambda until, nodes: {"parallel": {"until": until, "children": nodes}},
+            st.sampled_from(["first_success", "first_end"]),
+            some,
+        ),
+        st.builds(lambda c: {"retry": {"attempts": "count + 1", "backoff_s": 1.0, "child": c}}, child),
+        st.builds(lambda c: {"timeout": {"seconds": "count + 0.5", "child": c}}, child),
     )
 
 
@@ -142,6 +183,7 @@ def test_a_replay_of_any_run_repeats_it_tick_by_tick(spec, events):
     )
     definition, registry, ran, recording, left = asyncio.run(recorded_run(text, events))
     assert not left
+    assert Status.RUNNING not in {each.status for each in ran.nodes}
     again = build(definition, registry=registry)
     replayed = replay(again, recording)
     assert replayed.records == tuple(recording)
