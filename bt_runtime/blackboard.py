@@ -115,6 +115,38 @@ class Blackboard(Mapping[str, Any]):
         return _UnknownKeyError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))
 
 
+class PrivateView(Mapping[str, Any]):
+    """A blackboard as the nodes of a tree with private keys see it.
+
+    Args:
+        board: of the run.
+        private: the names of the private keys on the board, by their names in the tree.
+    """
+
+    __slots__ = ("_board", "_private")
+
+    def __init__(self, board: Blackboard, private: Mapping[str, str]) -> None:
+        self._board = board
+        self._private = private
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  JSON data of the declared type
+        return self._board[self._private.get(name, name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._board), **self._private})
+
+    def __len__(self) -> int:
+        return len({*self._board, *self._private})
+
+    def set(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Replace a value, as `Blackboard.set` does.
+
+        Raises:
+            BlackboardError: the key is not declared, or the value is not of its type.
+        """
+        self._board.set(self._private.get(name, name), value)
+
+
 def _own(default: Any) -> Any:  # noqa: ANN401
     """A default for one run: a list that a node mutates by mistake must not affect the next run."""
     return deepcopy(default) if isinstance(default, list | dict) else default

@@ -67,6 +67,8 @@ class NodeDefinition:
             `root`.
         constants: the arguments of the subtree that contains the node, as names for its expressions.
         uses: what the settings refer to, in the order of the settings.
+        private: the private keys of the tree that contains the node: by their names there, the names in `keys` of the
+            whole tree, such as `sequence/subtree/tries`.
     """
 
     kind: str
@@ -77,6 +79,7 @@ class NodeDefinition:
     place: Place
     constants: Mapping[str, object] = field(default_factory=dict)
     uses: tuple[PlacedUse, ...] = ()
+    private: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -98,7 +101,8 @@ class TreeDefinition:
 
     Args:
         name: as declared by `tree:`.
-        keys: every blackboard key of a run: the host's, this tree's, its subtrees'.
+        keys: every blackboard key of a run: the host's, this tree's, its subtrees'; private ones with the path of the
+            subtree before their names.
         sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the
             version that a run records.
         subtrees: the names of the trees it includes, directly or not.

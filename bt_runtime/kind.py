@@ -71,11 +71,18 @@ class DeliveryUse:
 
 @dataclass(frozen=True, slots=True)
 class TreeUse:
-    """A setting that names another tree, which is included here with these arguments."""
+    """A setting that names another tree, which is included here with these arguments.
+
+    Args:
+        outputs: the keys that get the values of its private keys when it ends, by their names in that tree.
+        outputs_at: the setting that has them.
+    """
 
     at: Location
     tree: str
     arguments: Mapping[str, Any]
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    outputs_at: Location = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,7 @@ class Key:
         default: the value at the start of a run; `None` is allowed for every type and means "no value yet".
         description: one sentence for authors.
         read_only: only the host's nodes may write it; `set` in a tree file is refused.
+        private: each inclusion of the tree that declares it has a copy of its own, invisible elsewhere.
         deliverable: its value may come from outside while the tree runs, so a tree that waits for it is not stuck.
         values: all values that it can have, besides null; `None`: not known. For the checker, which judges conditions
             by it, as by the next two.
@@ -145,6 +153,7 @@ class Key:
     values: tuple[str | int | float | bool, ...] | None = None
     least: float | None = None
     most: float | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

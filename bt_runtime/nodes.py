@@ -23,6 +23,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import BlackBoxLevel
 from py_trees.logging import Logger
 
+from bt_runtime.blackboard import Blackboard, PrivateView
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.kind import Kind, NodeSettings
@@ -111,6 +112,15 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def path(self) -> str:
         """Its identity, stable across reloads."""
         return self.definition.path
+
+    @property
+    def board(self) -> Blackboard | PrivateView:
+        """The run's blackboard, with the private keys of the tree that contains the node under their names there.
+
+        What settings name is read and written here.
+        """
+        private = self.definition.private
+        return PrivateView(self.run.blackboard, private) if private else self.run.blackboard
 
     @property
     def constants(self) -> Mapping[str, object]:

@@ -93,7 +93,7 @@ def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
 
     class FunctionCondition(Condition[NoSettings]):
         def holds(self) -> bool:
-            return function(self.run.blackboard)
+            return function(self.board)
 
     FunctionCondition.__doc__ = function.__doc__
     return node(name)(FunctionCondition).kind

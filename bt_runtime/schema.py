@@ -19,6 +19,10 @@ _NODE: Schema = {"$ref": "#/$defs/node"}
 _EVENT: Schema = {"$ref": "#/$defs/event"}
 _COUNTED_EVENT: Schema = {"$ref": "#/$defs/event.counted"}
 _PLACEHOLDER: Schema = {"type": "string", "pattern": r"\$\{"}
+_OF_KEYS: Schema = {
+    "from": {"const": "delivery", "description": "Its value comes from outside while the tree runs."},
+    "private": {"type": "boolean", "description": "Each inclusion of this tree has a copy of its own."},
+}
 _NESTED = ("items", "additionalProperties", "contains", "not")
 _NESTED_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 
@@ -40,7 +44,7 @@ def tree_schema(registry: Registry) -> Schema:
             },
             "description": {"type": ["string", "null"], "description": "One sentence about it."},
             "internal": {"type": "boolean", "description": "A part of other trees, not run by itself."},
-            "blackboard": _declarations("Keys that its nodes read and write.", {"from": {"const": "delivery"}}),
+            "blackboard": _declarations("Keys that its nodes read and write.", _OF_KEYS),
             "parameters": _declarations("Values that a tree which includes this one may set."),
             "rules": {
                 "type": ["array", "null"],

@@ -20,7 +20,7 @@ def compile_in_scope(text: str, node: Node[Any]) -> Expression:
     Raises:
         ExpressionError: it is invalid; the reader accepts no tree with such an expression.
     """
-    return _compiled(text, frozenset((*node.run.blackboard, *node.constants)))
+    return _compiled(text, frozenset((*node.board, *node.constants)))
 
 
 def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledValues:
@@ -87,7 +87,9 @@ def _compiled(text: str, names: frozenset[str]) -> Expression:
 
 def lookup_in_scope(node: Node[Any]) -> Lookup:
     """The current values; arguments hide keys of the same name."""
-    blackboard, constants = node.run.blackboard, node.constants
+    definition = node.definition
+    constants = definition.constants
+    blackboard = node.board if definition.private else node.run.blackboard
     if not constants:
         return blackboard
     return lambda name: constants[name] if name in constants else blackboard[name]

@@ -48,7 +48,7 @@ def test_a_whole_tree_has_no_mistake(name: str, tmp_path: Path) -> None:
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("name", sorted(RIGHT.keys() - {"remind"}))
+@pytest.mark.parametrize("name", sorted(RIGHT.keys() - {"remind", "nudge"}))
 async def test_a_whole_tree_answers_a_question(name: str) -> None:
     answered = await run(name, [answers() for _ in range(4)])
     assert answered.reason == "completed"
@@ -105,6 +105,22 @@ async def test_the_reminder_comes_every_second_turn() -> None:
     answered = await run("reminding", [*more, answers()])
     reminded = ["Remember: name your sources" in str(body["messages"][-1]) for body in answered.bodies]
     assert reminded == [False, False, True, False, True]
+
+
+async def test_the_nudge_counts_in_a_key_of_its_own() -> None:
+    answered = await run("nudged", [answers(), answers()])
+    assert ["Anything else?" in str(body["messages"][-1]) for body in answered.bodies] == [False, True]
+
+
+async def test_the_switch_asks_for_files_and_lines_where_the_question_is_about_code() -> None:
+    answered = await run("choosing", [answers()])
+    assert "Name files and lines." in str(answered.bodies[0]["messages"][-1])
+
+
+async def test_both_words_are_searched_for_before_the_first_turn() -> None:
+    answered = await run("several_searches", [answers()])
+    searched = [chunk.tool_call.arguments["query"] for chunk in answered.chunks if chunk.type == "tool_call"]
+    assert searched == ["retry", "backoff"]
 
 
 async def test_the_reflection_is_invisible_and_sent_to_the_model() -> None:

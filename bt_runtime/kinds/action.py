@@ -60,5 +60,5 @@ class CallAction(Action[CallSettings]):
 
     def finish(self, value: Any) -> Status:  # noqa: ANN401  JSON data
         if self.settings.into is not None:
-            self.run.blackboard.set(self.settings.into, value)
+            self.board.set(self.settings.into, value)
         return SUCCESS

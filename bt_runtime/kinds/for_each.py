@@ -92,7 +92,7 @@ class ForEach(Decorator[ForEachSettings]):
 
     def _show_item(self) -> None:
         """Write the present item to the blackboard."""
-        board, settings = self.run.blackboard, self.settings
+        board, settings = self.board, self.settings
         board.set(settings.item, self._items[self._position])
         if settings.index is not None:
             board.set(settings.index, self._position)

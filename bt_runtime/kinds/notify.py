@@ -42,7 +42,7 @@ class Notify(Node[NotifySettings]):
     """
 
     def update(self) -> Status:
-        settings, board = self.settings, self.run.blackboard
+        settings, board = self.settings, self.board
         values = {key: board[key] for key in keys_in(settings.message)}
         message = filled(settings.message, values)
         self.run.host.notify(topic=settings.topic, message=message, severity=settings.severity, metadata=values)

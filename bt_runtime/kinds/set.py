@@ -46,6 +46,7 @@ class Set(Node[SetSettings]):
         self._values = compile_values(self.settings.values, self)
 
     def update(self) -> Status:
+        board = self.board
         for key, value in evaluated(self._values, self):
-            self.run.blackboard.set(key, value)
+            board.set(key, value)
         return SUCCESS

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.kind import NodeSettings, TreeUse, Use
+from bt_runtime.kind import KeyUse, NodeSettings, TreeUse, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
-from bt_runtime.status import Status
+from bt_runtime.status import RUNNING, Status
 
 
 class SubtreeSettings(NodeSettings):
@@ -17,24 +17,32 @@ class SubtreeSettings(NodeSettings):
     Args:
         tree: the name of another tree.
         arguments: values for the parameters that it declares; written `with` in YAML.
+        outputs: the keys here that get the values of its private keys when it ends; written `out` in YAML.
     """
 
     tree: str
     arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
+    outputs: dict[str, str] = Field(default_factory=dict, alias="out")
 
     def uses(self) -> Iterator[Use]:
-        yield TreeUse(("tree",), self.tree, self.arguments)
+        yield TreeUse(("tree",), self.tree, self.arguments, self.outputs, ("out",))
+        for name, key in self.outputs.items():
+            yield KeyUse(("out", name), key, "write")
 
 
 @node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree")
 class Subtree(Node[SubtreeSettings]):
     """Another tree, inserted here when the tree is read; it uses the same blackboard.
 
-    Its result is that of the other tree's root. A tree that includes itself, directly or not, is refused before
-    anything runs.
+    Its result is that of the other tree's root: SUCCESS, FAILURE or RUNNING. A tree that includes itself, directly or
+    not, is refused before anything runs.
+
+    Keys that the other tree declares with `private: true` exist once for each inclusion, and only its own nodes see
+    them; they keep their values until the end of the run. `out` copies such values to keys here when the other tree has
+    ended, with either result; not after a halt.
 
     ```yaml
-    subtree: {tree: greet, with: {times: 2}}
+    subtree: {tree: greet, with: {times: 2}, out: {greeted: count}}
     ```
     """
 
@@ -44,4 +52,9 @@ class Subtree(Node[SubtreeSettings]):
         (self.root,) = children["root"]
 
     def update(self) -> Status:
-        return self.root.step()
+        status = self.root.step()
+        if status is not RUNNING and self.settings.outputs:
+            inner, board = self.root.board, self.board
+            for name, key in self.settings.outputs.items():
+                board.set(key, inner[name])
+        return status

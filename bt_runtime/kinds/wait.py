@@ -92,7 +92,9 @@ class Wait(Node[WaitSettings]):
         if self._until_s < inf:
             run.wake_at(self.index, self._until_s)
         if condition is not None:
-            run.wake_on_change(self.index, self.path, condition.names.difference(self.constants))
+            private = self.definition.private
+            keys = {private.get(name, name) for name in condition.names.difference(self.constants)}
+            run.wake_on_change(self.index, self.path, keys)
         return RUNNING
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status

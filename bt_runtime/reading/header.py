@@ -14,7 +14,7 @@ TREE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 
 _FIELDS = ("tree", "description", "internal", "blackboard", "parameters", "rules", "root")
 _OF_PARAMETERS = ("type", "default", "description")
-_OF_KEYS = (*_OF_PARAMETERS, "from")
+_OF_KEYS = (*_OF_PARAMETERS, "from", "private")
 _SAMPLES: Mapping[KeyType, Value] = {
     "int": 1,
     "float": 1.0,
@@ -101,7 +101,7 @@ class _HeaderReader:
             name=self._name(named),
             name_place=named.node.place if named else self._start,
             description=self._description(fields.get("description")),
-            internal=self._internal(fields.get("internal")),
+            internal=self._flag(fields.get("internal"), "internal"),
             keys=keys,
             declared=frozenset(declared),
             parameters=parameters,
@@ -142,10 +142,10 @@ class _HeaderReader:
             return ""
         return self._text(entry.node, "description")
 
-    def _internal(self, entry: Entry | None) -> bool:
+    def _flag(self, entry: Entry | None, name: str) -> bool:
         if entry is None or isinstance(entry.node.data, bool):
             return bool(entry and entry.node.data)
-        self._report(entry.node.place, f"'internal' must be true or false, not {brief(entry.node.plain())}")
+        self._report(entry.node.place, f"{name!r} must be true or false, not {brief(entry.node.plain())}")
         return False
 
     def _text(self, node: YamlNode, what: str) -> str:
@@ -171,7 +171,10 @@ class _HeaderReader:
             if key is None:
                 continue
             known = self._registry.keys.get(name)
-            if known is None:
+            if known is not None and (key.private or key.deliverable):
+                message = f"{name!r} is a key of the host, which cannot be declared private or delivered"
+                self._report(item.node.place, message, "a tree can change the default of a host's key, nothing else")
+            elif known is None:
                 keys[name] = key
                 self._suspect(name, item)
             elif known.type != key.type:
@@ -225,7 +228,8 @@ class _HeaderReader:
             message = f"the default of {entry.key!r} must be {in_words(key_type)}, not {brief(value)}"
             self._report(default.node.place, message)
             value = None
-        key = Key(entry.key, key_type, value, text, deliverable=self._is_delivered(node.data.get("from")))
+        delivered, private = self._is_delivered(node.data.get("from")), self._flag(node.data.get("private"), "private")
+        key = Key(entry.key, key_type, value, text, deliverable=delivered, private=private)
         return key, default is not None
 
     def _is_delivered(self, entry: Entry | None) -> bool:

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from bt_runtime.definition import Declaration, NodeDefinition, TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
@@ -10,7 +11,8 @@ from bt_runtime.kind import Key, TreeUse, Value, has_type, in_words
 from bt_runtime.reading.declared_rules import read_rules
 from bt_runtime.reading.event_patterns import RuleScope
 from bt_runtime.reading.header import Header, read_header
-from bt_runtime.reading.nodes import Budget, NodeReader
+from bt_runtime.reading.nodes import Budget, Given, NodeReader
+from bt_runtime.reading.outputs import output_mistakes
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
 from bt_runtime.rule import Rule
@@ -127,6 +129,8 @@ class Loading:
         """Add the keys of a file to the one blackboard; the first file that declares a key sets its default."""
         for name in sorted(header.declared):
             key = header.keys[name]
+            if key.private:
+                continue
             first = self._declared_by.setdefault(name, header.name)
             if first == header.name:
                 self._keys[name] = key
@@ -151,10 +155,8 @@ class Loading:
         reader = NodeReader(
             header,
             registry=self._registry,
-            arguments=arguments,
-            samples=samples,
-            written=written,
-            include=self._include,
+            given=Given(arguments, samples, written, self._own_keys(header, path)),
+            include=partial(self._include, header),
             budget=self._budget,
             mistakes=self.mistakes,
         )
@@ -166,8 +168,22 @@ class Loading:
             self._inserted.setdefault(header.name, set()).update(reader.inserted)
             self._stack.pop()
 
+    def _own_keys(self, header: Header, path: str) -> Mapping[str, str]:
+        """Make the private keys of one inclusion; their names on the blackboard, by those in the file."""
+        private = {name: f"{path or header.name}/{name}" for name in header.declared if header.keys[name].private}
+        for name, qualified in private.items():
+            self._keys[qualified] = replace(header.keys[name], name=qualified)
+        return private
+
     def _include(
-        self, use: TreeUse, written: Mapping[str, Entry], place: Place, path: str, depth: int
+        self,
+        outer: Header,
+        use: TreeUse,
+        written: Mapping[str, Entry],
+        outputs: Mapping[str, Entry],
+        place: Place,
+        path: str,
+        depth: int,
     ) -> NodeDefinition | None:
         name = use.tree
         if name in self._stack:
@@ -183,6 +199,7 @@ class Loading:
         if header is None:
             return None
         arguments = self._bind(header, use.arguments, written, place)
+        self.mistakes += output_mistakes(header, use.outputs, outer, outputs, place)
         return self._root(header, arguments, frozenset(), written, path=path, depth=depth)
 
     def _included_header(self, name: str, place: Place, path: str) -> Header | None:

@@ -28,9 +28,26 @@ _NAME = re.compile(rf"[^/#]{{1,{LONGEST_NAME}}}")
 _NODE_HINT = "a node is a kind, alone or with its settings: 'finish', or 'condition: \"turn > 3\"'"
 
 
-Include = Callable[[TreeUse, Mapping[str, Entry], Place, str, int], NodeDefinition | None]
-"""Reads another tree, given its arguments as written, where it is named, the path of the node that includes it, and how
-many nodes are above its root; `None` if it has mistakes, which are reported then."""
+Include = Callable[[TreeUse, Mapping[str, Entry], Mapping[str, Entry], Place, str, int], NodeDefinition | None]
+"""Reads another tree, given its arguments and outputs as written, where it is named, the path of the node that includes
+it, and how many nodes are above its root; `None` if it has mistakes, which are reported then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a file is read with where it is included; of the tree that is loaded itself, what its caller gives.
+
+    Args:
+        arguments: the value of each of its parameters.
+        samples: the parameters whose value is only a sample.
+        written: its arguments as the including file has them.
+        private: the names of its private keys on the blackboard, by those in the file.
+    """
+
+    arguments: Mapping[str, Value]
+    samples: frozenset[str]
+    written: Mapping[str, Entry]
+    private: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -59,29 +76,26 @@ class _Siblings:
 
 
 class NodeReader:
-    """Reads the nodes of one file; `written` are its arguments as the including file has them."""
+    """Reads the nodes of one file."""
 
     def __init__(
         self,
         header: Header,
         *,
         registry: Registry,
-        arguments: Mapping[str, Value],
-        samples: frozenset[str],
-        written: Mapping[str, Entry],
+        given: Given,
         include: Include,
         budget: Budget,
         mistakes: list[Mistake],
     ) -> None:
         self._registry = registry
-        self._arguments = arguments
-        self._samples = samples
+        self._given = given
         self._include = include
         self._budget = budget
         self._mistakes = mistakes
         lines = header.document.text.splitlines()
         names = frozenset({*header.keys, *header.parameters})
-        self._scope = UseScope(lines, header.keys, names, written, registry.actions)
+        self._scope = UseScope(lines, header.keys, names, given.written, registry.actions)
         self.broken = False
         """Some settings could not be read and have their defaults; such a tree is checked, never run."""
         self.inserted: set[str] = set()
@@ -120,8 +134,9 @@ class NodeReader:
         if settings is None:
             self.broken = True
             settings = kind.settings.model_construct()
+        constants, private = dict(self._given.arguments), self._given.private
         return NodeDefinition(
-            kind.name, name, path, settings, {**children, **included}, written.place, dict(self._arguments), uses
+            kind.name, name, path, settings, {**children, **included}, written.place, constants, uses, private
         )
 
     def _head(self, node: YamlNode) -> tuple[Entry, Kind] | None:
@@ -265,7 +280,7 @@ class NodeReader:
     ) -> tuple[NodeSettings | None, dict[str, tuple[NodeDefinition, ...]], tuple[PlacedUse, ...]]:
         """The validated settings, the root of an included tree, and what the settings refer to."""
         mistakes: list[Mistake] = []
-        filler = Filler(self._arguments, samples=self._samples, mistakes=mistakes, path=path)
+        filler = Filler(self._given.arguments, samples=self._given.samples, mistakes=mistakes, path=path)
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
         checker = UseChecker(self._scope, entries, place=place, path=path)
@@ -278,7 +293,9 @@ class NodeReader:
             elif isinstance(use, TreeUse):
                 _, named = locate(entries, use.at)
                 at, written = named.place if named else place, _named_in(entries, use.arguments)
-                root = self._include(use, written, at, path, depth + 1)
+                outputs, _ = locate(entries, use.outputs_at)
+                found = outputs.node.data if outputs is not None and isinstance(outputs.node.data, dict) else {}
+                root = self._include(use, written, found, at, path, depth + 1)
                 included = {"root": (root,)} if root is not None else {}
             else:
                 self._mistakes += checker.certain(use)

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TypeVar
 
-from bt_runtime import Action, Blackboard, Guard, Node, NodeSettings, Status
+from bt_runtime import Action, Guard, Node, NodeSettings, Status
 from oracle.agent.run import AgentRun
 from oracle.chunks import TerminationReason
 from oracle.decision import AgentState
@@ -27,11 +27,6 @@ class AgentNode(Node[SettingsT]):
         """The query."""
         agent: AgentRun = self.run.host.agent
         return agent
-
-    @property
-    def board(self) -> Blackboard:
-        """Of this run."""
-        return self.run.blackboard
 
     def publish(self) -> None:
         """Bring the blackboard up to date after a change of the query."""

@@ -13,8 +13,8 @@ SNIPPET = re.compile(r"```yaml\n(.*?)```", re.DOTALL)
 GREET = """\
 tree: greet
 parameters: {times: {type: int, default: 1}}
-blackboard: {count: {type: int, default: 0}}
-root: {set: {count: count + times}}
+blackboard: {count: {type: int, default: 0}, greeted: {type: int, default: 0, private: true}}
+root: {set: {greeted: greeted + times, count: count + times}}
 """
 ENDS = {
     "selector": Status.SUCCESS,
