@@ -40,13 +40,13 @@ def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, dat
         "              - condition: strategies < 0 and turn_left"
     )
     assert blocks == [
-        f"{tool.id[:8]}  the same: How does log_in in src/auth.py work?",
-        f"{stuck.id[:8]}  different: How does log_in in src/auth.py work?",
+        f"{tool.id[:8]}  the same: {answer.input['question']}",
+        f"{stuck.id[:8]}  different: {answer.input['question']}",
         blocks[2],
         "    old: The agent is stuck. Trying another approach.",
         "    new: The agent cannot get further with the tools it has.",
         "  ends as stuck all the same",
-        f"{answer.id[:8]}  the same: How does log_in in src/auth.py work?",
+        f"{answer.id[:8]}  the same: {answer.input['question']}",
         "3 queries: 2 the same, 1 different",
     ]
     assert blocks[2].startswith(f"  from tick 2 on, at my/fallback.yaml:{line} (")
