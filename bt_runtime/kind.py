@@ -183,6 +183,7 @@ class Kind:
         waits: may return RUNNING by itself, not only because a child does.
         acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
         factory: the class; not used here.
+        flow: what is known of it before a run: a `bt_runtime.checking.effects.Transfer`; `None`: nothing.
     """
 
     name: str
@@ -194,6 +195,7 @@ class Kind:
     acts: bool = False
     doc: str = ""
     factory: Any = field(default=None, compare=False, repr=False)
+    flow: Any = field(default=None, compare=False, repr=False)
 
     @property
     def summary(self) -> str:

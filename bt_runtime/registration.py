@@ -32,6 +32,7 @@ def node(
     shorthand: str | None = None,
     waits: bool | None = None,
     acts: bool | None = None,
+    flow: Any = None,  # noqa: ANN401  a type of a layer that does not know this one
 ) -> Callable[[ClassT], ClassT]:
     """Make a subclass of `Node` a node kind, stored in its `kind` attribute.
 
@@ -43,6 +44,7 @@ def node(
         shorthand: the setting or slot that a bare value fills.
         waits: may return RUNNING by itself; by default true for an `Action`.
         acts: has an effect that must not be repeated unintentionally; by default true for the category `action`.
+        flow: what the checker may know of it before a run (`bt_runtime.checking.effects`); by default nothing.
 
     Raises:
         KindError: the class has no docstring (the kind's contract and palette entry), or lacks a method.
@@ -67,6 +69,7 @@ def node(
             waits=issubclass(cls, Action) if waits is None else waits,
             acts=found_category == "action" if acts is None else acts,
             doc=inspect.cleandoc(cls.__doc__),
+            flow=flow,
             factory=cls,
         )
         return cls

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import KindError
@@ -45,6 +46,9 @@ class Registry:
         actions: what `action` can call, by name; `None` if that is unknown, and not checked.
         rules: check a whole tree, all of whose nodes are valid.
         events: the host's types of events, for the rules of tree files; they replace common ones of the same name.
+        flow: what the checker knows of the host (`bt_runtime.checking.effects.HostFlow`); `None`: nothing.
+        checks: judge the flow of a tree (`bt_runtime.checking.Judge`), beside those of the runtime.
+        codes: of the warnings of `checks` (`bt_runtime.checking.codes.Code`).
 
     Raises:
         KindError: for a duplicate or invalid name, a slot or shorthand that contradicts the settings, or a default that
@@ -59,7 +63,13 @@ class Registry:
         actions: Mapping[str, HostAction] | None = None,
         rules: Iterable[Rule] = (),
         events: Iterable[EventType] = (),
+        flow: Any = None,  # noqa: ANN401  a type of a layer above
+        checks: Iterable[Callable[..., Iterable[Mistake]]] = (),
+        codes: Iterable[Any] = (),
     ) -> None:
+        self.flow = flow
+        self.checks: tuple[Callable[..., Iterable[Mistake]], ...] = tuple(checks)
+        self.codes: tuple[Any, ...] = tuple(codes)
         self.actions: Mapping[str, HostAction] | None = actions
         self.rules: tuple[Rule, ...] = tuple(rules)
         self.events: Mapping[str, EventType] = MappingProxyType(
@@ -82,18 +92,22 @@ class Registry:
 
     def extended(self, kinds: Iterable[Kind] = (), keys: Iterable[Key] = ()) -> "Registry":
         """A registry with further kinds and keys; a duplicate name is an error."""
-        return Registry(
-            [*self.kinds.values(), *kinds],
-            [*self.keys.values(), *keys],
-            actions=self.actions,
-            rules=self.rules,
-            events=self.events.values(),
-        )
+        return self._with([*self.kinds.values(), *kinds], [*self.keys.values(), *keys], self.actions)
 
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
         """A registry that checks calls against these actions of the host."""
+        return self._with(self.kinds.values(), self.keys.values(), actions)
+
+    def _with(self, kinds: Iterable[Kind], keys: Iterable[Key], actions: Mapping[str, HostAction] | None) -> "Registry":
         return Registry(
-            self.kinds.values(), self.keys.values(), actions=actions, rules=self.rules, events=self.events.values()
+            kinds,
+            keys,
+            actions=actions,
+            rules=self.rules,
+            events=self.events.values(),
+            flow=self.flow,
+            checks=self.checks,
+            codes=self.codes,
         )
 
 

@@ -9,19 +9,43 @@ registry.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from bt_runtime.checking.codes import CODES, Code
+from bt_runtime.checking import guarding, reaching, timing
+from bt_runtime.checking.codes import BASIC, Code, by_name
+from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
 from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
 
-__all__ = ["CHECKS", "CODES", "Check", "Code", "Judged", "judged", "warnings_of"]
+CODES: Mapping[str, Code] = by_name((*BASIC, *reaching.CODES, *guarding.CODES, *timing.CODES))
+"""Every code of this runtime by name; a host's are in its registry."""
+__all__ = ["CHECKS", "CODES", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
 
 Check = Callable[[TreeDefinition, Registry], Iterable[Mistake]]
 """Reports warnings about a tree, each with its code."""
+Judge = Callable[[Flow], Iterable[Mistake]]
+"""Reports warnings about the flow of one file's tree."""
 
-CHECKS: tuple[Check, ...] = ()
+JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge)
+"""The checks of the flow of control; a new one is a new function and a name in this tuple."""
+
+
+def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]:
+    """What the flow of control shows, by the judges of the runtime and those of the host."""
+    judges: tuple[Judge, ...] = (*JUDGES, *registry.checks)
+    for flow in (flow_of(tree, registry=registry), *flows_of_parts(tree, registry=registry)):
+        if flow is not None:
+            for judge in judges:
+                yield from judge(flow)
+
+
+CHECKS: tuple[Check, ...] = (flow_warnings,)
 """The checks that hold for the trees of every host; a new check is a new function and a name in this tuple."""
+
+
+def codes_of(registry: Registry) -> Mapping[str, Code]:
+    """All codes by name, those of the host among them."""
+    return {**CODES, **by_name(registry.codes)}
 
 
 def warnings_of(tree: TreeDefinition, *, registry: Registry) -> tuple[Mistake, ...]:
@@ -32,7 +56,8 @@ def warnings_of(tree: TreeDefinition, *, registry: Registry) -> tuple[Mistake, .
 def judged(tree: TreeDefinition, *, registry: Registry) -> Judged:
     """All warnings about a tree, and which silences of its files were used."""
     found = in_order(mistake for check in CHECKS for mistake in check(tree, registry))
-    result = silenced(found, _silences(tree, CODES), known=CODES, own_file=tree.file)
+    known = codes_of(registry)
+    result = silenced(found, _silences(tree, known), known=known, own_file=tree.file)
     return Judged(in_order(result.warnings), result.used)
 
 

@@ -34,5 +34,5 @@ SILENCES: tuple[Code, ...] = (
     Code("unused-silence", "A silence names a warning that is not there."),
 )
 
-CODES: Mapping[str, Code] = by_name((*ERRORS, *SILENCES))
-"""Every code of this runtime by name; a host's are in its registry."""
+BASIC: tuple[Code, ...] = (*ERRORS, *SILENCES)
+"""The codes of the reader and of silences; each check declares its own."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Action, Children
 from bt_runtime.registration import node
@@ -34,7 +35,7 @@ class CallSettings(NodeSettings):
             yield KeyUse(("into",), self.into, "write")
 
 
-@node("action", settings=CallSettings, shorthand="call")
+@node("action", settings=CallSettings, shorthand="call", flow=transfers.action)
 class CallAction(Action[CallSettings]):
     """Runs an action of the host by its name.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Condition
@@ -22,7 +23,7 @@ class ExpressionSettings(NodeSettings):
         yield ExpressionUse(("when",), self.when)
 
 
-@node("condition", settings=ExpressionSettings, shorthand="when")
+@node("condition", settings=ExpressionSettings, shorthand="when", flow=transfers.condition)
 class ExpressionCondition(Condition[ExpressionSettings]):
     """Tests an expression over the blackboard.
 

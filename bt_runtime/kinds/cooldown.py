@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
@@ -28,7 +29,7 @@ class CooldownSettings(NodeSettings):
         yield from number_uses(seconds=self.seconds)
 
 
-@node("cooldown", settings=CooldownSettings, waits=True)
+@node("cooldown", settings=CooldownSettings, waits=True, flow=transfers.cooldown)
 class Cooldown(Decorator[CooldownSettings]):
     """Keeps its child from being run again too soon.
 

@@ -2,13 +2,19 @@
 
 from typing import Any
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import Slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import RUNNING, SUCCESS, Status
 
 
-@node("finally", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)))
+@node(
+    "finally",
+    category="decorator",
+    slots=(Slot("child", many=False), Slot("then", many=False)),
+    flow=transfers.finally_,
+)
 class Finally(Node[NoSettings]):
     """Runs `then` after its child, however the child has ended.
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
@@ -38,7 +39,7 @@ class ForEachSettings(NodeSettings):
             yield KeyUse(("index",), self.index, "write")
 
 
-@node("for_each", settings=ForEachSettings, waits=True, acts=True)
+@node("for_each", settings=ForEachSettings, waits=True, acts=True, flow=transfers.for_each)
 class ForEach(Decorator[ForEachSettings]):
     """Runs its child for each item of a list, one after the other.
 

@@ -1,11 +1,12 @@
 """The `guarded` kind."""
 
+from bt_runtime.checking import transfers
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, Status
 
 
-@node("guarded", category="decorator", slots=guard_slots(required=True), waits=True)
+@node("guarded", category="decorator", slots=guard_slots(required=True), waits=True, flow=transfers.guarded)
 class Guarded(UnderGuards[NoSettings]):
     """Runs its child once, under guards, and fails when one of them trips.
 

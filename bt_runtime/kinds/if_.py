@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
 from bt_runtime.nodes import Children, Node
@@ -29,6 +30,7 @@ class IfSettings(NodeSettings):
     category="composite",
     settings=IfSettings,
     slots=(Slot("then", many=False), Slot("else", many=False, required=False)),
+    flow=transfers.if_,
 )
 class If(Node[IfSettings]):
     """Runs `then` if an expression is true, else `else`.

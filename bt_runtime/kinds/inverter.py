@@ -1,11 +1,12 @@
 """The `inverter` kind."""
 
+from bt_runtime.checking import transfers
 from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, SUCCESS, Status
 
 
-@node("inverter", shorthand="child")
+@node("inverter", shorthand="child", flow=transfers.inverter)
 class Inverter(Decorator[NoSettings]):
     """Inverts its child's result.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
@@ -25,7 +26,14 @@ class LoopSettings(NodeSettings):
             yield ExpressionUse(("until",), self.until)
 
 
-@node("loop", category="decorator", settings=LoopSettings, slots=guard_slots(required=False), waits=True)
+@node(
+    "loop",
+    category="decorator",
+    settings=LoopSettings,
+    slots=guard_slots(required=False),
+    waits=True,
+    flow=transfers.loop,
+)
 class Loop(UnderGuards[LoopSettings]):
     """Runs its child again and again, under guards.
 

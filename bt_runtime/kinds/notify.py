@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.kind import KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Node
 from bt_runtime.registration import node
@@ -30,7 +31,13 @@ class NotifySettings(NodeSettings):
             yield KeyUse(("message",), key, "read")
 
 
-@node("notify", category="action", settings=NotifySettings, shorthand="message")
+@node(
+    "notify",
+    category="action",
+    settings=NotifySettings,
+    shorthand="message",
+    flow=leaf(Case("success"), Case("failure", fault=True)),
+)
 class Notify(Node[NotifySettings]):
     """Sends the user a message that is not part of the answer, through the host's `notify`.
 

@@ -1,11 +1,12 @@
 """The `once` kind."""
 
+from bt_runtime.checking import transfers
 from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import RUNNING, Status
 
 
-@node("once", shorthand="child")
+@node("once", shorthand="child", flow=transfers.once)
 class Once(Decorator[NoSettings]):
     """Runs its child to its end once in a run, and returns that result ever after.
 

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import NodeSettings
 from bt_runtime.kinds.ending import Ending
 from bt_runtime.nodes import Children
@@ -33,7 +34,14 @@ class ParallelSettings(NodeSettings):
         return self
 
 
-@node("parallel", category="composite", settings=ParallelSettings, slots=CHILDREN, shorthand="children")
+@node(
+    "parallel",
+    category="composite",
+    settings=ParallelSettings,
+    slots=CHILDREN,
+    shorthand="children",
+    flow=transfers.parallel,
+)
 class Parallel(Ending[ParallelSettings]):
     """Ticks all its children, each until it has ended.
 

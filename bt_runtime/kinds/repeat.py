@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
@@ -25,7 +26,7 @@ class RepeatSettings(NodeSettings):
         yield from number_uses(times=self.times)
 
 
-@node("repeat", settings=RepeatSettings, waits=True)
+@node("repeat", settings=RepeatSettings, waits=True, flow=transfers.repeat)
 class Repeat(Decorator[RepeatSettings]):
     """Runs its child a number of times, one tick each.
 

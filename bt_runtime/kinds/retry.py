@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
@@ -34,7 +35,7 @@ class RetrySettings(NodeSettings):
         yield from number_uses(attempts=self.attempts)
 
 
-@node("retry", settings=RetrySettings, waits=True)
+@node("retry", settings=RetrySettings, waits=True, flow=transfers.retry)
 class Retry(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.
 

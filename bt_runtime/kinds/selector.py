@@ -1,11 +1,19 @@
 """The `selector` kind."""
 
+from bt_runtime.checking import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import FAILURE
 
 
-@node("selector", category="composite", settings=InOrderSettings, slots=CHILDREN, shorthand="children")
+@node(
+    "selector",
+    category="composite",
+    settings=InOrderSettings,
+    slots=CHILDREN,
+    shorthand="children",
+    flow=transfers.in_order("failure"),
+)
 class Selector(InOrder):
     """Ticks its children in order, until one does not fail.
 

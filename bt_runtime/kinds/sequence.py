@@ -1,11 +1,19 @@
 """The `sequence` kind."""
 
+from bt_runtime.checking import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import SUCCESS
 
 
-@node("sequence", category="composite", settings=InOrderSettings, slots=CHILDREN, shorthand="children")
+@node(
+    "sequence",
+    category="composite",
+    settings=InOrderSettings,
+    slots=CHILDREN,
+    shorthand="children",
+    flow=transfers.in_order("success"),
+)
 class Sequence(InOrder):
     """Ticks its children in order, as long as they succeed.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
@@ -27,7 +28,7 @@ class SetSettings(NodeSettings):
                 yield ExpressionUse(("values", key), value)
 
 
-@node("set", category="action", settings=SetSettings, shorthand="values")
+@node("set", category="action", settings=SetSettings, shorthand="values", flow=transfers.set_)
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 

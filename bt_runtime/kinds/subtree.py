@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import KeyUse, NodeSettings, TreeUse, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
@@ -30,7 +31,7 @@ class SubtreeSettings(NodeSettings):
             yield KeyUse(("out", name), key, "write")
 
 
-@node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree")
+@node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", flow=transfers.subtree)
 class Subtree(Node[SubtreeSettings]):
     """Another tree, inserted here when the tree is read; it uses the same blackboard.
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, keyed_slot
 from bt_runtime.nodes import Children, Node
@@ -31,6 +32,7 @@ class SwitchSettings(NodeSettings):
     category="composite",
     settings=SwitchSettings,
     slots=(Slot("cases", many=True, keyed=True), Slot("default", many=False, required=False)),
+    flow=transfers.switch,
 )
 class Switch(Node[SwitchSettings]):
     """Runs the node that belongs to the value of an expression.

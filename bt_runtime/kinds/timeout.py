@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
@@ -26,7 +27,7 @@ class TimeoutSettings(NodeSettings):
         yield from number_uses(seconds=self.seconds)
 
 
-@node("timeout", settings=TimeoutSettings)
+@node("timeout", settings=TimeoutSettings, flow=transfers.timeout)
 class Timeout(Decorator[TimeoutSettings]):
     """Limits the time of its child.
 

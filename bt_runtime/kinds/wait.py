@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Node
@@ -48,7 +49,9 @@ class WaitSettings(NodeSettings):
             yield DeliveryUse(("for",), self.delivery)
 
 
-@node("wait", category="action", settings=WaitSettings, shorthand="seconds", waits=True, acts=False)
+@node(
+    "wait", category="action", settings=WaitSettings, shorthand="seconds", waits=True, acts=False, flow=transfers.wait
+)
 class Wait(Node[WaitSettings]):
     """Waits for a time, for a change of the blackboard, or for a value from outside.
 

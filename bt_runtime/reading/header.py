@@ -33,10 +33,12 @@ class Parameter:
     Args:
         key: name, type, default and description, as for a blackboard key.
         required: it has no default.
+        place: where it is declared.
     """
 
     key: Key
     required: bool
+    place: Place
 
     @property
     def sample(self) -> Value:
@@ -199,7 +201,7 @@ class _HeaderReader:
                     item.place, f"the parameter {name!r} has the name of a blackboard key", "rename one of them"
                 )
             elif key is not None:
-                parameters[name] = Parameter(key, required=not has_default)
+                parameters[name] = Parameter(key, not has_default, item.place)
         return parameters
 
     def _declaration(self, entry: Entry, fields: Sequence[str] = _OF_PARAMETERS) -> tuple[Key | None, bool]:

@@ -6,11 +6,13 @@ from typing import get_args
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
 from oracle.chunks import TerminationReason
 from oracle.nodes.board import AGENT_KEYS, values_of
+from oracle.nodes.checks import CODES, JUDGES
 from oracle.nodes.classify_query import ClassifyQuery
 from oracle.nodes.classify_response import ClassifyResponse
 from oracle.nodes.compose_prompt import ComposePrompt
 from oracle.nodes.explain_stop import ExplainStop
 from oracle.nodes.finish import Finish
+from oracle.nodes.flows import AGENT_FLOW
 from oracle.nodes.grant_turn import GrantTurn
 from oracle.nodes.guards.cancelled import Cancelled
 from oracle.nodes.guards.deadline import Deadline
@@ -57,6 +59,14 @@ _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind f
 _REASONS = ("", *get_args(TerminationReason))
 _SHARED_KEYS = tuple(replace(key, values=_REASONS) if key.name == "termination_reason" else key for key in BUILTIN_KEYS)
 
-REGISTRY = Registry((*_SHARED_KINDS, *AGENT_KINDS), (*_SHARED_KEYS, *AGENT_KEYS), rules=RULES, events=AGENT_EVENTS)
+REGISTRY = Registry(
+    (*_SHARED_KINDS, *AGENT_KINDS),
+    (*_SHARED_KEYS, *AGENT_KEYS),
+    rules=RULES,
+    events=AGENT_EVENTS,
+    flow=AGENT_FLOW,
+    checks=JUDGES,
+    codes=CODES,
+)
 
 __all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "values_of"]

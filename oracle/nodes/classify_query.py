@@ -1,11 +1,19 @@
 """The `classify_query` kind."""
 
 from bt_runtime import NoSettings, Status, node
+from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.expressions.domains import of_values
 from oracle.agent.steps import classify
+from oracle.classify.types import QUERY_TYPES
 from oracle.nodes.base import AgentNode
+from oracle.nodes.flows import LAGGING
 
 
-@node("classify_query", category="action")
+@node(
+    "classify_query",
+    category="action",
+    flow=leaf(Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None})),
+)
 class ClassifyQuery(AgentNode[NoSettings]):
     """Finds out what kind of question it is, and offers the tools that such questions need.
 

@@ -3,13 +3,19 @@
 import structlog
 
 from bt_runtime import NoSettings, Status, node
+from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.expressions.domains import of_values
 from oracle.classify import HeuristicIntentClassifier
+from oracle.classify.response import SIGNALS
 from oracle.nodes.base import AgentNode
+from oracle.nodes.flows import LAGGING
 
 log = structlog.get_logger(__name__)
 
 
-@node("classify_response", category="action")
+@node(
+    "classify_response", category="action", flow=leaf(Case("success", writes={**LAGGING, "intent": of_values(SIGNALS)}))
+)
 class ClassifyResponse(AgentNode[NoSettings]):
     """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
 

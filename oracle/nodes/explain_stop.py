@@ -1,11 +1,12 @@
 """The `explain_stop` kind."""
 
 from bt_runtime import NoSettings, Status, node
+from bt_runtime.checking.effects import Case, leaf
 from oracle.agent.closing import explain_stop
 from oracle.nodes.base import AgentNode
 
 
-@node("explain_stop", category="action")
+@node("explain_stop", category="action", flow=leaf(Case("success", stops=True)))
 class ExplainStop(AgentNode[NoSettings]):
     """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
 

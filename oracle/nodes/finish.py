@@ -4,10 +4,13 @@ from collections.abc import Coroutine
 from typing import Any
 
 from bt_runtime import NoSettings, node
+from bt_runtime.checking.effects import Case, leaf
 from oracle.nodes.base import AgentAction
 
 
-@node("finish")
+@node(
+    "finish", flow=leaf(Case("success", facts={"closed": "yes"}), Case("failure", facts={"closed": None}, fault=True))
+)
 class Finish(AgentAction[NoSettings]):
     """Saves the exchange in the conversation, then ends the stream.
 

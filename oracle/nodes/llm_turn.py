@@ -6,12 +6,14 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime import KeyUse, NodeSettings, Status, Use, node
+from bt_runtime.checking.effects import leaf_of
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.agent.turn import run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
+from oracle.nodes.flows import turn_cases
 
 
 class LlmTurnSettings(NodeSettings):
@@ -36,7 +38,7 @@ class LlmTurnSettings(NodeSettings):
             yield KeyUse(("into",), self.into, "write")
 
 
-@node("llm_turn", settings=LlmTurnSettings, shorthand="hint")
+@node("llm_turn", settings=LlmTurnSettings, shorthand="hint", flow=leaf_of(turn_cases))
 class LlmTurn(AgentAction[LlmTurnSettings]):
     """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.
 

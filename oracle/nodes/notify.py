@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from bt_runtime import Kind
+from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.kinds.notify import Notify, NotifySettings
 from oracle.chunks import SystemType
 
@@ -20,4 +21,4 @@ class AgentNotifySettings(NotifySettings):
     topic: SystemType = "fallback"
 
 
-AGENT_NOTIFY: Final[Kind] = replace(Notify.kind, settings=AgentNotifySettings)
+AGENT_NOTIFY: Final[Kind] = replace(Notify.kind, settings=AgentNotifySettings, flow=leaf(Case("success")))

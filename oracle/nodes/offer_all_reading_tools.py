@@ -1,11 +1,19 @@
 """The `offer_all_reading_tools` kind."""
 
 from bt_runtime import NoSettings, Status, node
+from bt_runtime.checking.effects import Case, leaf
 from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
 
 
-@node("offer_all_reading_tools", category="action")
+@node(
+    "offer_all_reading_tools",
+    category="action",
+    flow=leaf(
+        Case("success", facts={"tools": "all"}, when_facts={"tools": frozenset({"some"})}),
+        Case("failure", facts={"tools": "all"}),
+    ),
+)
 class OfferAllReadingTools(AgentNode[NoSettings]):
     """Offers every tool that only reads, for any type of question, and tells the model which ones are new.
 

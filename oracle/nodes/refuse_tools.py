@@ -1,8 +1,10 @@
 """The `refuse_tools` kind."""
 
 from bt_runtime import NodeSettings, Status, node
+from bt_runtime.checking.effects import leaf
 from oracle.agent.tool_calls import NO_TURN_LEFT, refuse_open
 from oracle.nodes.base import AgentNode
+from oracle.nodes.flows import ANSWERING_CALLS
 
 
 class RefuseToolsSettings(NodeSettings):
@@ -15,7 +17,7 @@ class RefuseToolsSettings(NodeSettings):
     why: str = NO_TURN_LEFT
 
 
-@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why")
+@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why", flow=leaf(*ANSWERING_CALLS))
 class RefuseTools(AgentNode[RefuseToolsSettings]):
     """Answers the tool calls of the last turn without running them.
 

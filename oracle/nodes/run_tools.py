@@ -4,12 +4,14 @@ from collections.abc import Coroutine
 from typing import Any
 
 from bt_runtime import NoSettings, Status, node
+from bt_runtime.checking.effects import leaf
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
 from oracle.nodes.base import AgentAction
+from oracle.nodes.flows import RUNNING_CALLS
 
 
-@node("run_tools")
+@node("run_tools", flow=leaf(*RUNNING_CALLS))
 class RunTools(AgentAction[NoSettings]):
     """Runs the tools that the model called in its last turn, side by side up to the user's limit.
 

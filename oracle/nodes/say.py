@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from bt_runtime import KeyUse, NodeSettings, Status, Use, node
+from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.templates import filled, keys_in
 from oracle.agent.notices import quoted
 from oracle.nodes.base import AgentNode
@@ -24,7 +25,13 @@ class SaySettings(NodeSettings):
             yield KeyUse(("text",), key, "read")
 
 
-@node("say", category="action", settings=SaySettings, shorthand="text")
+@node(
+    "say",
+    category="action",
+    settings=SaySettings,
+    shorthand="text",
+    flow=leaf(Case("success", facts={"answer": "yes"})),
+)
 class Say(AgentNode[SaySettings]):
     """Adds a sentence of its own to the answer, in a paragraph of its own.
 

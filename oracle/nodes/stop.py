@@ -1,6 +1,7 @@
 """The `stop` kind."""
 
 from bt_runtime import NodeSettings, Status, node
+from bt_runtime.checking.effects import Case, leaf
 from oracle.agent import notices
 from oracle.chunks import TerminationReason
 from oracle.nodes.base import AgentNode
@@ -16,7 +17,7 @@ class StopSettings(NodeSettings):
     reason: TerminationReason
 
 
-@node("stop", category="action", settings=StopSettings, shorthand="reason")
+@node("stop", category="action", settings=StopSettings, shorthand="reason", flow=leaf(Case("success", stops=True)))
 class Stop(AgentNode[StopSettings]):
     """Stops the query with a reason; a loop with `until: termination_reason` ends on it.
 

@@ -3,9 +3,10 @@
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
+from oracle.nodes.flows import guard
 
 
-@node("cancelled")
+@node("cancelled", flow=guard("cancel asked"))
 class Cancelled(AgentGuard[NoSettings]):
     """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
 

@@ -5,6 +5,7 @@ from pydantic import Field
 from bt_runtime import NodeSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
+from oracle.nodes.flows import guard
 
 
 class DeadlineSettings(NodeSettings):
@@ -17,7 +18,12 @@ class DeadlineSettings(NodeSettings):
     seconds: float | None = Field(default=None, gt=0)
 
 
-@node("deadline", settings=DeadlineSettings, shorthand="seconds")
+@node(
+    "deadline",
+    settings=DeadlineSettings,
+    shorthand="seconds",
+    flow=guard("time asked", limit=lambda settings: settings.seconds),
+)
 class Deadline(AgentGuard[DeadlineSettings]):
     """Trips when the time for the whole query is over: `timeout`.
 

@@ -3,9 +3,10 @@
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
+from oracle.nodes.flows import guard
 
 
-@node("error_limit")
+@node("error_limit", flow=guard("errors asked"))
 class ErrorLimit(StateGuard[NoSettings]):
     """Trips after three tool errors in a row over at least two turns: `error_limit`.
 

@@ -3,9 +3,10 @@
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
+from oracle.nodes.flows import guard
 
 
-@node("no_progress")
+@node("no_progress", flow=guard("progress asked"))
 class NoProgress(StateGuard[NoSettings]):
     """Trips when the same tool calls bring the same results over and over: `no_progress`.
 

@@ -3,9 +3,10 @@
 from bt_runtime import NoSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
+from oracle.nodes.flows import guard
 
 
-@node("token_budget")
+@node("token_budget", flow=guard("tokens asked"))
 class TokenBudget(StateGuard[NoSettings]):
     """Trips when the tokens of the query have reached the user's budget: `token_budget`.
 

@@ -5,6 +5,7 @@ from pydantic import Field
 from bt_runtime import NodeSettings, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
+from oracle.nodes.flows import guard
 
 
 class TurnBudgetSettings(NodeSettings):
@@ -17,7 +18,12 @@ class TurnBudgetSettings(NodeSettings):
     limit: int | None = Field(default=None, ge=1)
 
 
-@node("turn_budget", settings=TurnBudgetSettings, shorthand="limit")
+@node(
+    "turn_budget",
+    settings=TurnBudgetSettings,
+    shorthand="limit",
+    flow=guard("turns asked", limit=lambda settings: settings.limit),
+)
 class TurnBudget(StateGuard[TurnBudgetSettings]):
     """Trips when the finished LLM turns have reached the limit: `max_iterations`.
 

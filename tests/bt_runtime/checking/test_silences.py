@@ -113,7 +113,7 @@ def test_the_check_of_a_file_reads_its_silences(tmp_path: Path) -> None:
     path = tmp_path / "quiet.yaml"
     path.write_text("tree: quiet\nroot:\n  - compose_prompt\n".replace("  - ", "  # silence no-such-code: x\n  "))
     report = TreeLibrary((), registry=REGISTRY).check([path])
-    assert [(warning.code, warning.place.line) for warning in report.warnings] == [("unknown-code", 3)]
+    assert ("unknown-code", 3) in [(warning.code, warning.place.line) for warning in report.warnings]
     assert "quiet.yaml:3:13: warning unknown-code: there is no warning 'no-such-code'" in str(report)
 
 

@@ -1,0 +1,133 @@
+"""Expressions over states: what is known after one was true, and after it was not."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from bt_runtime.checking.states import Partition, State
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.expressions.analysis import analyse, refine
+from bt_runtime.expressions.compiler import CONSTANTS
+from bt_runtime.expressions.domains import ANY, Domain, Numbers, of_value
+from bt_runtime.expressions.syntax import parse
+
+_ORDINARY = 2.0**40
+"""That a number grows beyond this is no result that a tree has to handle."""
+
+
+class Split(NamedTuple):
+    """A state, divided by the truth of an expression; `None` is impossible."""
+
+    true: State | None
+    false: State | None
+    raised: State | None
+
+
+class _Known(NamedTuple):
+    true: Mapping[str, Domain] | None
+    false: Mapping[str, Domain] | None
+    can_raise: bool
+
+
+@dataclass(slots=True)
+class Conditions:
+    """Evaluates expressions over states, each with the same domains once."""
+
+    partition: Partition
+    _known: dict[tuple[str, tuple[Domain, ...]], _Known] = field(default_factory=dict)
+
+    def split(self, text: str, state: State, scope: "Scope") -> Split:
+        """Divide a state by an expression.
+
+        Args:
+            text: an expression that `compile_expression` accepts.
+            state: before the evaluation.
+            scope: what the names of the expression stand for.
+        """
+        names = names_in(text)
+        domains = tuple(self._domain(name, state, scope) for name in names)
+        known = self._known.get((text, domains))
+        if known is None:
+            known = self._known[text, domains] = _analysed(text, dict(zip(names, domains, strict=True)))
+        return Split(
+            None if known.true is None else _assigned(state, known.true, scope),
+            None if known.false is None else _assigned(state, known.false, scope),
+            state if known.can_raise else None,
+        )
+
+    def value(self, text: str, state: State, scope: "Scope") -> tuple[Domain, bool]:
+        """What an expression may be, and whether it may raise."""
+        domains = {name: self._domain(name, state, scope) for name in names_in(text)}
+        found = analyse(text, domains)
+        return found.domain, found.can_raise and _raises(text, domains)
+
+    def _domain(self, name: str, state: State, scope: "Scope") -> Domain:
+        constant = scope.constants.get(name)
+        return constant if constant is not None else self.partition.domain(state, scope.key(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the names in the expressions of a node stand for.
+
+    Args:
+        constants: the arguments of the subtree that contains it.
+        private: the keys that belong to that subtree alone, by their names there.
+    """
+
+    constants: Mapping[str, Domain]
+    private: Mapping[str, str]
+
+    def key(self, name: str) -> str:
+        """The key of the whole tree that a name stands for."""
+        return self.private.get(name, name)
+
+
+def scope_of(node: NodeDefinition, *, are_arguments_known: bool) -> Scope:
+    """The scope of a node; the arguments of a tree that is checked alone are not known."""
+    known = {name: of_value(value) if are_arguments_known else ANY for name, value in node.constants.items()}
+    return Scope(known, node.private)
+
+
+@lru_cache(maxsize=4096)
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that an expression reads."""
+    return tuple(sorted(set(_names(parse(text)))))
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    functions = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and id(part) not in functions and part.id not in CONSTANTS:
+            yield part.id
+
+
+def _analysed(text: str, domains: Mapping[str, Domain]) -> _Known:
+    true, false = refine(text, domains, truth=True), refine(text, domains, truth=False)
+    return _Known(_changed(domains, true), _changed(domains, false), _raises(text, domains))
+
+
+def _raises(text: str, domains: Mapping[str, Domain]) -> bool:
+    """Whether it may raise, other than by numbers that grow without bound."""
+    if not analyse(text, domains).can_raise:
+        return False
+    return analyse(text, {name: _ordinary(domain) for name, domain in domains.items()}).can_raise
+
+
+def _ordinary(domain: Domain) -> Domain:
+    if domain.numbers is None:
+        return domain
+    return replace(domain, numbers=domain.numbers.within(-_ORDINARY, _ORDINARY) or Numbers(0, 0, whole=True))
+
+
+def _changed(before: Mapping[str, Domain], after: Mapping[str, Domain] | None) -> Mapping[str, Domain] | None:
+    if after is None:
+        return None
+    return {name: domain for name, domain in after.items() if before.get(name) != domain}
+
+
+def _assigned(state: State, domains: Mapping[str, Domain], scope: Scope) -> State:
+    keys = {scope.key(name): domain for name, domain in domains.items() if name not in scope.constants}
+    return State({**state.keys, **keys}, state.facts) if keys else state

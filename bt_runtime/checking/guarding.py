@@ -1,0 +1,59 @@
+"""Judges guards, which are ticked at every tick: they must be able to trip, and must neither act nor wait."""
+
+from collections.abc import Iterator
+
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.reaching import is_inverted_guard
+from bt_runtime.checking.warnings import said, warning
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("guard-never-trips", "A guard cannot fail, so it guards nothing."),
+    Code("inverted-guard", "A guard is inverted: it trips while it should not."),
+    Code("act-in-guards", "Something below 'guards' acts at every tick."),
+    Code("waiting-guard", "Something below 'guards' takes time, and stops nothing meanwhile."),
+)
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes:
+        guards = node.children.get("guards", ())
+        for position, guard in enumerate(guards):
+            yield from _guard(flow, guard, guards[:position], is_asked_again=_waits(flow, node))
+        if flow.is_reached(node):
+            yield from _inverted(flow, node)
+
+
+def _waits(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether time passes below a node, so that its guards are asked again."""
+    return any("waiting" in flow.results(child) for child in node.children.get("child", ()))
+
+
+def _guard(
+    flow: Flow, guard: NodeDefinition, before: tuple[NodeDefinition, ...], *, is_asked_again: bool
+) -> Iterator[Mistake]:
+    waiting = [node for node in guard.walk() if flow.registry.kinds[node.kind].waits and not node.children]
+    for node in waiting:
+        message = (
+            f"{node.kind!r} takes time, and a guard that is RUNNING stops nothing; it begins again when it has ended"
+        )
+        yield warning(flow, node, "waiting-guard", message, "guards are asked at every tick: put work into the child")
+    for node in guard.walk():
+        if node.path in flow.walk.repeated_acts and node not in waiting:
+            message = f"{node.kind!r} is done again at every tick, because guards are asked at every tick"
+            yield warning(flow, node, "act-in-guards", message, "put it into the child of the loop", removable=True)
+    if not waiting and is_asked_again and flow.results(guard) == {"success"}:
+        same = next((other for other in before if other.kind == guard.kind), None)
+        cause = f": {said(flow, same)} trips before" if same else ""
+        message = f"this guard can never trip{cause}"
+        yield warning(flow, guard, "guard-never-trips", message, "remove it, or correct its limit", removable=True)
+
+
+def _inverted(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    if is_inverted_guard(flow, node):
+        guard = node.children["child"][0].kind
+        message = f"{node.kind!r} around the guard {guard!r} fails as long as the guard would let the run go on"
+        yield warning(flow, node, "inverted-guard", message, f"a guard succeeds while all is well: write {guard!r}")

@@ -1,0 +1,213 @@
+"""Judges what is reached: nodes that never are, conditions that decide nothing, repetitions that do not repeat."""
+
+from collections.abc import Iterator
+
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.conditions import names_in
+from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.transfers import child_of, decided_by
+from bt_runtime.checking.warnings import said, warning
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("unreachable", "A node is never ticked."),
+    Code("condition-always-false", "A condition is false whenever it is asked."),
+    Code("condition-always-true", "A condition is true whenever it is asked."),
+    Code("subtree-always-fails", "A subtree fails whenever it is ticked where it is included."),
+    Code("loop-never-runs", "A loop is over before its first round, or before its second activation."),
+    Code("retry-without-failure", "A 'retry' repeats something that cannot fail."),
+    Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
+    Code("parallel-decided-at-once", "A 'parallel' is decided by a child that takes no time, so others are halted."),
+    Code("parallel-of-one", "A 'parallel' has one child."),
+)
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    conditions = {mistake.path: mistake for mistake in _conditions(flow)}
+    loops = {mistake.path: mistake for mistake in _loops(flow)}
+    yield from conditions.values()
+    yield from loops.values()
+    subtrees = {mistake.path: mistake for mistake in _subtrees(flow)}
+    yield from subtrees.values()
+    explained = {**conditions, **loops, **subtrees}
+    dull = {path for path, mistake in explained.items() if path and mistake.code != "condition-always-true"}
+    dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node)}
+    yield from _unreached(flow, frozenset(dull))
+    for node in flow.nodes:
+        if flow.is_reached(node):
+            yield from _repetition(flow, node)
+            yield from _parallel(flow, node)
+
+
+def _unreached(flow: Flow, explained: frozenset[str]) -> Iterator[Mistake]:
+    """The topmost nodes that are not reached, unless another warning explains them."""
+    for node in flow.nodes:
+        parent = flow.parents.get(node.path)
+        if flow.is_reached(node) or parent is None or not flow.is_reached(parent) or parent.path in explained:
+            continue
+        before = _before(parent, node) or _tripped(flow, parent)
+        if before is not None and (not flow.is_reached(before) or _decisive(flow, before).path in explained):
+            continue
+        why = _why(flow, parent, before)
+        yield warning(
+            flow, node, "unreachable", f"{node.kind!r} is never reached: {why}", _hint(parent), removable=True
+        )
+
+
+def is_inverted_guard(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a node turns the result of a guard around."""
+    return node.kind in {"inverter", "force_failure"} and any(
+        flow.registry.kinds[child.kind].category == "guard" for child in node.children["child"]
+    )
+
+
+def _tripped(flow: Flow, parent: NodeDefinition) -> NodeDefinition | None:
+    """The guard that trips whenever it is asked."""
+    guards = parent.children.get("guards", ())
+    return next((guard for guard in guards if flow.results(guard) == {"failure"}), None)
+
+
+def _subtrees(flow: Flow) -> Iterator[Mistake]:
+    """Subtrees that fail wherever they are included here, although by themselves they can succeed."""
+    for node in flow.nodes:
+        if node.kind != "subtree" or flow.results(node) != {"failure"}:
+            continue
+        false = [
+            below
+            for below in node.walk()
+            if isinstance(getattr(below.settings, "when", None), str) and flow.results(below) == {"failure"}
+        ]
+        why = f": {getattr(false[0].settings, 'when', '')!r} is false here, at {said(flow, false[0])}" if false else ""
+        tree = getattr(node.settings, "tree", "")
+        yield warning(
+            flow,
+            node,
+            "subtree-always-fails",
+            f"{tree!r} always fails here{why}",
+            "remove it, or correct what is before it",
+            removable=True,
+        )
+
+
+def _before(parent: NodeDefinition, node: NodeDefinition) -> NodeDefinition | None:
+    """The sibling in front of a node."""
+    for children in parent.children.values():
+        for position, child in enumerate(children):
+            if child is node:
+                return children[position - 1] if position else None
+    return None
+
+
+def _decisive(flow: Flow, node: NodeDefinition) -> NodeDefinition:
+    """The node that decides the result of a node which has one result alone: the condition in a sequence, say."""
+    results = flow.results(node) - {"waiting"}
+    while True:
+        children = [child for nodes in node.children.values() for child in nodes if flow.is_reached(child)]
+        own = [child for child in children if child.place.file == flow.file]
+        if node.kind not in {"sequence", "selector"} or not own or flow.results(own[-1]) - {"waiting"} != results:
+            return node
+        node = own[-1]
+
+
+def _why(flow: Flow, parent: NodeDefinition, before: NodeDefinition | None) -> str:
+    if before is None:
+        return f"{said(flow, parent)} has no use for it in any run"
+    decisive = _decisive(flow, before)
+    results = flow.results(before) - {"waiting"}
+    if not results:
+        return f"{said(flow, decisive)} never ends"
+    always = "always succeeds" if results == {"success"} else "never succeeds"
+    return f"{said(flow, decisive)} {always}"
+
+
+def _hint(parent: NodeDefinition) -> str | None:
+    return {
+        "selector": "a selector ends with the first child that succeeds; put what always succeeds last",
+        "sequence": "a sequence ends with the first child that fails, and waits for one that does not end",
+    }.get(parent.kind)
+
+
+def _conditions(flow: Flow) -> Iterator[Mistake]:
+    for node in flow.nodes:
+        when = getattr(node.settings, "when", None)
+        if not isinstance(when, str) or not names_in(when) or not flow.is_reached(node):
+            continue
+        true, false, _ = flow.walk.split(node, when, flow.states(node))
+        known = _known(flow, node, when)
+        if not true and false:
+            message = f"this is always false here: {known}"
+            yield warning(flow, node, "condition-always-false", message, "what depends on it is never done")
+        elif not false and true:
+            message = f"this is always true here: {known}"
+            yield warning(flow, node, "condition-always-true", message, "remove it, or correct it")
+
+
+def _known(flow: Flow, node: NodeDefinition, when: str) -> str:
+    """What is known of the names of an expression, in an author's words."""
+    words = []
+    for name in names_in(when):
+        domains = [flow.domain(state, name) for state in flow.states(node)]
+        found = domains[0]
+        for domain in domains[1:]:
+            found = found.union(domain)
+        words.append(f"{name!r} is {found}")
+    return "; ".join(words)
+
+
+def _loops(flow: Flow) -> Iterator[Mistake]:
+    for node in flow.nodes:
+        entries = flow.walk.entries.get(node.path)
+        if entries is None:
+            continue
+        if entries.first_over and not entries.first_runs and not entries.again_runs:
+            message = "the loop never runs: its 'until' is true before the first round"
+            yield warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+        elif entries.again_over and not entries.again_runs:
+            message = "the loop runs in the first repetition only: its 'until' stays true"
+            yield warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+
+
+def _writers(flow: Flow, node: NodeDefinition) -> str | None:
+    """Who has written the reason that ends a loop."""
+    paths = {path for state in flow.states(node) for path in state.facts.get("stopped by", ())}
+    named = flow.named(paths)
+    return f"the reason is written by {said(flow, named[0])}" if named else None
+
+
+def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    if node.kind == "retry":
+        child = child_of(node)
+        if "failure" not in flow.results(child) and "success" in flow.results(child):
+            message = f"{child.kind!r} cannot fail, so it is never tried again"
+            yield warning(
+                flow, node, "retry-without-failure", message, "remove 'retry', or test the result inside of it"
+            )
+    if node.kind == "timeout":
+        child = child_of(node)
+        if "waiting" not in flow.results(child) and flow.is_reached(child):
+            message = f"{child.kind!r} takes no time, so the timeout never trips"
+            yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
+
+
+def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    if node.kind != "parallel":
+        return
+    children = node.children["children"]
+    if len(children) == 1:
+        message = "a parallel of one child is that child"
+        yield warning(flow, node, "parallel-of-one", message, "remove 'parallel', or add the other children")
+        return
+    needed, ends_at_failure = decided_by(node)
+    instant = [child for child in children if "waiting" not in flow.results(child)]
+    deciding = [child for child in instant if "success" in flow.results(child) or ends_at_failure]
+    if len(deciding) >= needed and len(instant) < len(children):
+        halted = next(child for child in children if child not in instant)
+        message = (
+            f"{said(flow, deciding[0])} takes no time and decides the parallel, so {said(flow, halted)} is halted in "
+            "its first tick"
+        )
+        yield warning(
+            flow, deciding[0], "parallel-decided-at-once", message, "put it into a sequence with the parallel"
+        )

@@ -1,0 +1,134 @@
+"""What is known when a node is ticked: the possible values of the blackboard's keys, and facts of the host.
+
+A `State` stands for a set of real situations and may stand for more than are possible, never for fewer. States are kept
+apart where they differ in what matters to control (the host says in what), and joined otherwise; so their number stays
+small.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bt_runtime.expressions.domains import ANY, Domain
+
+REASON = "termination_reason"
+BLAME = "blame"
+"""A fact: the paths of the nodes whose failure was the last one."""
+LAST = "last"
+"""A fact: the paths of the leaves that ended last with SUCCESS."""
+STOPPED_BY = "stopped by"
+"""A fact: the paths of the nodes that wrote the reason."""
+
+ACTED = "acted"
+"""A fact below the guards of a loop: the paths of the nodes there that have acted since the loop began."""
+
+ONCE = "once "
+"""A fact for each `once`, with its path: the result of its child, empty before."""
+
+Facts = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What is known at a moment.
+
+    Args:
+        keys: the domains of keys about which more is known than their declaration says.
+        facts: the possible values of each fact; a fact that is missing may have any value.
+    """
+
+    keys: Mapping[str, Domain] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+
+    def with_facts(self, facts: Facts) -> "State":
+        """The state with other values of some facts."""
+        return State(self.keys, {**self.facts, **facts})
+
+    def forgetting(self, keys: Iterable[str], facts: Iterable[str] = ()) -> "State":
+        """The state in which these may have any value."""
+        known_keys = self.keys.keys() & set(keys)
+        known_facts = self.facts.keys() & set(facts)
+        if not known_keys and not known_facts:
+            return self
+        return State(
+            {name: domain for name, domain in self.keys.items() if name not in known_keys},
+            {name: values for name, values in self.facts.items() if name not in known_facts},
+        )
+
+    def joined(self, other: "State", *, widen: bool = False) -> "State":
+        """What is known if one of the two states holds; this one itself if it covers the other.
+
+        Args:
+            other: the newer one.
+            widen: give up bounds that have moved, so that repeated joins end.
+        """
+        if self is other:
+            return self
+        keys = {}
+        for name, domain in self.keys.items():
+            newer = other.keys.get(name)
+            if newer is None:
+                continue
+            if newer is not domain and newer != domain:
+                newer = domain.widened(newer) if widen else domain.union(newer)
+                keys[name] = domain if newer == domain else newer
+            else:
+                keys[name] = domain
+        facts = {}
+        for name, values in self.facts.items():
+            others = other.facts.get(name)
+            if others is not None:
+                facts[name] = values if others <= values else values | others
+        if (
+            len(keys) == len(self.keys)
+            and len(facts) == len(self.facts)
+            and all(keys[name] is domain for name, domain in self.keys.items())
+            and all(facts[name] is values for name, values in self.facts.items())
+        ):
+            return self
+        return State(keys, facts)
+
+
+States = tuple[State, ...]
+
+
+@dataclass(slots=True)
+class Partition:
+    """Joins states that do not differ in what matters.
+
+    Args:
+        facts: the facts in whose values states are kept apart.
+        declared: what the declarations of the keys say.
+    """
+
+    facts: tuple[str, ...]
+    declared: Mapping[str, Domain]
+    _truths: dict[Domain, tuple[bool, bool]] = field(default_factory=dict)
+
+    def part(self, state: State) -> object:
+        """Equal for states that are joined."""
+        facts = state.facts
+        return (*(facts.get(name) for name in self.facts), facts.get(ACTED), self.truth(self.domain(state, REASON)))
+
+    def domain(self, state: State, key: str) -> Domain:
+        """What a key may hold."""
+        found = state.keys.get(key)
+        return found if found is not None else self.declared.get(key, ANY)
+
+    def truth(self, domain: Domain) -> tuple[bool, bool]:
+        """Whether a domain can be false, and whether it can be true."""
+        found = self._truths.get(domain)
+        if found is None:
+            found = self._truths[domain] = (domain.can_be_false, domain.can_be_true)
+        return found
+
+    def merged(self, states: Iterable[State]) -> States:
+        """The same states, joined where they do not differ."""
+        several = tuple(states)
+        if len(several) < 2:
+            return several
+        parts: dict[object, State] = {}
+        for state in several:
+            part = self.part(state)
+            known = parts.get(part)
+            parts[part] = state if known is None else known.joined(state)
+        return tuple(parts.values())

@@ -1,0 +1,324 @@
+"""The walk through a tree with states instead of a blackboard: which nodes are reached, and how they end.
+
+Each node is ticked with all states in which it may be ticked, and its ends are all that are possible; repetitions go on
+until nothing new comes. So a node that the walk has not reached is never ticked in any run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from bt_runtime.checking.conditions import Conditions, Scope, scope_of
+from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
+from bt_runtime.checking.states import ACTED, BLAME, LAST, REASON, STOPPED_BY, Partition, State, States
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.expressions.domains import Domain, Texts
+from bt_runtime.kind import KeyUse
+from bt_runtime.registry import Registry
+
+MOST_TICKS = 40_000
+"""Of nodes in one walk; a tree that needs more is not judged."""
+FAULT = "!"
+"""Before the path of a node that was to blame by a fault."""
+_SOME_REASON = Domain(texts=Texts(filled=True))
+_UNKNOWN = State()
+
+
+class TooManyTicksError(Exception):
+    """The walk has taken more than it may; nothing is known about the tree."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the walk has seen of a node.
+
+    Args:
+        states: those in which it was ticked.
+        results: its results.
+    """
+
+    states: dict[object, State] = field(default_factory=dict)
+    results: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Entries:
+    """How a loop was entered: in states in which it is over at once, or not; for the first time, or again."""
+
+    first_over: bool = False
+    first_runs: bool = False
+    again_over: bool = False
+    again_runs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a part of a tree may change; `everything`: that is unknown."""
+
+    keys: frozenset[str] = frozenset()
+    facts: frozenset[str] = frozenset()
+    everything: bool = False
+
+    def __or__(self, other: "Written") -> "Written":
+        return Written(self.keys | other.keys, self.facts | other.facts, self.everything or other.everything)
+
+
+class Walk:
+    """One walk; see `bt_runtime.checking.flow`.
+
+    Args:
+        own_file: the file that is judged; arguments of its nodes are not known.
+        types: what each key can hold by its type.
+    """
+
+    def __init__(
+        self, registry: Registry, host: HostFlow, partition: Partition, *, own_file: str, types: Mapping[str, Domain]
+    ) -> None:
+        self.seen: dict[str, Seen] = {}
+        self.entries: dict[str, Entries] = {}
+        self.rounds_of: dict[str, int] = {}
+        """How many rounds of a loop brought something new."""
+        self.repeated_acts: set[str] = set()
+        self.partition = partition
+        self.conditions = Conditions(partition)
+        self.rounds = 0
+        """How many repetitions around the node that is ticked are in a later round."""
+        self.asking = 0
+        """How many loops around the node that is ticked are asking their guards."""
+        self.types = types
+        self._registry = registry
+        self._host = host
+        self._own_file = own_file
+        self._beside: list[Written] = [Written(host.volatile, host.volatile_facts)]
+        self._ticks = 0
+        self._written: dict[str, Written] = {}
+        self._scopes: dict[str, Scope] = {}
+
+    # --- what transfers ask for
+
+    def paths(self, node: NodeDefinition, states: Iterable[State]) -> Paths:
+        """Tick a node in these states: all ways on from there.
+
+        Raises:
+            TooManyTicksError: the walk has taken too long.
+        """
+        merged = self.partition.merged(states)
+        if not merged:
+            return NOWHERE
+        self._ticks += len(merged)
+        if self._ticks > MOST_TICKS:
+            raise TooManyTicksError
+        seen = self.seen.get(node.path)
+        if seen is None:
+            seen = self.seen[node.path] = Seen()
+        for state in merged:
+            part = self.partition.part(state)
+            known = seen.states.get(part)
+            seen.states[part] = state if known is None else known.joined(state)
+        kind = self._registry.kinds[node.kind]
+        found: Paths = (kind.flow or _unknown)(self, node, merged)
+        for result, ends in zip(Paths._fields, found, strict=True):
+            if ends:
+                seen.results.add(result)
+        return found
+
+    def ends(self, node: NodeDefinition, states: Iterable[State], cases: Sequence[Case]) -> Paths:
+        """The ends of a leaf."""
+        kind = self._registry.kinds[node.kind]
+        found: dict[str, list[State]] = {"success": [], "failure": [], "waiting": []}
+        for before in states:
+            state = self._noted_act(node, before) if kind.acts else before
+            for case in cases:
+                ended = self._ended(node, state, case, waits=kind.waits)
+                if ended is not None:
+                    found[case.result].append(ended)
+            if kind.waits and not any(case.result == "waiting" for case in cases):
+                written = _written_in(cases)
+                found["waiting"].append(self.after_waiting(state).forgetting(written.keys, written.facts))
+        return Paths(*(self.partition.merged(found[result]) for result in Paths._fields))
+
+    def failed(self, node: NodeDefinition, states: Iterable[State], *, fault: bool = False) -> States:
+        """States after a failure that this node is to blame for."""
+        blame = frozenset({FAULT + node.path if fault else node.path})
+        return tuple(state.with_facts({BLAME: blame}) for state in states)
+
+    def split(
+        self, node: NodeDefinition, text: str, states: Iterable[State]
+    ) -> tuple[list[State], list[State], list[State]]:
+        """The states in which an expression of a node is true, in which it is false, and in which it may raise."""
+        scope = self.scope(node)
+        splits = [self.conditions.split(text, state, scope) for state in states]
+        return (
+            [split.true for split in splits if split.true is not None],
+            [split.false for split in splits if split.false is not None],
+            [split.raised for split in splits if split.raised is not None],
+        )
+
+    def scope(self, node: NodeDefinition) -> Scope:
+        """What the names in the expressions of a node stand for."""
+        found = self._scopes.get(node.path)
+        if found is None:
+            is_known = node.place.file != self._own_file
+            found = self._scopes[node.path] = scope_of(node, are_arguments_known=is_known)
+        return found
+
+    def after_waiting(self, state: State) -> State:
+        """A state after time has passed, in which others may have changed it."""
+        beside = self._beside[-1]
+        if beside.everything:
+            return State({}, {ACTED: state.facts[ACTED]} if ACTED in state.facts else {})
+        return state.forgetting(beside.keys, beside.facts)
+
+    @contextmanager
+    def beside(self, nodes: Iterable[NodeDefinition], *, is_over_on_failure: bool = False) -> Iterator[None]:
+        """While these nodes are ticked again and again beside those that the block ticks.
+
+        Args:
+            nodes: the others.
+            is_over_on_failure: a failure of one of them ends what the block ticks.
+        """
+        written = self._beside[-1]
+        for node in nodes:
+            flow = self._registry.kinds[node.kind].flow
+            if is_over_on_failure and isinstance(flow, LeafFlow):
+                cases = flow.cases(node.settings)
+                written |= _written_in([case for case in cases if case.result != "failure"])
+            else:
+                written |= self.written(node)
+        self._beside.append(written)
+        try:
+            yield
+        finally:
+            self._beside.pop()
+
+    def written(self, node: NodeDefinition) -> Written:
+        """What a node and all below it may change."""
+        found = self._written.get(node.path)
+        if found is None:
+            found = self._own_writes(node)
+            for children in node.children.values():
+                for child in children:
+                    found |= self.written(child)
+            self._written[node.path] = found
+        return found
+
+    def heads(self, states: States) -> Callable[[Iterable[State]], States]:
+        """A function that returns those of further states that bring something new; not without end."""
+        known: dict[object, tuple[State, int]] = {self.partition.part(state): (state, 0) for state in states}
+
+        def new(further: Iterable[State]) -> States:
+            fresh: list[State] = []
+            for state in self.partition.merged(further):
+                part = self.partition.part(state)
+                if part not in known:
+                    known[part] = (state, 0)
+                    fresh.append(state)
+                    continue
+                before, times = known[part]
+                after = before.joined(state, widen=times > 1)
+                if after is not before:
+                    known[part] = (after, times + 1)
+                    fresh.append(after)
+            return tuple(fresh)
+
+        return new
+
+    # --- leaves
+
+    def _noted_act(self, node: NodeDefinition, state: State) -> State:
+        """Note an act of what is ticked at every tick; the second time it is a repetition."""
+        acted = state.facts.get(ACTED) if self.asking else None
+        if acted is None:
+            return state
+        if node.path in acted:
+            self.repeated_acts.add(node.path)
+            return state
+        return state.with_facts({ACTED: acted | {node.path}})
+
+    def _ended(self, node: NodeDefinition, state: State, case: Case, *, waits: bool) -> State | None:
+        """The state after one case; `None` if that is impossible."""
+        narrowed = self._narrowed(state, case)
+        if narrowed is None:
+            return None
+        after = self.after_waiting(narrowed) if waits else narrowed
+        keys, facts = dict(after.keys), dict(after.facts)
+        for name, domain in case.writes.items():
+            key = node.private.get(name, name)
+            if domain is None:
+                keys.pop(key, None)
+            else:
+                keys[key] = domain
+        for fact, value in case.facts.items():
+            if value is None:
+                facts.pop(fact, None)
+            else:
+                facts[fact] = frozenset({node.path if value is HERE else value})
+        if case.stops:
+            self._stop(node, after, keys, facts)
+        if case.result == "success":
+            facts[LAST] = frozenset({node.path})
+        elif case.result == "failure":
+            facts[BLAME] = frozenset({FAULT + node.path if case.fault else node.path})
+        return State(keys, facts)
+
+    def _narrowed(self, state: State, case: Case) -> State | None:
+        keys: dict[str, Domain] = {}
+        for key, domain in case.when.items():
+            met = self.partition.domain(state, key).meet(domain)
+            if met.is_empty:
+                return None
+            keys[key] = met
+        facts: dict[str, frozenset[str]] = {}
+        for fact, values in case.when_facts.items():
+            known = state.facts.get(fact)
+            common = values if known is None else known & values
+            if not common:
+                return None
+            facts[fact] = common
+        return State({**state.keys, **keys}, {**state.facts, **facts}) if keys or facts else state
+
+    def _stop(
+        self, node: NodeDefinition, state: State, keys: dict[str, Domain], facts: dict[str, frozenset[str]]
+    ) -> None:
+        """Write a reason, unless there is one."""
+        before = self.partition.domain(state, REASON)
+        can_be_false, can_be_true = self.partition.truth(before)
+        if not can_be_false:
+            return
+        keys[REASON] = _SOME_REASON
+        known = state.facts.get(STOPPED_BY, frozenset()) if can_be_true else frozenset()
+        facts[STOPPED_BY] = known | {node.path}
+
+    def _own_writes(self, node: NodeDefinition) -> Written:
+        flow = self._registry.kinds[node.kind].flow
+        written = {use.key for use in node.settings.uses() if isinstance(use, KeyUse) and use.access == "write"}
+        keys = frozenset(node.private.get(key, key) for key in written)
+        if isinstance(flow, LeafFlow):
+            return _written_in(flow.cases(node.settings)) | Written(keys)
+        if flow is not None or self._registry.kinds[node.kind].category == "condition":
+            return Written(keys)
+        if self._registry.kinds[node.kind].category == "guard":
+            return Written(keys | {REASON}, frozenset({STOPPED_BY}))
+        return Written(keys, everything=True)
+
+
+def _written_in(cases: Sequence[Case]) -> Written:
+    keys = {key for case in cases for key in case.writes}
+    facts = {fact for case in cases for fact in case.facts}
+    if any(case.stops for case in cases):
+        keys.add(REASON)
+        facts.add(STOPPED_BY)
+    return Written(frozenset(keys), frozenset(facts))
+
+
+def _unknown(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+    """A kind without a declaration."""
+    kind = walk._registry.kinds[node.kind]  # noqa: SLF001  the module's own class
+    if kind.category == "condition" and not kind.slots:
+        return walk.ends(node, states, (Case("success"), Case("failure")))
+    if kind.category == "guard" and not kind.slots:
+        return walk.ends(node, states, (Case("success"), Case("failure", stops=True)))
+    below = [walk.paths(child, (_UNKNOWN,)) for children in node.children.values() for child in children]
+    anything = (_UNKNOWN,)
+    waits = kind.waits or any(ends.waiting for ends in below)
+    return Paths(anything, anything, anything if waits else ())

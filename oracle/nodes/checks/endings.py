@@ -1,0 +1,145 @@
+"""Judges how a query ends: on every path with a reason and an answer, and with nothing behind the end."""
+
+from collections.abc import Iterable, Iterator
+
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.states import BLAME, LAST, REASON, STOPPED_BY, State
+from bt_runtime.checking.walk import FAULT
+from bt_runtime.checking.warnings import said, warning
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.text import Mistake
+from oracle.nodes.checks.turns import is_exactly
+
+CODES = (
+    Code("no-answer", "A path ends the query without a word for the user."),
+    Code("no-reason", "A path ends the query without a reason."),
+    Code("unhandled-failure", "A node fails where nothing is wrong, and the query fails with it."),
+    Code("guard-as-step", "A guard is a step: it interrupts nothing, and fails the query when it trips."),
+    Code("after-stop", "Work that can only be reached after the query has stopped."),
+    Code("stop-ignored", "A reason is written where there is one already."),
+    Code("after-finish", "Something is done after the stream has ended."),
+)
+_WORK = frozenset({"llm_turn", "run_tools", "action", "grant_turn"})
+_PASSING = frozenset({"sequence", "finally", "force_success", "subtree"})
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes:
+        yield from _too_late(flow, node)
+    if flow.is_whole:
+        yield from _failures(flow)
+        yield from _without_reason(flow)
+        yield from _without_answer(flow)
+
+
+def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if not states:
+        return
+    if flow.registry.kinds[node.kind].acts and all(is_exactly(state, "closed", "yes") for state in states):
+        message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
+        yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
+    elif node.kind in _WORK | {"stop"} and all(_has_reason(flow, state) for state in states):
+        writers = _nodes_of(flow, states, STOPPED_BY)
+        cause = f" by {said(flow, writers[0])}" if writers else ""
+        if node.kind == "stop":
+            message = f"this reason never counts: one was written before{cause}"
+            yield warning(flow, node, "stop-ignored", message, "the first reason counts: remove one", removable=True)
+        else:
+            message = f"{node.kind!r} never starts: the query has stopped before{cause}"
+            yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
+
+
+def _has_reason(flow: Flow, state: State) -> bool:
+    return not flow.domain(state, REASON).can_be_false
+
+
+def _nodes_of(flow: Flow, states: Iterable[State], fact: str) -> tuple[NodeDefinition, ...]:
+    return flow.named(path.removeprefix(FAULT) for state in states for path in state.facts.get(fact, ()))
+
+
+def _failures(flow: Flow) -> Iterator[Mistake]:
+    """Who fails the query, other than by a fault."""
+    places: set[str] = set()
+    for state in flow.exits.failure:
+        has_reason = _has_reason(flow, state)
+        for node in flow.named(path for path in state.facts.get(BLAME, ()) if not path.startswith(FAULT)):
+            is_guard = flow.registry.kinds[node.kind].category == "guard"
+            at = _failing(flow, node)
+            if at.path in places or (has_reason and not is_guard):
+                continue
+            places.add(at.path)
+            yield _guard_step(flow, node, at) if is_guard else _unhandled(flow, node, at)
+
+
+def _guard_step(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
+    message = f"the guard {node.kind!r} is a step here: it is asked once, interrupts nothing, and fails the query"
+    return warning(flow, at, "guard-as-step", message, f"put it below 'guards:' of a loop: guards: [{node.kind}]")
+
+
+def _unhandled(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:
+    if node.kind == "timeout":
+        message = "when this time is over, the whole query fails: nothing handles the failure"
+    elif node is at:
+        message = f"when {node.kind!r} fails, the whole query fails: nothing handles it"
+    else:
+        message = f"{at.kind!r} also fails where nothing is wrong ({said(flow, node)}), and the query fails with it"
+    hint = "put it into a 'selector' with another way, or 'force_success' around it"
+    return warning(flow, at, "unhandled-failure", message, hint)
+
+
+def _failing(flow: Flow, node: NodeDefinition) -> NodeDefinition:
+    """The node whose failure an author would handle: a selector whose last way fails, or the node itself."""
+    at = flow.in_file(node)
+    for above in flow.above(at):
+        if above.place.file == flow.file and above.kind in {"selector", "switch", "parallel"}:
+            return above
+        if above.kind in {"loop", "repeat", "retry"}:
+            break
+    return at
+
+
+def _without_reason(flow: Flow) -> Iterator[Mistake]:
+    states = [state for state in flow.exits.success if flow.domain(state, REASON).can_be_false]
+    if states:
+        at = _end(flow, states)
+        message = "the query can end here without a reason"
+        yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
+
+
+def _without_answer(flow: Flow) -> Iterator[Mistake]:
+    for state in flow.exits.success:
+        if not is_exactly(state, "answer", "no"):
+            continue
+        writers = _nodes_of(flow, [state], STOPPED_BY)
+        stops = [node for node in writers if _claims_completion(node)]
+        if stops or not writers:
+            at = stops[0] if stops else _end(flow, [state])
+            message = (
+                "the query can end here without a word for the user: there was neither a turn of the model nor 'say'"
+            )
+            yield warning(flow, at, "no-answer", message, "ask the model (llm_turn) before, or write what to 'say'")
+            return
+
+
+def _claims_completion(node: NodeDefinition) -> bool:
+    return node.kind == "explain_stop" or (node.kind == "stop" and getattr(node.settings, "reason", "") == "completed")
+
+
+def _end(flow: Flow, states: Iterable[State]) -> NodeDefinition:
+    """The last step of the tree on the way of these states."""
+    leaves = _nodes_of(flow, states, LAST)
+    node = flow.root
+    while leaves and node.kind in _PASSING:
+        children = [child for nodes in node.children.values() for child in nodes if child.place.file == flow.file]
+        found = [child for child in children if any(_is_below(leaf, child) for leaf in leaves)]
+        if not found:
+            break
+        node = found[-1]
+    return node
+
+
+def _is_below(node: NodeDefinition, above: NodeDefinition) -> bool:
+    return node.path == above.path or node.path.startswith(above.path + "/")

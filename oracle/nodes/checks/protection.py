@@ -1,0 +1,125 @@
+"""Judges what bounds work that costs money and time: guards on turns, tokens and time, and the user's cancel."""
+
+from collections.abc import Iterator
+
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.conditions import names_in
+from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.warnings import said, warning
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("unbounded-turns", "Turns or tools can be repeated without a guard on turns, tokens or time."),
+    Code("no-cancelled-guard", "Guards are around turns, but none looks at the user's cancel."),
+    Code("no-deadline-guard", "Guards are around turns, but nothing limits their time."),
+)
+_WORK = frozenset({"llm_turn", "run_tools", "action"})
+_BOUNDS = frozenset({"turn_budget", "token_budget", "deadline"})
+_MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})
+_REPEATING = frozenset({"loop"})
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module; a part of other trees is protected by them."""
+    if not flow.is_whole:
+        return
+    done: set[tuple[str, str]] = set()
+    for node in flow.all_nodes.values():
+        if node.kind not in _WORK or not flow.is_reached(node):
+            continue
+        for mistake in (*_unprotected(flow, node), *_unbounded(flow, node)):
+            key = (str(mistake.place), mistake.code)
+            if key not in done:
+                done.add(key)
+                yield mistake
+
+
+def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    around = _around(flow, node)
+    holder = next((above for above in around if above.children.get("guards")), None)
+    if holder is None or node.kind != "llm_turn":
+        return
+    guards = [below for above in around for guard in above.children.get("guards", ()) for below in guard.walk()]
+    names = {name for guard in guards for name in _names(guard)}
+    kinds = {guard.kind for guard in guards}
+    if "cancelled" not in kinds and "cancel_requested" not in names:
+        message = f"no guard around {said(flow, node)} looks at the user's cancel"
+        yield warning(flow, holder, "no-cancelled-guard", message, "add 'cancelled' to the guards, first")
+    is_limited = getattr(node.settings, "timeout_s", None) is not None or any(
+        above.kind == "timeout" for above in flow.above(node)
+    )
+    if "deadline" not in kinds and not is_limited:
+        message = f"no guard around {said(flow, node)} limits its time: a provider that hangs holds the query"
+        yield warning(flow, holder, "no-deadline-guard", message, "add 'deadline' to the guards")
+
+
+def _around(flow: Flow, node: NodeDefinition) -> list[NodeDefinition]:
+    """The nodes around a node below whose guards it is, the nearest first; not those whose guard it is itself."""
+    found: list[NodeDefinition] = []
+    below = node
+    for above in flow.above(node):
+        if below not in above.children.get("guards", ()):
+            found.append(above)
+        below = above
+    return found
+
+
+def _unbounded(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    around = _around(flow, node)
+    loop = next((above for above in around if above.kind in _REPEATING), None)
+    if loop is None or not _repeats(flow, loop) or any(_bounds(above) for above in around):
+        return
+    message = f"{said(flow, node)} can be repeated without end: nothing here counts turns, tokens or time"
+    hint = "guards: [cancelled, turn_budget, token_budget, deadline, no_progress, error_limit]"
+    yield warning(flow, loop, "unbounded-turns", message, hint)
+
+
+def _repeats(flow: Flow, loop: NodeDefinition) -> bool:
+    """Whether there can be a second round."""
+    child = loop.children["child"][0]
+    until = getattr(loop.settings, "until", None)
+    if "success" not in flow.results(child):
+        return False
+    entries = flow.walk.rounds_of.get(loop.path, 0)
+    return until is None or entries > 1
+
+
+def _bounds(above: NodeDefinition) -> bool:
+    """Whether a node around the work bounds how often it is repeated."""
+    if above.kind == "timeout":
+        return True
+    guards = [below for guard in above.children.get("guards", ()) for below in guard.walk()]
+    if any(guard.kind in _BOUNDS or _counts(above, guard) for guard in guards):
+        return True
+    if above.kind != "loop":
+        return False
+    if _counts(above, above):
+        return True
+    return any(
+        step.kind in _BOUNDS or step.kind in {"wait", "cooldown"} or _counts(above, step)
+        for step in _spine(above.children["child"][0])
+    )
+
+
+def _spine(node: NodeDefinition) -> Iterator[NodeDefinition]:
+    """The steps that every round of a loop goes through."""
+    if node.kind == "sequence":
+        for child in node.children["children"]:
+            yield from _spine(child)
+    else:
+        yield node
+
+
+def _counts(loop: NodeDefinition, node: NodeDefinition) -> bool:
+    """Whether an expression of a node reads a measure of progress: one of the agent's, or a key that the tree sets."""
+    names = _names(node)
+    if names & _MEASURES:
+        return True
+    written = {key for below in loop.walk() if below.kind == "set" for key in getattr(below.settings, "values", {})}
+    return bool(names & written)
+
+
+def _names(node: NodeDefinition) -> frozenset[str]:
+    texts = [getattr(node.settings, name, None) for name in ("when", "until")]
+    return frozenset(name for text in texts if isinstance(text, str) for name in names_in(text))

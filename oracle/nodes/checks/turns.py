@@ -1,0 +1,129 @@
+"""Judges turns and tool calls: what the model is asked without, and what it has called for nothing."""
+
+from collections.abc import Iterator
+
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.states import State
+from bt_runtime.checking.warnings import said, warning
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("no-prompt", "The model is asked before its system prompt is composed."),
+    Code("calls-not-run", "The tool calls of a turn are dropped by the next turn."),
+    Code("no-calls", "Tools are run where none can have been called."),
+    Code("tools-run-twice", "The tool calls of one turn are run a second time."),
+    Code("unread-results", "Tools are run, and no turn reads their results."),
+    Code("turns-without-end", "The model is granted another turn whatever it says, until a limit ends the query."),
+)
+_ASKS = {
+    "signal": frozenset({"need_turn", "need_capability"}),
+    "intent": frozenset({"need_turn", "need_capability"}),
+}
+_COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason")
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes if not flow.is_whole else flow.all_nodes.values():
+        if node.kind == "llm_turn":
+            yield from _turn(flow, node)
+        elif node.kind == "run_tools":
+            yield from _tools(flow, node)
+    if flow.is_whole:
+        yield from _unread(flow)
+        yield from _grants(flow)
+
+
+def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if any(is_exactly(state, "prompt", "no") for state in states):
+        message = "the model is asked without its system prompt: it knows neither its tools nor the signals"
+        yield warning(flow, node, "no-prompt", message, "put compose_prompt before it")
+    if not getattr(node.settings, "visible", True):
+        return
+    dropped = [state for state in states if is_exactly(state, "calls", "open")]
+    if dropped:
+        callers = flow.named(path for state in dropped for path in state.facts.get("called by", ()))
+        caller = said(flow, callers[0]) if callers else "the turn before"
+        message = f"the tools that {caller} may have called are not run before this turn"
+        hint = "put 'force_success: { subtree: use_tools }' between them, or write 'tools: false' at the first one"
+        yield warning(flow, node, "calls-not-run", message, hint)
+
+
+def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if states and all(is_exactly(state, "calls", "none") for state in states):
+        message = "no tool can have been called here"
+        yield warning(flow, node, "no-calls", message, "put it behind an llm_turn that may call tools", removable=True)
+    again = [state.facts.get("unread", frozenset()) for state in states if is_exactly(state, "calls", "done")]
+    before = flow.named(path for paths in again for path in paths)
+    if states and len(again) == len(states) and all(again) and "" not in frozenset().union(*again) and before:
+        message = f"the tools were run already, by {said(flow, before[0])}; a call is run once"
+        yield warning(
+            flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True
+        )
+
+
+def _unread(flow: Flow) -> Iterator[Mistake]:
+    read: set[str] = set()
+    for node in flow.all_nodes.values():
+        for state in flow.states(node) if node.kind == "llm_turn" else ():
+            if "unread" not in state.facts:
+                return
+            read |= state.facts["unread"]
+    for node in flow.all_nodes.values():
+        may_run = any(
+            not state.facts.get("calls", frozenset({"open"})) <= {"none", "done"} for state in flow.states(node)
+        )
+        if node.kind == "run_tools" and may_run and node.path not in read:
+            message = "no turn of the model reads the results of these tools"
+            yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
+
+
+def _grants(flow: Flow) -> Iterator[Mistake]:
+    counters = _COUNTS + tuple(
+        key for node in flow.all_nodes.values() if node.kind == "set" for key in getattr(node.settings, "values", {})
+    )
+    for node in flow.all_nodes.values():
+        if node.kind != "grant_turn":
+            continue
+        loop = next((above for above in flow.above(node) if above.kind == "loop"), None)
+        if loop is None:
+            continue
+        heads = flow.states(loop.children["child"][0])
+        if any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
+            message = "another turn is granted whatever the model says, until a limit ends the query"
+            hint = (
+                'grant it where the model asks for it (signal == "need_turn"), or a bounded number of times; else stop'
+            )
+            yield warning(flow, node, "turns-without-end", message, hint)
+
+
+def _has_progress(flow: Flow, state: State, heads: tuple[State, ...], counters: tuple[str, ...]) -> bool:
+    """Whether the model asks for the turn, or something counts such turns."""
+    for key, wanted in _ASKS.items():
+        texts = flow.domain(state, key).texts
+        if texts is not None and texts.values is not None and texts.values <= wanted:
+            return True
+    tools = flow.domain(state, "tool_calls").numbers
+    if not flow.domain(state, "cut_off").can_be_false or (tools is not None and tools.least > 0):
+        return True
+    return any(_is_counted(flow, state, heads, key) for key in counters)
+
+
+def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
+    """Whether less of a counter is possible here than at the beginning of a round."""
+    here = flow.domain(state, key).numbers
+    before = [flow.domain(head, key).numbers for head in heads]
+    if here is None or any(numbers is None for numbers in before):
+        return False
+    most = max(numbers.most for numbers in before if numbers is not None)
+    least = min(numbers.least for numbers in before if numbers is not None)
+    return here.most < most or (key not in _COUNTS and here.least > least)
+
+
+def is_exactly(state: State, fact: str, value: str) -> bool:
+    """Whether a fact is known to have a value."""
+    return state.facts.get(fact) == frozenset({value})

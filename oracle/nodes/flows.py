@@ -1,0 +1,123 @@
+"""What the checker knows of the agent before a run: the values of its keys, and facts that its nodes change.
+
+Facts, each with its possible values:
+
+- `prompt`: whether the system prompt is composed (`no`, `yes`);
+- `calls`: the tool calls of the last visible turn (`none`, `open`: without results, `done`, also after a halt);
+- `called by`: the turn that has called tools last (a path);
+- `unread`: the `run_tools` whose results no turn has read yet (a path, or empty);
+- `answer`: whether there are words for the user (`no`, `yes`: there may be);
+- `tools`: whether every reading tool is offered (`some`, `all`);
+- `closed`: whether the stream has ended (`no`, `yes`);
+- `... asked`: the limit that a guard has found unreached in this tick.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bt_runtime.checking.effects import HERE, Case, HostFlow, Paths, Transfer
+from bt_runtime.checking.states import States
+from bt_runtime.checking.walk import Walk
+from bt_runtime.definition import NodeDefinition
+from bt_runtime.expressions.domains import Domain, Numbers, Texts, of_value
+from oracle.nodes.board import AGENT_KEYS
+
+NONE, SOME = of_value(0), Domain(numbers=Numbers(1, whole=True))
+_ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")
+_NO_LIMIT = 1e9
+
+AGENT_FLOW = HostFlow(
+    declared={"question": Domain(texts=Texts(filled=True)), "turn_limit": SOME, "token_budget": SOME},
+    given=frozenset({"question", "turn_limit", "token_budget"}),
+    volatile=frozenset({"cancel_requested"}),
+    volatile_facts=frozenset(_ASKED),
+    facts={
+        "prompt": "no",
+        "calls": "none",
+        "unread": "",
+        "called by": "",
+        "answer": "no",
+        "tools": "some",
+        "closed": "no",
+        **{name: "0" for name in _ASKED if name != "cancel asked"},
+    },
+    apart=("prompt", "calls", "answer", "closed"),
+)
+
+LAGGING: Mapping[str, None] = dict.fromkeys(("turn_left", "sources", "tools_tried", "turn_limit"))
+"""Keys that another node than the one that has changed them may publish."""
+
+_NOT_OF_TURNS = frozenset({"question", "query_type", "max_turns", "token_budget", "hint"})
+OF_TURNS: Mapping[str, None] = dict.fromkeys(key.name for key in AGENT_KEYS if key.name not in _NOT_OF_TURNS)
+"""The keys that a turn of the model may change."""
+
+
+def guard(fact: str, limit: Callable[[Any], float | None] = lambda _settings: None) -> Transfer:
+    """The flow of a guard: it cannot trip where one with the same limit, or a lower one, has passed in the same tick.
+
+    Args:
+        fact: what it asks about.
+        limit: its own limit, given its settings; `None`: the user's.
+    """
+
+    def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+        own = limit(node.settings)
+        mine = _NO_LIMIT if own is None else own
+        passes = Case("success", writes=LAGGING, facts={fact: repr(mine)})
+        trips = Case("failure", writes=LAGGING, facts={fact: None}, stops=True)
+        found = [walk.ends(node, (state,), _cases(state.facts.get(fact), mine, passes, trips)) for state in states]
+        return Paths(*(walk.partition.merged(state for ends in found for state in ends[at]) for at in range(3)))
+
+    return flow
+
+
+def _cases(asked: frozenset[str] | None, mine: float, passes: Case, trips: Case) -> Sequence[Case]:
+    is_unreached = asked is not None and all(float(value) <= mine for value in asked)
+    return (passes,) if is_unreached else (passes, trips)
+
+
+# --- leaves of several cases
+
+_OPEN = {"calls": frozenset({"open"})}
+_NOT_OPEN = {"calls": frozenset({"none", "done"})}
+
+ANSWERING_CALLS = (
+    Case("success", writes=LAGGING, facts={"calls": "done"}, when_facts=_OPEN),
+    Case("success", writes=LAGGING, when_facts=_NOT_OPEN),
+)
+"""Of a node that gives open calls a result without running them."""
+
+_OF_TOOLS = {**LAGGING, "nothing_found": None}
+RUNNING_CALLS = (
+    Case("success", writes=_OF_TOOLS, facts={"calls": "done", "unread": HERE}, when_facts=_OPEN),
+    Case("success", writes=_OF_TOOLS, when_facts=_NOT_OPEN),
+    Case("waiting", writes=_OF_TOOLS, facts={"calls": "done"}),
+)
+"""Of `run_tools`."""
+
+
+def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings of `llm_turn`, which imports this module
+    """The cases of `llm_turn`."""
+    after: dict[str, Domain | None] = {**OF_TURNS, "hint": None}
+    if settings.into is not None:
+        after[settings.into] = None
+    if not settings.visible:
+        beside = {key: domain for key, domain in after.items() if key != "tool_calls"}
+        good = {**beside, "hint": of_value(""), "failed": of_value(value=False)}
+        return (
+            Case("success", writes=good),
+            Case("failure", writes=beside, fault=True),
+            Case("waiting", writes=beside),
+        )
+    good = {**after, "hint": of_value(""), "failed": of_value(value=False), "turn": SOME}
+    said = {"calls": "none", "unread": "", "answer": "yes"}
+    called = {**said, "calls": "open", "called by": HERE}
+    unclear = {"calls": "done", "unread": "", "answer": "yes"}
+    cases = [Case("success", writes={**good, "tool_calls": NONE}, facts=said)]
+    if settings.tools:
+        cases.append(Case("success", writes={**good, "tool_calls": SOME}, facts=called))
+    return (
+        *cases,
+        Case("failure", writes=after, facts=unclear, fault=True),
+        Case("waiting", writes=after, facts=unclear),
+    )

@@ -1,0 +1,64 @@
+"""The judgment of trees that can be read and control badly."""
+
+from pathlib import Path
+
+import pytest
+
+import trees
+from bt_runtime import TreeLibrary
+from bt_runtime.library import CheckedFile
+from oracle.nodes import REGISTRY
+
+BROKEN = Path(__file__).parents[2] / "data" / "broken_trees"
+LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
+
+EXPECTED = {
+    "answer_after_the_guards": [(16, "after-stop")],
+    "backoff_longer_than_timeout": [(10, "backoff-over-timeout")],
+    "branch_after_always_success": [(9, "unreachable")],
+    "branch_after_force_success": [(15, "unreachable")],
+    "explain_stop_in_the_loop": [(14, "after-stop")],
+    "fallback_grants_without_end": [(18, "turns-without-end")],
+    "guard_as_a_step": [(12, "guard-as-step"), (13, "guard-as-step"), (14, "guard-as-step")],
+    "impossible_signal": [(15, "condition-always-false")],
+    "inner_loop_eats_the_outer": [(11, "loop-never-runs"), (20, "after-stop")],
+    "inner_timeout_longer": [(11, "timeout-never-reached")],
+    "inverted_guard": [(9, "inverted-guard")],
+    "llm_turn_as_guard": [(10, "waiting-guard")],
+    "loop_without_end_then_stop": [(7, "unbounded-turns"), (12, "unreachable")],
+    "no_cancelled_guard": [(7, "no-cancelled-guard")],
+    "no_compose_prompt": [(6, "no-prompt")],
+    "no_deadline_guard": [(7, "no-deadline-guard")],
+    "no_llm_turn": [(8, "no-answer")],
+    "notify_in_guards": [(13, "act-in-guards")],
+    "optional_step_not_forced": [(9, "unhandled-failure")],
+    "parallel_one_with_a_condition": [(10, "parallel-decided-at-once")],
+    "retry_of_what_cannot_fail": [(16, "retry-without-failure")],
+    "retry_without_limit": [(7, "retry-without-limit")],
+    "second_stop_ignored": [(10, "stop-ignored")],
+    "set_in_guards": [(14, "act-in-guards")],
+    "shadowed_condition": [(16, "condition-always-false")],
+    "signal_read_after_tools_only": [(13, "unhandled-failure")],
+    "stop_before_answer": [(8, "loop-never-runs")],
+    "stop_hides_follow_signal": [(16, "unreachable")],
+    "talk_after_finish": [(10, "after-finish"), (11, "after-finish")],
+    "timeout_fails_the_query": [(12, "unhandled-failure")],
+    "tools_false_then_use_tools": [(9, "subtree-always-fails")],
+    "two_turns_without_tools_between": [(8, "calls-not-run")],
+}
+
+
+def check(path: Path) -> CheckedFile:
+    (checked,) = LIBRARY.check([path]).files
+    return checked
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_tree_that_controls_badly_gets_its_warning_on_its_line(name: str) -> None:
+    found = [(warning.place.line, warning.code) for warning in check(BROKEN / f"{name}.yaml").warnings]
+    assert set(EXPECTED[name]) <= set(found)
+
+
+@pytest.mark.parametrize("path", sorted(trees.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_shipped_trees_have_no_warnings(path: Path) -> None:
+    assert check(path).warnings == ()
