@@ -54,11 +54,16 @@ class ExpressionUse:
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """A setting that names a blackboard key."""
+    """A setting that names a blackboard key.
+
+    Args:
+        type: of the values that are written there; `None` if that is not known.
+    """
 
     at: Location
     key: str
     access: Literal["read", "write"]
+    type: KeyType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +168,12 @@ class HostAction:
     Args:
         arguments: the names that it accepts; `None`: any.
         required: those that must be given.
+        result: the type of what it returns; `None` if that is not known.
     """
 
     arguments: tuple[str, ...] | None
     required: frozenset[str] = frozenset()
+    result: KeyType | None = None
 
 
 @dataclass(frozen=True, slots=True)

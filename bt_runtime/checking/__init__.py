@@ -9,7 +9,7 @@ registry.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from bt_runtime.checking import guarding, reaching, timing
+from bt_runtime.checking import guarding, keys, reaching, timing, values
 from bt_runtime.checking.codes import BASIC, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
 from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
@@ -17,7 +17,9 @@ from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
 
-CODES: Mapping[str, Code] = by_name((*BASIC, *reaching.CODES, *guarding.CODES, *timing.CODES))
+CODES: Mapping[str, Code] = by_name(
+    (*BASIC, *reaching.CODES, *guarding.CODES, *timing.CODES, *keys.CODES, *values.CODES)
+)
 """Every code of this runtime by name; a host's are in its registry."""
 __all__ = ["CHECKS", "CODES", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
 
@@ -26,7 +28,7 @@ Check = Callable[[TreeDefinition, Registry], Iterable[Mistake]]
 Judge = Callable[[Flow], Iterable[Mistake]]
 """Reports warnings about the flow of one file's tree."""
 
-JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge)
+JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge, keys.judge, values.judge)
 """The checks of the flow of control; a new one is a new function and a name in this tuple."""
 
 
@@ -35,8 +37,15 @@ def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]
     judges: tuple[Judge, ...] = (*JUDGES, *registry.checks)
     for flow in (flow_of(tree, registry=registry), *flows_of_parts(tree, registry=registry)):
         if flow is not None:
-            for judge in judges:
-                yield from judge(flow)
+            yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
+
+
+def _without_consequences(found: list[Mistake]) -> Iterator[Mistake]:
+    """The warnings but those of a condition that another one explains: its key is read too early."""
+    explained = {mistake.path for mistake in found if mistake.code == "key-read-early"}
+    for mistake in found:
+        if mistake.path not in explained or not mistake.code.startswith("condition-always"):
+            yield mistake
 
 
 CHECKS: tuple[Check, ...] = (flow_warnings,)

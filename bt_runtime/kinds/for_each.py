@@ -36,7 +36,7 @@ class ForEachSettings(NodeSettings):
             yield ExpressionUse(("in",), self.items)
         yield KeyUse(("as",), self.item, "write")
         if self.index is not None:
-            yield KeyUse(("index",), self.index, "write")
+            yield KeyUse(("index",), self.index, "write", "int")
 
 
 @node("for_each", settings=ForEachSettings, waits=True, acts=True, flow=transfers.for_each)

@@ -69,12 +69,19 @@ class UseChecker:
         if node is None:
             return PlacedUse(use, self._place)
         if isinstance(use, KeyUse):
-            named = entry is not None and entry.key == use.key
-            return PlacedUse(use, entry.place if entry is not None and named else node.place)
+            if entry is not None and entry.key == use.key:
+                return PlacedUse(use, entry.place)
+            return PlacedUse(use, self._place_in_text(use.key, node))
         if not isinstance(use, ExpressionUse):
             return PlacedUse(use, node.place)
         at = start_of(self._scope.lines, node, use.text)
         return PlacedUse(use, node.place if at is None else at, is_verbatim=at is not None)
+
+    def _place_in_text(self, key: str, node: YamlNode) -> Place:
+        """Where a text shows a key as `{key}`; its beginning if it does not, or is not in the file as it is."""
+        text = node.data if isinstance(node.data, str) else ""
+        at = text.find(f"{{{key}}}")
+        return column_of(self._scope.lines, node, text, at + 2) if at >= 0 else node.place
 
     def _placeholder_of(self, use: LeafUse) -> tuple[YamlNode | None, re.Match[str] | None]:
         """What a setting is as written, and the first placeholder in it."""

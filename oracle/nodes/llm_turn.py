@@ -35,7 +35,7 @@ class LlmTurnSettings(NodeSettings):
 
     def uses(self) -> Iterator[Use]:
         if self.into is not None:
-            yield KeyUse(("into",), self.into, "write")
+            yield KeyUse(("into",), self.into, "write", "str")
 
 
 @node("llm_turn", settings=LlmTurnSettings, shorthand="hint", flow=leaf_of(turn_cases))

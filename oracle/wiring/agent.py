@@ -201,7 +201,7 @@ def _action(tool: Tool) -> HostAction:
     schema = tool.input_schema
     takes_any = schema.get("additionalProperties", True) is not False
     names = None if takes_any else tuple(schema.get("properties", ()))
-    return HostAction(names, frozenset(schema.get("required", ())))
+    return HostAction(names, frozenset(schema.get("required", ())), result="str")
 
 
 def _check_named(settings: Settings, library: TreeLibrary) -> None:

@@ -1,0 +1,179 @@
+"""Judges expressions by the types and ranges of what they read, and writes by the types of their keys."""
+
+from collections.abc import Iterator, Mapping
+
+from bt_runtime.checking.accesses import (
+    Access,
+    declared_domains,
+    expressions,
+    is_tested,
+    is_unset,
+    known_domains,
+    warning_at,
+    whole_name,
+)
+from bt_runtime.checking.codes import Code
+from bt_runtime.checking.conditions import names_in
+from bt_runtime.checking.flow import Flow
+from bt_runtime.definition import NodeDefinition, PlacedUse
+from bt_runtime.expressions.analysis import Finding, analyse
+from bt_runtime.expressions.domains import Domain, of_type
+from bt_runtime.kind import CallUse, KeyType, KeyUse, in_words
+from bt_runtime.text import Mistake
+
+CODES = (
+    Code("operation-fails", "A part of an expression is an error whenever it is evaluated."),
+    Code("null-operand", "A part of an expression is an error where a key has no value yet."),
+    Code("never-equal", "A part of an expression compares what is never equal."),
+    Code("always-true", "A part of an expression is always true."),
+    Code("always-false", "A part of an expression is always false."),
+    Code("wrong-type", "A key gets a value that it cannot hold."),
+)
+_BY_KIND: Mapping[str, str] = {
+    "fails": "operation-fails",
+    "null": "null-operand",
+    "never_equal": "never-equal",
+    "always_true": "always-true",
+    "always_false": "always-false",
+}
+_SAID: Mapping[str, str] = {
+    "fails": "this is an error whenever it is evaluated",
+    "null": "this is an error while a key has no value",
+    "never_equal": "this compares what is never equal",
+    "always_true": "this is always true",
+    "always_false": "this is always false",
+}
+_TYPE_HINT = "the node would fail; write into a key of the right type, or declare another type"
+_HINTS: Mapping[str, str] = {
+    "fails": "the node fails then; convert nothing, and compare and join values of one type",
+    "null": "test with 'is not null and ...' first, or give the key a default",
+    "never_equal": "compare with a value that it can have",
+    "always_true": "remove it, or correct it",
+    "always_false": "remove it, or correct it",
+}
+
+
+def judge(flow: Flow) -> Iterator[Mistake]:
+    """All warnings of this module."""
+    for node in flow.nodes:
+        if flow.is_reached(node):
+            for placed, text in expressions(node):
+                yield from _of_expression(flow, node, placed, text)
+            yield from _written_types(flow, node)
+
+
+def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
+    names = names_in(text)
+    known, declared = known_domains(flow, node, names), declared_domains(flow, node, names)
+    if placed.use.at == ("until",):  # evaluated after the rounds too
+        known = {name: domain.union(declared[name]) if not domain.is_null else domain for name, domain in known.items()}
+    failing = [finding for finding in analyse(text, declared).findings if finding.kind == "fails"]
+    if not failing and _has_unwritten(flow, names):
+        return
+    failing = failing or [
+        finding
+        for finding in analyse(text, known).findings
+        if finding.kind == "fails" or (finding.kind == "null" and _is_null_certain(flow, node, finding))
+    ]
+    for finding in failing:
+        yield _warning(node, placed, finding)
+    if failing:
+        return
+    always = _constant_parts(flow, node, placed, text, declared)
+    for finding in always:
+        yield _warning(node, placed, finding)
+
+
+def _constant_parts(
+    flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str, declared: Mapping[str, Domain]
+) -> list[Finding]:
+    """The parts that never change; none of a condition that never changes as a whole, which is said of its node."""
+    analysis = analyse(text, declared, tested=is_tested(placed))
+    found = [finding for finding in analysis.findings if finding.kind in {"never_equal", "always_true", "always_false"}]
+    if placed.use.at == ("when",):
+        true, false, _ = flow.walk.split(node, text, flow.states(node))
+        if not (true and false):
+            return []
+    return found
+
+
+def _has_unwritten(flow: Flow, names: tuple[str, ...]) -> bool:
+    """Whether a key among the names is never written, which is said elsewhere."""
+    if not flow.is_whole:
+        return False
+    for name in names:
+        key = flow.tree.keys.get(name)
+        if (
+            key is not None
+            and not key.deliverable
+            and name not in flow.registry.keys
+            and is_unset(key)
+            and not _is_written(flow, name)
+        ):
+            return True
+    return False
+
+
+def _is_written(flow: Flow, name: str) -> bool:
+    return any(
+        isinstance(placed.use, KeyUse) and placed.use.key == name and placed.use.access == "write"
+        for node in flow.tree.root.walk()
+        for placed in node.uses
+    )
+
+
+def _is_null_certain(flow: Flow, node: NodeDefinition, finding: Finding) -> bool:
+    """Whether null comes from a key that may not have been written, not from one about which nothing is known."""
+    for name in names_in(finding.part):
+        key = flow.tree.keys.get(name)
+        if key is None or name in node.constants:
+            continue
+        holds_null = [state.keys[name].null for state in flow.states(node) if name in state.keys]
+        if key.default is None and any(holds_null) and name not in flow.registry.keys:
+            return True
+    return False
+
+
+def _warning(node: NodeDefinition, placed: PlacedUse, finding: Finding) -> Mistake:
+    why = f": {finding.why}" if finding.why else ""
+    message = f"{_SAID[finding.kind]}{why}"
+    access = Access(node, placed, finding.column)
+    length = finding.end_column - finding.column
+    return warning_at(access, _BY_KIND[finding.kind], message, _HINTS[finding.kind], length=length)
+
+
+# --- writes
+
+
+def _written_types(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    for placed in node.uses:
+        use = placed.use
+        if not isinstance(use, KeyUse) or use.access != "write":
+            continue
+        key = flow.tree.keys.get(whole_name(node, use.key))
+        value = _value_written(flow, node, use) if key is not None else None
+        if key is None or value is None or value.is_empty:
+            continue
+        if value.meet(of_type(key.type, null=True)).is_empty:
+            message = f"{use.key!r} must be {in_words(key.type)}, and this gives {value}"
+            yield warning_at(Access(node, placed), "wrong-type", message, _TYPE_HINT, length=len(use.key))
+
+
+def _value_written(flow: Flow, node: NodeDefinition, use: KeyUse) -> Domain | None:
+    """What a node writes to a key; `None` if that is not known."""
+    if node.kind == "set" and use.at[0] == "values":
+        for placed, text in expressions(node):
+            if placed.use.at == use.at:
+                return analyse(text, known_domains(flow, node, names_in(text))).domain
+        return None
+    found = use.type or _result_type(flow, node)
+    return of_type(found) if found else None
+
+
+def _result_type(flow: Flow, node: NodeDefinition) -> KeyType | None:
+    """The type of the result of an action of the host."""
+    for placed in node.uses:
+        if isinstance(placed.use, CallUse):
+            action = (flow.registry.actions or {}).get(placed.use.action)
+            return action.result if action else None
+    return None
