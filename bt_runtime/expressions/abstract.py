@@ -12,9 +12,11 @@ from itertools import product
 from bt_runtime.expressions.domains import (
     ANY,
     BOOL,
+    FALSE,
     NOTHING,
     NUMBER,
     TEXT,
+    TRUE,
     Domain,
     Numbers,
     Texts,
@@ -44,7 +46,9 @@ FAILS = Outcome(NOTHING, raises=True)
 
 def truth(*, can_be_true: bool, can_be_false: bool) -> Domain:
     """A domain of true and false."""
-    return Domain(bools=frozenset(([True] if can_be_true else []) + ([False] if can_be_false else [])))
+    if can_be_true:
+        return BOOL if can_be_false else TRUE
+    return FALSE if can_be_false else NOTHING
 
 
 # --- comparisons
@@ -58,7 +62,7 @@ def compared(operator: str, left: Domain, right: Domain) -> Outcome:
         return Outcome(inverted(_equal(left, right)))
     if operator in {"In", "NotIn"}:
         found = contained(left, right)
-        return found if operator == "In" else replace(found, domain=inverted(found.domain))
+        return found if operator == "In" else Outcome(inverted(found.domain), found.raises)
     return _ordered(operator, left, right)
 
 

@@ -80,13 +80,7 @@ def analyse(text: str, domains: Domains, *, tested: bool = False) -> Analysis:
     Raises:
         ExpressionError: it is not an expression.
     """
-    walk = Walk()
-    outcome = walk.run(_parsed(text), domains, tested=tested)
-    findings = [
-        Finding(kind, *_span(node, text), part=_part(node, text), why=why) for node, (kind, why) in walk.found.items()
-    ]
-    findings.sort(key=lambda finding: (finding.column, finding.end_column))
-    return Analysis(outcome.domain, outcome.raises, tuple(findings))
+    return _analysed(text, tested, tuple(domains.items()))
 
 
 def refine(text: str, domains: Domains, *, truth: bool) -> dict[str, Domain] | None:
@@ -103,7 +97,7 @@ def refine(text: str, domains: Domains, *, truth: bool) -> dict[str, Domain] | N
     Raises:
         ExpressionError: it is not an expression.
     """
-    found = Walk().refined(_parsed(text), domains, truth=truth)
+    found = _refined(text, truth, tuple(domains.items()))
     return None if found is None else dict(found)
 
 
@@ -113,6 +107,22 @@ def joined(one: Mapping[str, Domain] | None, other: Mapping[str, Domain] | None)
         found = one if other is None else other
         return None if found is None else dict(found)
     return {name: one[name].union(other.get(name, ANY)) for name in one if name in other}
+
+
+@lru_cache(maxsize=8192)
+def _analysed(text: str, tested: bool, domains: tuple[tuple[str, Domain], ...]) -> Analysis:  # noqa: FBT001
+    walk = Walk()
+    outcome = walk.run(_parsed(text), dict(domains), tested=tested)
+    findings = [
+        Finding(kind, *_span(node, text), part=_part(node, text), why=why) for node, (kind, why) in walk.found.items()
+    ]
+    findings.sort(key=lambda finding: (finding.column, finding.end_column))
+    return Analysis(outcome.domain, outcome.raises, tuple(findings))
+
+
+@lru_cache(maxsize=8192)
+def _refined(text: str, truth: bool, domains: tuple[tuple[str, Domain], ...]) -> Domains | None:  # noqa: FBT001
+    return Walk().refined(_parsed(text), dict(domains), truth=truth)
 
 
 @lru_cache(maxsize=4096)

@@ -129,7 +129,7 @@ class Domain:
     @property
     def is_empty(self) -> bool:
         """No value is possible."""
-        return self == NOTHING
+        return not (self.null or self.bools or self.numbers or self.texts or self.lists or self.maps)
 
     @property
     def can_be_true(self) -> bool:
@@ -144,12 +144,12 @@ class Domain:
     @property
     def is_text(self) -> bool:
         """Every value is a text."""
-        return self.texts is not None and replace(self, texts=None).is_empty
+        return self.texts is not None and not (self.null or self.bools or self.numbers or self.lists or self.maps)
 
     @property
     def is_number(self) -> bool:
         """Every value is a number."""
-        return self.numbers is not None and replace(self, numbers=None).is_empty
+        return self.numbers is not None and not (self.null or self.bools or self.texts or self.lists or self.maps)
 
     @property
     def is_null(self) -> bool:
@@ -190,6 +190,8 @@ class Domain:
 
     def union(self, other: "Domain") -> "Domain":
         """The values of either domain."""
+        if self is other or other.is_empty:
+            return self
         return Domain(
             null=self.null or other.null,
             bools=self.bools | other.bools,
@@ -261,6 +263,8 @@ class Domain:
 
 NOTHING: Final = Domain()
 NULL: Final = Domain(null=True)
+TRUE: Final = Domain(bools=frozenset({True}))
+FALSE: Final = Domain(bools=frozenset({False}))
 BOOL: Final = Domain(bools=_BOTH)
 NUMBER: Final = Domain(numbers=Numbers())
 TEXT: Final = Domain(texts=Texts())
@@ -288,7 +292,7 @@ def of_value(value: Value) -> Domain:
     if value is None:
         return NULL
     if isinstance(value, bool):
-        return Domain(bools=frozenset({value}))
+        return TRUE if value else FALSE
     if isinstance(value, int | float):
         return Domain(numbers=_number(value))
     if isinstance(value, str):

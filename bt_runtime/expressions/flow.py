@@ -5,7 +5,7 @@
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from bt_runtime.expressions.compiler import CONSTANTS
 from bt_runtime.expressions.domains import ANY, NOTHING, Domain, Numbers, above, of_value
 
 Domains = Mapping[str, Domain]
+Operands = Sequence[tuple[ast.expr, Domain]]
 Kind = Literal["fails", "null", "never_equal", "always_true", "always_false"]
 
 _MOST_STEPS = 5_000
@@ -49,7 +50,7 @@ class Walk:
         """What a part may evaluate to; `tested`: only its truth counts, so one that never changes is reported."""
         outcome = self._run(node, domains, tested=tested)
         if tested and isinstance(node, ast.Name | ast.Call | ast.Attribute) and not _is_constant(node):
-            self._report_truth(node, outcome.domain, f"{_shown(node)} is {outcome.domain}")
+            self._report_truth(node, outcome.domain, [(node, outcome.domain)])
         return outcome
 
     def _run(self, node: ast.expr, domains: Domains, *, tested: bool) -> Outcome:
@@ -65,7 +66,7 @@ class Walk:
                 return self._logic(node, domains, tested=tested)
             case ast.UnaryOp(op=ast.Not()):
                 inner = self.run(node.operand, domains, tested=True)
-                return replace(inner, domain=abstract.inverted(inner.domain))
+                return Outcome(abstract.inverted(inner.domain), inner.raises)
             case ast.IfExp():
                 return self._conditional(node, domains, tested=tested)
             case ast.Compare():
@@ -116,7 +117,7 @@ class Walk:
             here = narrowed
         found = abstract.truth(can_be_true=can_be_true, can_be_false=can_be_false)
         if len(node.ops) > 1:
-            self._report_truth(node, found, "")
+            self._report_truth(node, found, [])
         return Outcome(found, raises=raises)
 
     def _step(self, node: ast.Compare, left: ast.expr, operator: str, right: ast.expr, domains: Domains) -> Outcome:
@@ -124,30 +125,28 @@ class Walk:
         if one.domain.is_empty or other.domain.is_empty:
             return abstract.FAILS
         outcome = self._compared(operator, one.domain, right, other.domain, domains)
-        why = f"{_shown(left)} is {one.domain}" if not _is_literal(left) else ""
-        if not _is_literal(right):
-            why = f"{why}; {_shown(right)} is {other.domain}" if why else f"{_shown(right)} is {other.domain}"
-        self._report_failure(node, outcome, [one.domain, other.domain], why, ordered=operator in _SWAPPED)
+        operands = [(left, one.domain), (right, other.domain)]
+        self._report_failure(node, outcome, operands, ordered=operator in _SWAPPED)
         written = _is_literal(left) and _is_literal(right)
         if len(node.ops) == 1 and not outcome.domain.is_empty and not written:
-            self._report_comparison(node, operator, outcome.domain, other.domain, why)
-        return replace(outcome, raises=outcome.raises or one.raises or other.raises)
+            self._report_comparison(node, operator, outcome.domain, operands)
+        return Outcome(outcome.domain, outcome.raises or one.raises or other.raises)
 
     def _compared(self, operator: str, one: Domain, right: ast.expr, other: Domain, domains: Domains) -> Outcome:
         if operator in {"In", "NotIn"} and isinstance(right, ast.List | ast.Tuple):
             found = abstract.among(one, [self._quietly(item, domains).domain for item in right.elts])
-            return found if operator == "In" else replace(found, domain=abstract.inverted(found.domain))
+            return found if operator == "In" else Outcome(abstract.inverted(found.domain), found.raises)
         return abstract.compared(operator, one, other)
 
-    def _report_comparison(self, node: ast.Compare, operator: str, found: Domain, other: Domain, why: str) -> None:
+    def _report_comparison(self, node: ast.Compare, operator: str, found: Domain, operands: Operands) -> None:
         equality = operator in {"Eq", "NotEq", "In", "NotIn"}
         never = equality and found.can_be_true is (operator in {"NotEq", "NotIn"}) and found.is_single
-        if operator in {"NotEq", "IsNot"} and other.is_null:
+        if operator in {"NotEq", "IsNot"} and operands[1][1].is_null:
             return  # a careful test for null
         if never:
-            self._report(node, "never_equal", why)
+            self._report(node, "never_equal", operands)
         else:
-            self._report_truth(node, found, why)
+            self._report_truth(node, found, operands)
 
     # --- everything else
 
@@ -159,11 +158,9 @@ class Walk:
             return abstract.FAILS
         values = [outcome.domain for outcome in outcomes]
         found = _evaluated(node, values)
-        why = "; ".join(
-            f"{_shown(part)} is {value}" for part, value in zip(operands, values, strict=True) if not _is_literal(part)
-        )
-        self._report_failure(node, found, values, why, ordered=not isinstance(node, ast.Attribute | ast.Subscript))
-        return replace(found, raises=found.raises or raised)
+        ordered = not isinstance(node, ast.Attribute | ast.Subscript)
+        self._report_failure(node, found, list(zip(operands, values, strict=True)), ordered=ordered)
+        return Outcome(found.domain, found.raises or raised)
 
     def _quietly(self, node: ast.expr, domains: Domains) -> Outcome:
         self._silent += 1
@@ -174,22 +171,21 @@ class Walk:
 
     # --- reports
 
-    def _report_failure(
-        self, node: ast.expr, outcome: Outcome, values: Iterable[Domain], why: str, *, ordered: bool
-    ) -> None:
+    def _report_failure(self, node: ast.expr, outcome: Outcome, operands: Operands, *, ordered: bool) -> None:
         if outcome.domain.is_empty:
-            self._report(node, "fails", why)
-        elif ordered and outcome.raises and any(value.null and value != ANY for value in values):
-            self._report(node, "null", why)
+            self._report(node, "fails", operands)
+        elif ordered and outcome.raises and any(value.null and value != ANY for _, value in operands):
+            self._report(node, "null", operands)
 
-    def _report_truth(self, node: ast.expr, domain: Domain, why: str) -> None:
+    def _report_truth(self, node: ast.expr, domain: Domain, operands: Operands) -> None:
         if domain.is_empty or (domain.can_be_true and domain.can_be_false):
             return
-        self._report(node, "always_true" if domain.can_be_true else "always_false", why)
+        self._report(node, "always_true" if domain.can_be_true else "always_false", operands)
 
-    def _report(self, node: ast.expr, kind: Kind, why: str) -> None:
-        if not self._silent and self._steps <= _MOST_STEPS:
-            self.found.setdefault(node, (kind, why))
+    def _report(self, node: ast.expr, kind: Kind, operands: Operands) -> None:
+        if not self._silent and self._steps <= _MOST_STEPS and node not in self.found:
+            known = (f"{_shown(part)} is {value}" for part, value in operands if not _is_literal(part))
+            self.found[node] = (kind, "; ".join(known))
 
     # --- what names hold after a part had a truth
 
