@@ -92,6 +92,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
     __slots__ = ("child_nodes", "definition", "index", "run", "status")
 
     kind: ClassVar[Kind]
+    stock: ClassVar[type[Behaviour] | None] = None
+    """What py_trees' displays show it as; `None` is a composite, decorator or leaf by its category."""
 
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
         # py_trees' constructor is not called: its logger, UUID and generator are most of a stock node's memory.

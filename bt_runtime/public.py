@@ -49,6 +49,7 @@ from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
+from bt_runtime.visiting import Visiting
 
 __all__ = [
     "BUILTIN_KEYS",
@@ -121,6 +122,7 @@ __all__ = [
     "TreeUse",
     "Use",
     "Violation",
+    "Visiting",
     "action_kind",
     "build",
     "condition_kind",

@@ -8,6 +8,9 @@ import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
 
+from py_trees.composites import Composite
+from py_trees.decorators import Decorator as StockDecorator
+
 from bt_runtime.errors import KindError
 from bt_runtime.kind import Category, Kind, NodeSettings, Slot
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
@@ -72,9 +75,20 @@ def node(
             flow=flow,
             factory=cls,
         )
+        _show_as(cls, found_category)
         return cls
 
     return decorate
+
+
+def _show_as(cls: type[Node[Any]], category: Category) -> None:
+    """Make py_trees' displays, which ask with `isinstance`, see the class as what it is."""
+    if cls.stock is not None:
+        cls.stock.register(cls)
+    elif category == "composite":
+        Composite.register(cls)
+    elif category == "decorator":
+        StockDecorator.register(cls)
 
 
 def _category(cls: type[Node[Any]]) -> Category:

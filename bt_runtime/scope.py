@@ -50,12 +50,13 @@ def compile_number(
     least: float,
     most: float = inf,
     whole: bool = False,
-) -> Callable[[], Any]:
-    """A function that returns a setting's number: the number itself, or the value of an expression at that time.
+) -> Callable[[Node[Any]], Any]:
+    """A function of the node that returns a setting's number: the number itself, or the present value of an expression.
 
     Args:
         value: a number that the settings have validated, or the text of an expression.
-        node: whose scope the expression has.
+        node: whose scope the expression has; the function does not refer to it, because a node that stores the function
+            would be in a cycle, and would outlive its run.
         setting: its name in messages.
         least: the smallest value of an expression.
         most: the largest.
@@ -65,11 +66,11 @@ def compile_number(
         ExpressionError: the text is not a valid expression; when called: its value is not such a number.
     """
     if not isinstance(value, str):
-        return lambda: value
+        return lambda _node: value
     expression = compile_in_scope(value, node)
     bounds = f"of at least {least:g}" if most == inf else f"from {least:g} to {most:g}"
 
-    def number() -> Any:  # noqa: ANN401  int or float, as `whole` says
+    def number(node: Node[Any]) -> Any:  # noqa: ANN401  int or float, as `whole` says
         found = expression.evaluate(lookup_in_scope(node))
         if found is None or not has_type(found, "int" if whole else "float") or not least <= found <= most:
             kind = "a whole number" if whole else "a number"

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator
+from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
@@ -45,7 +45,7 @@ class Cooldown(Decorator[CooldownSettings]):
     ```
     """
 
-    _seconds: Callable[[], float]
+    _seconds: Callable[[Node[Any]], float]
     _pause_s = 0.0
     _ready_at_s = -inf
     _has_begun = False
@@ -55,7 +55,7 @@ class Cooldown(Decorator[CooldownSettings]):
         self._seconds = compile_number(self.settings.seconds, self, setting="seconds", least=0)
 
     def initialise(self) -> None:
-        self._pause_s = self._seconds()
+        self._pause_s = self._seconds(self)
 
     def update(self) -> Status:
         if not self._has_begun:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from py_trees import composites
+
 from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
@@ -48,6 +50,10 @@ class If(Node[IfSettings]):
       else: {set: {hint: "'Take your time.'"}}
     ```
     """
+
+    stock = composites.Selector
+    memory = True
+    """For py_trees' displays: the choice stays the same while it is RUNNING."""
 
     _when: Expression
     _branches: tuple[Node[Any] | None, Node[Any] | None]

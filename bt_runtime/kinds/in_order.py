@@ -25,6 +25,11 @@ class InOrder(Node[InOrderSettings]):
 
     _next = 0
 
+    @property
+    def memory(self) -> bool:
+        """For py_trees' displays."""
+        return self.settings.memory
+
     def initialise(self) -> None:
         self._next = 0
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
+from py_trees import composites
 from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
@@ -63,6 +64,8 @@ class Parallel(Ending[ParallelSettings]):
         - condition: "turn < 9"
     ```
     """
+
+    stock = composites.Parallel
 
     _needed = 0
     _limit = 0

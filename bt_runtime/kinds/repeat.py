@@ -1,13 +1,13 @@
 """The `repeat` kind."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator
+from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import RUNNING, SUCCESS, Status
@@ -41,7 +41,7 @@ class Repeat(Decorator[RepeatSettings]):
     ```
     """
 
-    _times: Callable[[], int]
+    _times: Callable[[Node[Any]], int]
     _wanted = 1
     _successes = 0
 
@@ -50,7 +50,7 @@ class Repeat(Decorator[RepeatSettings]):
         self._times = compile_number(self.settings.times, self, setting="times", least=1, whole=True)
 
     def initialise(self) -> None:
-        self._wanted = self._times()
+        self._wanted = self._times(self)
         self._successes = 0
 
     def update(self) -> Status:

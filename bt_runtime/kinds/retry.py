@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator
+from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
@@ -52,7 +52,7 @@ class Retry(Decorator[RetrySettings]):
     ```
     """
 
-    _attempts: Callable[[], int]
+    _attempts: Callable[[Node[Any]], int]
     _most = 1
     _failures = 0
     _pause_s = 0.0
@@ -64,7 +64,7 @@ class Retry(Decorator[RetrySettings]):
         self._attempts = compile_number(wanted, self, setting="attempts", least=1, most=most, whole=True)
 
     def initialise(self) -> None:
-        self._most = self._attempts()
+        self._most = self._attempts(self)
         self._failures = 0
         self._pause_s = self.settings.backoff_s
         self._resume_at_s = -inf

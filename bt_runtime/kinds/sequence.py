@@ -1,5 +1,7 @@
 """The `sequence` kind."""
 
+from py_trees import composites
+
 from bt_runtime.checking import transfers
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.registration import CHILDREN, node
@@ -29,3 +31,4 @@ class Sequence(InOrder):
     """
 
     passes_on = SUCCESS
+    stock = composites.Sequence

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from py_trees import composites
+
 from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, keyed_slot
@@ -53,6 +55,10 @@ class Switch(Node[SwitchSettings]):
       default: {set: {hint: "''"}}
     ```
     """
+
+    stock = composites.Selector
+    memory = True
+    """For py_trees' displays: the choice stays the same while it is RUNNING."""
 
     _value: Expression
     _nodes: Mapping[str, Node[Any]]

@@ -1,13 +1,13 @@
 """The `timeout` kind."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator
+from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
@@ -42,7 +42,7 @@ class Timeout(Decorator[TimeoutSettings]):
     ```
     """
 
-    _seconds: Callable[[], float]
+    _seconds: Callable[[Node[Any]], float]
     _limit_s = 0.0
     _deadline_s = 0.0
 
@@ -51,7 +51,7 @@ class Timeout(Decorator[TimeoutSettings]):
         self._seconds = compile_number(self.settings.seconds, self, setting="seconds", least=0)
 
     def initialise(self) -> None:
-        self._limit_s = self._seconds()
+        self._limit_s = self._seconds(self)
         self._deadline_s = self.run.now_s + self._limit_s
 
     def update(self) -> Status:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -68,7 +68,7 @@ class Wait(Node[WaitSettings]):
     ```
     """
 
-    _seconds: Callable[[], float] | None = None
+    _seconds: Callable[[Node[Any]], float] | None = None
     _condition: Expression | None = None
     _until_s = inf
 
@@ -83,7 +83,7 @@ class Wait(Node[WaitSettings]):
             self._seconds = compile_number(seconds, self, setting=setting, least=0)
 
     def initialise(self) -> None:
-        self._until_s = inf if self._seconds is None else self.run.now_s + self._seconds()
+        self._until_s = inf if self._seconds is None else self.run.now_s + self._seconds(self)
 
     def update(self) -> Status:
         condition, run = self._condition, self.run

@@ -20,6 +20,9 @@ async def _one_run(number):
 sequence:
   - timeout: {seconds: 5, child: {action: x}}
   - loop: {until: count > 2, child: {set: {count: count + 1}}}
+  - retry: {attempts: count, child: {repeat: {times: count, child: {set: {turn: turn - 1}}}}}
+  - cooldown: {seconds: turn, child: {wait: 0 * turn}}
+  - parallel: {until: first_end, children: [{wait: {until: count > 9, timeout_s: count}}, {wait: {until: hint}}]}
 """,
         substitutes={"sequence/timeout/action": action_from(lambda: clock.sleep(number % 9))},
     )
