@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from bt_runtime import Mistake, NodeDefinition
 
+_UNCERTAIN = frozenset({"if", "switch", "once", "cooldown", "for_each"})
+"""Kinds that may end, or begin with another child, without a tick of their first child."""
+
 _AT_ONCE = frozenset({"classify_query", "compose_prompt", "warn_near_limits", "set", "notify", "say", "grant_turn"})
 """Kinds that have ended by the time the next node of a sequence is ticked, and usually with SUCCESS."""
 
@@ -46,6 +49,8 @@ def _first_words(node: NodeDefinition) -> NodeDefinition | None:
     """The visible turn that a node is sure to begin with; `None` if that is not certain."""
     if node.kind == "llm_turn":
         return node if getattr(node.settings, "visible", True) else None
+    if node.kind in _UNCERTAIN:
+        return None
     guards = node.children.get("guards", ())
     children = [child for slot, nodes in node.children.items() if slot != "guards" for child in nodes]
     if node.kind == "sequence":

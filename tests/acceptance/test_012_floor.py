@@ -18,7 +18,7 @@ from tests.acceptance.harness import Answered, answers, calls, harness, made_too
 DOWN = ScriptedTurn(fault=ModelFault("provider_failed", "the provider is down"))
 HEAD = """\
 tree: mine
-blackboard: {found: {type: str, default: ''}}
+blackboard: {found: {type: str, default: ''}, item: int, approved: {type: bool, from: delivery}}
 root:
   sequence:
     - classify_query
@@ -71,6 +71,11 @@ async def test_a_looser_limit_of_the_tree_is_none() -> None:
         "force_success: {llm_turn: {visible: false}}",
         "parallel: [llm_turn: {visible: false}, loop: {guards: [cancelled, deadline], child: llm_turn}]",
         "loop: {guards: [cancelled, deadline], child: {finally: {child: llm_turn, then: {llm_turn: {tools: false}}}}}",
+        "wait: {for: approved}",
+        "guarded: {guards: [turn_budget], child: {wait: {until: turn > 90}}}",
+        "parallel: {until: first_success, children: [llm_turn, {wait: 3600}]}",
+        "retry: {attempts: 999, child: {on_halt: {child: llm_turn, then: {say: Interrupted.}}}}",
+        "for_each: {in: [1], as: item, continue: true, child: {cooldown: {seconds: 9, wait: true, child: llm_turn}}}",
     ],
 )
 @pytest.mark.parametrize("way", ["cancel", "deadline"])
@@ -85,6 +90,7 @@ async def test_a_hanging_turn_ends_at_a_cancel_and_at_the_deadline(step: str, wa
             underway.cancel()
         answered = await underway.result()
     assert answered.reason == ("user_cancelled" if way == "cancel" else "timeout")
+    assert answered.types[-1] == "done"
     assert clock.now() <= 10
 
 
@@ -228,6 +234,16 @@ async def test_a_turn_counts_also_where_its_text_does_not_fit_the_key_that_wants
         ("loop: {child: {say: Still here.}}", "sequence/loop"),
         ("repeat: {times: 900, child: {parallel: [say: One., notify: Two.]}}", "sequence/repeat"),
         ("loop: {child: run_tools}", "sequence/loop/run_tools"),
+        (f"for_each: {{in: {list(range(900))}, as: item, child: {{notify: 'Item {{item}}.'}}}}", "sequence/for_each"),
+        (
+            "loop: {child: {if: {when: turn > 0, then: {switch: {value: turn, cases: {'1': {say: One.}}}}}}}",
+            "sequence/loop",
+        ),
+        ("loop: {child: {cooldown: {seconds: 0, wait: true, child: {notify: Again.}}}}", "sequence/loop"),
+        (
+            "repeat: {times: turn * 900, child: {parallel: {until: first_end, children: [say: One.]}}}",
+            "sequence/repeat",
+        ),
         ("loop: {guards: [notify: Tick.], child: {action: {call: probe}}}", "sequence/loop/child"),
     ],
 )

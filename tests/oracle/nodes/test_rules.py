@@ -43,6 +43,12 @@ def test_tools_that_are_run_twice_after_one_turn(steps: tuple[str, ...], told: l
         ("parallel: {max_concurrent: 1, children: [llm_turn, llm_turn]}", []),
         ("parallel: [llm_turn, llm_turn: {visible: false}, llm_turn: {visible: false}]", []),
         ("parallel: [llm_turn, sequence: [condition: failed, llm_turn]]", []),
+        ("parallel: [llm_turn, if: {when: failed, then: llm_turn}]", []),
+        ("parallel: [llm_turn, switch: {value: question, cases: {a: llm_turn}}]", []),
+        ("parallel: [once: llm_turn, once: llm_turn]", []),
+        ("parallel: [llm_turn, on_halt: {child: llm_turn, then: {say: Halted.}}]", [(4, BESIDE)]),
+        ("parallel: {until: first_end, children: [llm_turn, llm_turn]}", [(4, BESIDE)]),
+        ("parallel: [llm_turn, guarded: {guards: [turn_budget], child: llm_turn}]", []),
         ("parallel: [llm_turn, loop: {guards: [turn_budget], child: llm_turn}]", []),
     ],
 )
