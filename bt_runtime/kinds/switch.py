@@ -1,7 +1,7 @@
 """The `switch` kind."""
 
-import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from py_trees import composites
@@ -14,6 +14,11 @@ from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, Status
 from bt_runtime.text import brief
+
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
+_NO_CASE = object()
+_SLOT = keyed_slot("cases", "")
 
 
 class SwitchSettings(NodeSettings):
@@ -40,7 +45,8 @@ class Switch(Node[SwitchSettings]):
     """Runs the node that belongs to the value of an expression.
 
     The expression is evaluated once, when the node begins; the chosen node stays the same while it is RUNNING. Cases
-    are texts: a number, `true`, `false` and `null` are written in quotes, as in `"3"`. A list or a map fits no case.
+    are texts: a number, `true`, `false` and `null` are written in quotes, as in `"3"`, which fits the number and the
+    text. A list or a map fits no case.
 
     SUCCESS, FAILURE and RUNNING as the chosen node; without a case for the value `default` is chosen, and FAILURE is
     the result where there is none. An expression that cannot be evaluated is an error in the tick record, and FAILURE.
@@ -61,27 +67,39 @@ class Switch(Node[SwitchSettings]):
     """For py_trees' displays: the choice stays the same while it is RUNNING."""
 
     _value: Expression
-    _nodes: Mapping[str, Node[Any]]
+    _cases: dict[object, Node[Any]]
+    _default: Node[Any] | None = None
     _chosen: Node[Any] | None = None
 
     def attach(self, children: Children) -> None:
         self._value = compile_in_scope(self.settings.value, self)
-        self._nodes = {slot: nodes[0] for slot, nodes in children.items() if nodes}
+        self._default = next(iter(children.get("default", ())), None)
+        self._cases = {}
+        for slot, (case,) in children.items():
+            for value in _values_of(slot.removeprefix(_SLOT)) if slot.startswith(_SLOT) else ():
+                self._cases.setdefault(value, case)
 
     def initialise(self) -> None:
         self.reset_children()
         value = self._value.evaluate(lookup_in_scope(self))
-        case = _as_case(value)
-        chosen = self._nodes.get(keyed_slot("cases", case)) if case is not None else None
-        self._chosen = chosen or self._nodes.get("default")
+        self._chosen = self._cases.get(_tagged(value), self._default)
         self.feedback_message = "" if self._chosen else f"no case for {brief(value)}"
 
     def update(self) -> Status:
         return FAILURE if self._chosen is None else self._chosen.step()
 
 
-def _as_case(value: object) -> str | None:
-    """A value as the text of its case; `None` if it has none."""
-    if isinstance(value, str):
+def _values_of(case: str) -> Iterator[object]:
+    """The values that a case stands for: its text, and the number or constant that the text is."""
+    yield case
+    if case in _CONSTANTS:
+        yield _tagged(_CONSTANTS[case])
+    elif _NUMBER.fullmatch(case):
+        yield _tagged(float(case) if "." in case else int(case))
+
+
+def _tagged(value: object) -> object:
+    """A value that can be looked up: in Python `true` equals 1, and a list has no hash."""
+    if value is None or isinstance(value, str):
         return value
-    return json.dumps(value) if value is None or isinstance(value, bool | int | float) else None
+    return (isinstance(value, bool), value) if isinstance(value, bool | int | float) else _NO_CASE
