@@ -17,6 +17,8 @@ from oracle.trees import FOLDER
 from oracle.wiring import tree_library
 
 _SCHEMA: Final = "tree.schema.json"
+SCENARIOS: Final = "scenarios"
+"""The folder beside the trees that has their scenarios."""
 
 
 @click.command("init")
@@ -24,8 +26,9 @@ _SCHEMA: Final = "tree.schema.json"
 def init(*, name: str) -> None:
     """Copy the shipped trees to DIR, for editing.
 
-    Their schema is copied too, for editors. DIR is created if it does not exist. Existing files are never changed:
-    running this again after an upgrade copies new files and says which of your files differ from the shipped ones.
+    Their schema is copied too, for editors, and their scenarios, for `oracle trees test DIR`. DIR is created if it does
+    not exist. Existing files are never changed: running this again after an upgrade copies new files and says which of
+    your files differ from the shipped ones.
 
     \b
     Exit codes:
@@ -35,13 +38,18 @@ def init(*, name: str) -> None:
     if not name.strip():  # perhaps an unset variable; it would mean the working folder
         raise CommandError("DIR is empty; name a folder, or `.` for the working folder")
     folder = Path(name)
-    _make(folder)
-    found = {file: _copy(folder / file, data) for file, data in _shipped().items()}
+    found = {}
+    for file, data in _shipped().items():
+        _make((folder / file).parent)
+        found[file] = _copy(folder / file, data)
     for file, what in found.items():
         click.echo(f"{_shown(folder / file)}: {what}")
     if _DIFFERS in found.values():
         click.echo(f"Files that differ were left as they are; the shipped ones are in {_shown(FOLDER)}")
-    click.echo(f"Edit them, run `oracle trees check {_shown(folder)}`, and set ORACLE_TREES_DIR={_shown(folder)}")
+    shown = _shown(folder)
+    click.echo(
+        f"Edit them, run `oracle trees check {shown}` and `oracle trees test {shown}`, and set ORACLE_TREES_DIR={shown}"
+    )
 
 
 @click.command("list")
@@ -76,9 +84,11 @@ _DIFFERS: Final = "kept; it differs from the shipped file"
 
 
 def _shipped() -> Mapping[str, bytes]:
-    """The files of a copy: content by file name."""
+    """The files of a copy: content by path below its folder."""
     files = {path.name: path.read_bytes() for path in sorted(FOLDER.glob("*.yaml"))}
-    return files | {_SCHEMA: schema_text().encode()}
+    files |= {_SCHEMA: schema_text().encode()}
+    scenarios = sorted((FOLDER / SCENARIOS).glob("*.yaml"))
+    return files | {f"{SCENARIOS}/{path.name}": path.read_bytes() for path in scenarios}
 
 
 def _make(folder: Path) -> None:

@@ -2,20 +2,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
+from oracle.scenarios.coverage import Coverage, FileCoverage, total
 from oracle.scenarios.suites import FileResult, Suite, folders_beside, scenario_files
+from oracle.scenarios.updating import updated
 from oracle.wiring import tree_library
 
 
 @click.command("test")
 @click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="Rewrite what failing scenarios state to what happened; read the changes.")
+@click.option("--coverage", is_flag=True, help="List what no scenario has visited of the trees.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def test(*, paths: tuple[Path, ...], as_json: bool) -> int:
+def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool) -> int:
     """Play scenario files, without network and without waiting.
 
     Without a path those beside the shipped trees are played, and those in ORACLE_TREES_DIR/scenarios. Of a folder, the
@@ -27,7 +32,7 @@ def test(*, paths: tuple[Path, ...], as_json: bool) -> int:
       0  all scenarios passed
       1  a scenario failed, or a file has mistakes
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    library = tree_library(settings_for(log="error"))
+    library = tree_library(settings_for(log="critical"))
     for path in paths:
         if not path.exists():
             raise CommandError(f"there is no file or folder {str(path)!r}")
@@ -37,13 +42,52 @@ def test(*, paths: tuple[Path, ...], as_json: bool) -> int:
     suite = Suite(library)
     results = []
     for file in files:
-        results.append(suite.run(file))
+        results.append(_updated(suite, suite.run(file)) if update else suite.run(file))
         if not as_json:
             click.echo(results[-1].report())
+    covered = _coverage(suite, results) if coverage else []
     if as_json:
-        click.echo(json.dumps({"files": [each.to_json() for each in results]}, ensure_ascii=False, indent=2))
-    else:
-        click.echo(_summary(results))
+        found: dict[str, Any] = {"files": [each.to_json() for each in results]}
+        if coverage:
+            found["coverage"] = {"percent": round(total(covered), 1), "files": [each.to_json() for each in covered]}
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return _code(results)
+    for each in covered:
+        click.echo("\n".join([str(each), *(f"  {gap}" for gap in each.gaps)]))
+    if covered:
+        click.echo(f"Coverage of the trees: {total(covered):.1f} %")
+    click.echo(_summary(results))
+    return _code(results)
+
+
+def _updated(suite: Suite, result: FileResult) -> FileResult:
+    """Rewrite the file, and play it again."""
+    if not result.failures:
+        return result
+    text = updated(result.source, result.verdicts)
+    if text == result.source:
+        return result
+    try:
+        result.path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{str(result.path)!r} cannot be written: {error.strerror or error}") from None
+    count = len(result.failures)
+    click.echo(f"{result.path}: {count} scenario{'' if count == 1 else 's'} updated", err=True)
+    return suite.run(result.path)
+
+
+def _coverage(suite: Suite, results: list[FileResult]) -> list[FileCoverage]:
+    """What was visited of the trees that were played, and of those that lie beside the scenarios."""
+    coverage = Coverage()
+    for tree in suite.trees():
+        coverage.know(tree)
+    for result in results:
+        for verdict in result.verdicts:
+            coverage.add(verdict.played)
+    return list(coverage.files())
+
+
+def _code(results: list[FileResult]) -> int:
     return 0 if all(each.passed for each in results) else FAILED
 
 

@@ -74,7 +74,7 @@ class Player:
     """
 
     def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
-        self._trees = _SameTrees(trees)
+        self.trees = _SameTrees(trees)
         self._segments = segments or load_segments()
 
     def play(self, scenario: Scenario) -> Played:
@@ -104,7 +104,7 @@ class Player:
                 clock=clock,
                 timestamp=lambda: _TIMESTAMP,
             ),
-            trees=self._trees,
+            trees=self.trees,
             conversations=conversations,
             new_id=lambda: f"id-{next(numbers)}",
         )

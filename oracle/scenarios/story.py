@@ -9,6 +9,7 @@ from oracle.scenarios.played import Played
 
 _MOST_LINES = 40
 _TOLD_KEYS = frozenset({"signal", "intent", "termination_reason", "cancel_requested"})
+_GUARDS = frozenset({"cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"})
 _MARKS = {Status.SUCCESS: "", Status.FAILURE: " failed", Status.RUNNING: " …", Status.INVALID: " halted"}
 
 
@@ -42,18 +43,17 @@ def _leaves(record: TickRecord, nodes: tuple[NodeDefinition, ...], changed: dict
         if node.children:
             continue
         status = changed.get(index)
-        if status is None or (status is Status.SUCCESS and _is_quiet(node)):
-            continue
-        yield f"{_named(node)}{_MARKS[status]}"
-    for index, status in record.changes:
-        if status is Status.INVALID and index not in record.visited and not nodes[index].children:
-            continue
+        if status is not None and not _is_quiet(node, status):
+            yield f"{_named(node)}{_MARKS[status]}"
     for error in record.errors:
         yield f"{_label(error.path)} raised {error.error}"
 
 
-def _is_quiet(node: NodeDefinition) -> bool:
-    return node.kind in ("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit")
+def _is_quiet(node: NodeDefinition, status: Status) -> bool:
+    """What every tick shows: guards that let the query go on, and conditions that do not hold."""
+    if node.kind == "condition":
+        return status is Status.FAILURE
+    return node.kind in _GUARDS and status is Status.SUCCESS
 
 
 def _named(node: NodeDefinition) -> str:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bt_runtime import TreeFileError, TreeLibrary
+from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
 from oracle.agent.query import QuestionError
 from oracle.control.choosing import UnknownTreeError
 from oracle.scenarios.judging import Verdict, judge
@@ -109,13 +110,28 @@ class Suite:
         source = path.read_text(encoding="utf-8")
         return FileResult(path, tuple(verdicts), tuple(unplayed), "", source, time.perf_counter() - started_s)
 
+    def trees(self) -> Iterator[TreeDefinition]:
+        """The trees that lie beside the files that were played; those with mistakes are left out."""
+        for folder, player in self._players.items():
+            for path in sorted(folder.glob("*.yaml")):
+                with suppress(TreeFileError, TreeNotFoundError):
+                    tree = player.trees.load(path.stem)
+                    if not tree.internal:
+                        yield tree
+
     def _player(self, path: Path) -> Player:
-        folder = path.resolve().parent
-        beside = folder.parent if folder.name == FOLDER_NAME else folder
+        folder = path.parent
+        beside = _normal(folder / ".." if folder.resolve().name == FOLDER_NAME else folder)
         if beside not in self._players:
-            folders = [beside, *(each for each in self.library.folders if each.resolve() != beside)]
+            folders = [beside, *(each for each in self.library.folders if each.resolve() != beside.resolve())]
             self._players[beside] = Player(TreeLibrary(folders, registry=self.library.registry))
         return self._players[beside]
+
+
+def _normal(folder: Path) -> Path:
+    """The path without `..` in it; relative below the working folder."""
+    whole = folder.resolve()
+    return whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole
 
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -35,9 +35,23 @@ def to_yaml(scenarios: Iterable[Scenario], *, about: str = "") -> str:
     return dump({**head, "scenarios": [scenario_data(each) for each in scenarios]})
 
 
-def dump(data: Json) -> str:
-    """JSON data as YAML: short inner collections on one line, long texts as blocks."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
+def dump(data: Json, *, on_one_line: bool = False) -> str:
+    """JSON data as YAML.
+
+    Args:
+        data: what is written.
+        on_one_line: without a line break, to stand inside other YAML; else short inner collections are on one line, and
+            long texts are blocks.
+    """
+    if not on_one_line:
+        return yaml.dump(
+            data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None
+        )
+    # In a list, because a bare value would end with a line of dots.
+    text = yaml.dump(
+        [data], Dumper=_LineDumper, sort_keys=False, allow_unicode=True, width=float("inf"), default_flow_style=True
+    )
+    return text.strip()[1:-1]
 
 
 def scenario_data(scenario: Scenario) -> dict[str, Any]:
@@ -169,4 +183,14 @@ def _is_no_text(text: str) -> bool:
         return True
 
 
+def _represent_line(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if "\n" in text or _is_no_text(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+class _LineDumper(_Dumper):
+    """Writes text without line breaks."""
+
+
 _Dumper.add_representer(str, _represent_text)
+_LineDumper.add_representer(str, _represent_line)

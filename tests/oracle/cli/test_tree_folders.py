@@ -10,21 +10,25 @@ from trees import FOLDER
 SHIPPED = sorted(path.name for path in FOLDER.glob("*.yaml"))
 
 
+SCENARIOS = sorted(f"scenarios/{path.name}" for path in (FOLDER / "scenarios").glob("*.yaml"))
+COPIED = (*SHIPPED, "tree.schema.json", *SCENARIOS)
+
+
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_copy_has_every_shipped_tree_and_the_schema_that_its_editor_line_names(oracle, tmp_path):
     ran = oracle("trees", "init", "my-trees")
     assert ran.code == 0
     own = tmp_path / "my-trees"
-    assert contents(own) == {name: (FOLDER / name).read_bytes() for name in (*SHIPPED, "tree.schema.json")}
+    assert contents(own) == {name: (FOLDER / name).read_bytes() for name in COPIED}
     assert json.loads((own / "tree.schema.json").read_text()) == tree_schema(REGISTRY)
     for name in SHIPPED:
         head = (own / name).read_text().splitlines()[0]
         assert head.startswith("# yaml-language-server: $schema=")
         assert (own / head.partition("$schema=")[2]).is_file()
-    assert ran.out.splitlines()[:-1] == [f"my-trees/{name}: copied" for name in (*SHIPPED, "tree.schema.json")]
+    assert ran.out.splitlines()[:-1] == [f"my-trees/{name}: copied" for name in COPIED]
     assert oracle("trees", "check", "my-trees").code == 0
 
 
