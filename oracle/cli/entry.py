@@ -18,6 +18,7 @@ from oracle.loading import collector_paused
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
+    "runs": ("oracle.cli.runs:runs", "Look at recorded runs, also while a service is running."),
     "trees": ("oracle.cli.trees:trees", "Check, test and compare trees; copy, list and show them."),
 }
 """The place and the summary of each command, known without importing any."""

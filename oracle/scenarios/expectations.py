@@ -31,11 +31,10 @@ def _named(outcome: str) -> str:
 
 
 def _results(played: Played) -> list[tuple[str, Json]]:
-    calls = played.answer.calls
-    return [
-        (calls[call_id].name if call_id in calls else "?", each.tool_result)
-        for call_id, each in played.answer.results.items()
-    ]
+    """In the order of the calls, whichever of those that ran side by side ended first."""
+    answer = played.answer
+    calls = [call for call in answer.calls.values() if call.id in answer.results]
+    return [(call.name, answer.results[call.id].tool_result) for call in calls]
 
 
 EXPECTATIONS: Final[Mapping[str, Expectation]] = {

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from bt_runtime.text import Place
 from oracle.chunks import ErrorType, SourceType
+from oracle.classify import QueryType
 from oracle.models.protocol import ModelFault, Usage
 from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
@@ -167,11 +168,13 @@ class Earlier:
 
     Args:
         tool_errors: a tool failed in it.
+        query_type: how it was classified; `None`: as its question is.
     """
 
     question: str
     answer: str
     tool_errors: bool = False
+    query_type: QueryType | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

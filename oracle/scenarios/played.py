@@ -129,17 +129,7 @@ class Played:
     @cached_property
     def visits(self) -> Mapping[str, int]:
         """How often each node began, by path: a tick of a node that was RUNNING is no visit of its own."""
-        counts = dict.fromkeys(self.tree.paths, 0)
-        statuses: dict[int, Status] = {}
-        for record in self.records:
-            under_way = {index for index, status in statuses.items() if status is Status.RUNNING}
-            for index in record.visited:
-                if index in under_way:
-                    under_way.discard(index)
-                else:
-                    counts[self.tree.paths[index]] += 1
-            statuses.update(record.changes)
-        return counts
+        return count_visits(self.records, self.tree.paths)
 
     @cached_property
     def outcomes(self) -> Mapping[str, str]:
@@ -168,6 +158,21 @@ class Played:
                 if status is not Status.INVALID and results[-1:] != [status.name]:
                     results.append(status.name)
         return {path: tuple(results) for path, results in found.items()}
+
+
+def count_visits(records: Sequence[TickRecord], paths: Sequence[str]) -> Mapping[str, int]:
+    """How often each node began, by path."""
+    counts = dict.fromkeys(paths, 0)
+    statuses: dict[int, Status] = {}
+    for record in records:
+        under_way = {index for index, status in statuses.items() if status is Status.RUNNING}
+        for index in record.visited:
+            if index in under_way:
+                under_way.discard(index)
+            else:
+                counts[paths[index]] += 1
+        statuses.update(record.changes)
+    return counts
 
 
 def _stated(chunk: Chunk) -> tuple[str, Any]:

@@ -78,14 +78,19 @@ class Player:
         self._segments = segments or load_segments()
 
     def play(self, scenario: Scenario) -> Played:
-        """Play a scenario in an event loop of its own.
+        """Play a scenario in an event loop of its own; none may be running.
 
         Raises:
             PlayError: it never ends, or names a control that is no tree.
             UnknownTreeError, TreeFileError: there is no such tree, or it has mistakes.
             QuestionError: the question cannot be asked.
         """
-        return asyncio.run(self.play_async(scenario))
+        loop = asyncio.SelectorEventLoop()  # `asyncio.run` would take twice the time, for the sake of Ctrl-C
+        try:
+            return loop.run_until_complete(self.play_async(scenario))
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
 
     async def play_async(self, scenario: Scenario) -> Played:
         """`play` within a running event loop, which must be asyncio's own."""
@@ -146,6 +151,8 @@ async def _converse(scenario: Scenario, conversations: MemoryConversations) -> s
     previous: QueryClassification | None = None
     for number, earlier in enumerate(scenario.history, start=1):
         previous = classify_query(earlier.question, previous=previous)
+        if earlier.query_type is not None:
+            previous = QueryClassification.of(earlier.query_type, confidence=1.0)
         exchange = Exchange(
             question=earlier.question,
             answer=earlier.answer,

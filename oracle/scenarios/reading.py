@@ -20,6 +20,7 @@ from typing import Any, Final, cast, get_args
 from bt_runtime.text import Mistake, Place, closest, format_mistakes, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
 from oracle.chunks import ErrorType, SourceType
+from oracle.classify import QueryType
 from oracle.decision import AgentConfig, ConfigError
 from oracle.errors import TreeAuthorError
 from oracle.models.protocol import ModelFault, Usage
@@ -187,7 +188,7 @@ class _File:
 
     def _earlier(self, node: YamlNode) -> Earlier:
         reader = self._reader
-        fields = reader.fields(node, ("question", "answer", "tool_errors"), what="an earlier query")
+        fields = reader.fields(node, ("question", "answer", "tool_errors", "query_type"), what="an earlier query")
         for needed in ("question", "answer"):
             if needed not in fields and isinstance(node.data, dict):
                 reader.report(node, f"the earlier query has no {needed!r}")
@@ -195,6 +196,9 @@ class _File:
             question=reader.text(fields["question"].node, what="'question'") if "question" in fields else "",
             answer=reader.text(fields["answer"].node, what="'answer'") if "answer" in fields else "",
             tool_errors="tool_errors" in fields and reader.flag(fields["tool_errors"].node, what="'tool_errors'"),
+            query_type=cast("QueryType", reader.one_of(fields["query_type"].node, get_args(QueryType), what="the type"))
+            if "query_type" in fields
+            else None,
         )
 
     # The model

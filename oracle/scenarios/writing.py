@@ -12,6 +12,7 @@ from oracle.scenarios.model import (
     DEFAULT_USAGE,
     GROUPS,
     SIGNAL_FIELDS,
+    Earlier,
     Json,
     Scenario,
     SignalLine,
@@ -68,10 +69,7 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
     if scenario.available != GROUPS:
         data["available"] = list(scenario.available)
     if scenario.history:
-        data["history"] = [
-            {"question": each.question, "answer": each.answer} | ({"tool_errors": True} if each.tool_errors else {})
-            for each in scenario.history
-        ]
+        data["history"] = [_earlier(each) for each in scenario.history]
     if scenario.tools:
         data["tools"] = {name: _tool(script) for name, script in scenario.tools.items()}
     if scenario.model:
@@ -80,6 +78,13 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
         data["events"] = [{each.action: {each.moment.kind: each.moment.value}} for each in scenario.events]
     data["expect"] = dict(scenario.expect)
     return data
+
+
+def _earlier(earlier: Earlier) -> dict[str, Json]:
+    data: dict[str, Json] = {"question": earlier.question, "answer": earlier.answer}
+    if earlier.tool_errors:
+        data["tool_errors"] = True
+    return data if earlier.query_type is None else data | {"query_type": earlier.query_type}
 
 
 def _turn(turn: Turn) -> Json:
