@@ -1,0 +1,53 @@
+"""The page on scenarios: its examples are run, and every field is on it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from oracle.scenarios import from_yaml, judge, reading
+from oracle.scenarios.expectations import EXPECTATIONS
+from oracle.scenarios.stated_requests import Requests
+from oracle.scenarios.stated_values import Moments
+from tests.oracle.scenarios.playing import player
+
+PAGE = (Path(__file__).parents[1] / "docs" / "scenarios.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def verdicts(text):
+    return [judge(scenario, player().play(scenario)) for scenario in from_yaml(text, file="docs.yaml")]
+
+
+@pytest.mark.parametrize("text", [each for each in EXAMPLES if not each.startswith("# fails")])
+def test_every_example_passes(text):
+    for verdict in verdicts(text):
+        assert verdict.passed, verdict.report(text)
+
+
+def test_the_example_that_fails_reports_what_the_page_shows():
+    (text,) = [each for each in EXAMPLES if each.startswith("# fails\n")]
+    (verdict,) = verdicts(text)
+    shown = re.search(r"^```text\n(docs.yaml.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+    assert verdict.report(text) == shown.rstrip("\n")
+
+
+def test_every_field_is_on_the_page():
+    named = set(re.findall(r"`([a-z_]+)`", PAGE)) | set(re.findall(r"`([a-z_]+): ", PAGE))
+    fields = {
+        *reading._FILE,
+        *reading._SCENARIO,
+        *reading._TURN,
+        *reading._TOOL,
+        *EXPECTATIONS,
+        *Requests.fields,
+        *Moments.kinds,
+    }
+    assert fields - named == {"writes"}
+    assert all(f"{each}: " in PAGE for each in (*reading._ANSWER, "writes"))
+
+
+def test_the_example_in_python_runs(capsys):
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    exec(compile(code, "docs/scenarios.md", "exec"), {})
+    assert "name: A limit of one turn" in capsys.readouterr().out
