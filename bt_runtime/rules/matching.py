@@ -6,8 +6,8 @@ from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import Expression, compile_expression
 from bt_runtime.rule import Event, EventPattern
 
-Report = Callable[[str], None]
-"""Gets the problem of a condition that could not be evaluated."""
+Report = Callable[[EventPattern, ExpressionError], None]
+"""Gets the pattern whose condition could not be evaluated, and why; the message has values of the event."""
 
 
 class AnyName(Collection[str]):
@@ -58,7 +58,7 @@ class Matcher:
         try:
             return bool(where.evaluate(event.fields.get))
         except ExpressionError as error:
-            self._report(f"the condition {where.text!r} fails for {event}: {error.message}")
+            self._report(self.pattern, error)
             return False
 
 

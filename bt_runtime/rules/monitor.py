@@ -4,11 +4,13 @@ A monitor is the immutable, compiled form of a rule; how far a run has come is o
 can be stored, compared and merged, and one monitor serves all runs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from bt_runtime.rule import Event, Rule
+from bt_runtime.errors import ExpressionError
+from bt_runtime.rule import Event, EventPattern, Rule
 from bt_runtime.rules.automaton import BOTH, FIRST, NEITHER, THEN
 from bt_runtime.rules.matching import Matcher, Report
 from bt_runtime.rules.templates import automaton_of
@@ -26,7 +28,11 @@ UNOPENED: State = -1
 """The state of a rule with a scope, before that begins."""
 
 
-def _ignore(_problem: str) -> None:
+RuleReport = Callable[[Rule, EventPattern, ExpressionError], None]
+"""Gets the rule and the pattern whose condition could not be evaluated, and why."""
+
+
+def _ignore(*_problem: object) -> None:
     pass
 
 
@@ -130,7 +136,7 @@ class Monitors:
 
     Args:
         rules: in the order of the file.
-        report: gets the name of the rule and the problem of a condition that fails.
+        report: gets each condition that cannot be evaluated; it counts as not fulfilled.
 
     Raises:
         ExpressionError: a condition is no expression.
@@ -138,8 +144,8 @@ class Monitors:
 
     __slots__ = ("_by_type", "monitors", "start", "types")
 
-    def __init__(self, rules: Iterable[Rule], report: Report = _ignore) -> None:
-        self.monitors: tuple[Monitor, ...] = tuple(Monitor(rule, _named(report, rule)) for rule in rules)
+    def __init__(self, rules: Iterable[Rule], report: RuleReport = _ignore) -> None:
+        self.monitors: tuple[Monitor, ...] = tuple(Monitor(rule, partial(report, rule)) for rule in rules)
         self.start: States = tuple(monitor.start for monitor in self.monitors)
         self._by_type: Mapping[str, Sequence[tuple[int, Monitor]]] = _by_type(self.monitors)
         self.types: frozenset[str] = frozenset(self._by_type)
@@ -187,10 +193,6 @@ def judge(monitors: Monitors, events: Iterable[Event]) -> tuple[Violation, ...]:
     known = {violation.rule.name for violation in found}
     found += [Violation(rule, None) for rule in monitors.violated(states, ended=True) if rule.name not in known]
     return tuple(found)
-
-
-def _named(report: Report, rule: Rule) -> Report:
-    return lambda problem: report(f"rule {rule.name!r}: {problem}")
 
 
 def _by_type(monitors: Sequence[Monitor]) -> dict[str, list[tuple[int, Monitor]]]:

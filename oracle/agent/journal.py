@@ -5,6 +5,7 @@ from typing import Protocol
 
 import bt_runtime
 from bt_runtime import Outcome
+from oracle.agent.rule_gate import RuleBreach
 from oracle.signals import SignalRecord
 
 
@@ -18,6 +19,10 @@ class Journal(bt_runtime.Journal, Protocol):
         """A signal of the model, and what the control did about it; must not wait."""
         ...
 
+    def rule(self, breach: RuleBreach) -> None:
+        """A rule of the tree was broken, and what was done about it; must not wait."""
+        ...
+
 
 class NoJournal:
     """Keeps nothing: for queries that live in memory only."""
@@ -26,4 +31,7 @@ class NoJournal:
         """Forget them."""
 
     def signal(self, record: SignalRecord) -> None:
+        """Forget it."""
+
+    def rule(self, breach: RuleBreach) -> None:
         """Forget it."""

@@ -36,6 +36,7 @@ class TurnOutcome:
         notes: what the control told the model in this turn's request.
         without_tools: the model could not call tools in this turn.
         request_ids: the provider's names for the turn's requests, for its support.
+        is_side: the turn is not part of the answer.
     """
 
     parsed: ParsedResponse | None = None
@@ -57,6 +58,7 @@ class TurnOutcome:
     notes: tuple[str, ...] = ()
     without_tools: bool = False
     request_ids: tuple[str, ...] = ()
+    is_side: bool = False
 
     @property
     def text(self) -> str:
@@ -122,6 +124,8 @@ class CallResult:
             result of an identical call of its turn does not (decision 34).
         is_empty: it worked and found nothing.
         group: the tool's group; `None` if there is no such tool.
+        began: the tool was started, also if the call was cancelled then; `None` in a record from before this was
+            recorded.
     """
 
     call: ToolCall
@@ -131,6 +135,12 @@ class CallResult:
     is_empty: bool
     group: str | None
     action: Action
+    began: bool | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the tool was started, as far as it is known."""
+        return self.counts if self.began is None else self.began
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.planning import TurnPlan, plan_turn, thinking_room
 from oracle.agent.query import Query
+from oracle.agent.rule_gate import RuleGate
 from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import CallText, Transcript
 from oracle.chunks import TerminationReason
@@ -54,6 +55,7 @@ class AgentRun:
         offered: names of the tools that the model may call.
         prompt: the system prompt; `None` until it is composed.
         notes: for the model, sent with its next turn.
+        rules: judge what begins; `None` where the control has no rules.
     """
 
     query: Query
@@ -69,6 +71,7 @@ class AgentRun:
     offered: tuple[str, ...] = ()
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
+    rules: RuleGate | None = None
 
     @property
     def model_used(self) -> str:

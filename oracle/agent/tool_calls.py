@@ -14,24 +14,29 @@ from oracle.models.protocol import ToolCall
 from oracle.tools import ToolResult
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
+NOT_RUN = "Not run: "
+"""How the result of a call begins that was not run."""
+OWN_CALL = "tree_"
+"""How the ids of the tree's own calls begin."""
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 
 async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutcome:
     """Run the calls of the last turn.
 
-    Calls beyond the limit of a turn are refused. Identical ones are run once, and share the result (decision 34). When
-    this is cancelled, the calls that have not ended are answered as cancelled, and the outcome has the other results.
+    Calls beyond the limit of a turn are refused, and so are those that a rule of the tree forbids; rules judge the
+    calls in the model's order. Identical ones are run once, and share the result (decision 34). When this is cancelled,
+    the calls that have not ended are answered as cancelled, and the outcome has the other results.
     """
     limit = run.state.config.max_tool_calls_per_turn
     if len(calls) == 1:
-        return ToolsOutcome((await _run_call(run, calls[0], nullcontext()),))
+        return ToolsOutcome((await _run_call(run, calls[0], nullcontext(), forbidden(run, calls[0])),))
     places = asyncio.Semaphore(run.state.config.max_parallel_tools)
     different: dict[Hashable, ToolCall] = {}
     for call in calls[:limit]:
         different.setdefault(_likeness(call), call)
     tasks = {
-        likeness: asyncio.create_task(_run_call(run, call, places), name=f"call:{call.name}")
+        likeness: asyncio.create_task(_run_call(run, call, places, forbidden(run, call)), name=f"call:{call.name}")
         for likeness, call in different.items()
     }
     if tasks:
@@ -68,32 +73,49 @@ def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
         return result
     chunk = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
     run.output.return_tool(chunk)
-    return replace(result, call=call, counts=False)
+    return replace(result, call=call, counts=False, began=False)
 
 
-async def _run_call(run: AgentRun, call: ToolCall, places: AbstractAsyncContextManager[None]) -> CallResult:
+async def _run_call(
+    run: AgentRun, call: ToolCall, places: AbstractAsyncContextManager[None], forbidden: ToolResult | None
+) -> CallResult:
     """Run one call; a cancelled one gets a result as well."""
+    if forbidden is not None:
+        return _answer(run, call, forbidden, duration_ms=0, counts=False)
     clock = run.equipment.clock
-    started_s = clock.now()
+    started_s, refusal = clock.now(), _refusal(run, call)
     try:
         async with places:
             started_s = clock.now()
-            result, counts = await _call(run, call), True
+            result = refusal or await run.equipment.tools.call(call.name, call.arguments)
+            counts = True
     except asyncio.CancelledError:
         result, counts = ToolResult(CANCELLED, is_error=True), False
-    return _answer(run, call, result, duration_ms=round((clock.now() - started_s) * 1000), counts=counts)
+    duration_ms = round((clock.now() - started_s) * 1000)
+    return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=refusal is None)
 
 
-async def _call(run: AgentRun, call: ToolCall) -> ToolResult:
+def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:
+    """The result of a call that a rule of the tree forbids now; `None`: the call begins, as far as the rules go."""
+    if run.rules is None or _refusal(run, call) is not None:
+        return None
+    why = run.rules.refusal(call.name, call.arguments)
+    return None if why is None else ToolResult(why, is_error=True)
+
+
+def _refusal(run: AgentRun, call: ToolCall) -> ToolResult | None:
+    """The error of a call that cannot be run; `None` if it can."""
     if call.malformed is not None:
         return ToolResult(f"The arguments of {call.name} could not be read: {call.malformed}", is_error=True)
     if call.name not in run.offered:
         offered = ", ".join(run.offered) or "none"
         return ToolResult(f"{call.name!r} is not offered for this question. Offered: {offered}.", is_error=True)
-    return await run.equipment.tools.call(call.name, call.arguments)
+    return None
 
 
-def _answer(run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: int, counts: bool) -> CallResult:
+def _answer(
+    run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: int, counts: bool, began: bool = False
+) -> CallResult:
     run.output.return_tool(ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=duration_ms))
     for source in result.sources:
         run.output.cite(source)
@@ -107,4 +129,5 @@ def _answer(run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: i
         is_empty=result.is_empty,
         group=tool.group if tool else None,
         action=Action.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
+        began=began,
     )

@@ -193,6 +193,8 @@ async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, h
         tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
         hint: an instruction for this turn.
     """
+    if run.rules is not None:
+        run.rules.turn(visible=visible)
     plan = run.plan()
     notes = _notes_for(run, plan, visible=visible, hint=hint)
     output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
@@ -221,6 +223,7 @@ async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, h
         duration_ms=round((run.equipment.clock.now() - started_s) * 1000),
         notes=notes,
         without_tools=request.tool_choice == "none",
+        is_side=not visible,
     )
 
 

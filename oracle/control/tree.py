@@ -9,7 +9,9 @@ from oracle.agent.closing import Closing
 from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun
 from oracle.control.floor import TreeFloor
+from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY, AgentHost, values_of
+from oracle.rules import rules_of
 
 HALT_GRACE_S = 0.08
 """How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit (decision 7), and
@@ -40,17 +42,23 @@ class TreeControl:
         journal: Journal,
         observers: Iterable[Observer] = (),
     ) -> None:
+        rules = rules_of(run, definition, journal=journal, stop=self._stop)
         host = AgentHost(run, closing, asked_at, count(1))
         self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=values_of(run))
         self._loop = RunLoop(
             self.tree,
             clock=run.equipment.clock,
-            observers=[_NodeErrors(run), *observers],
-            journal=journal,
+            observers=[_NodeErrors(run), *observers, *((rules,) if rules else ())],
+            journal=rules or journal,
             supervisor=TreeFloor(run, self.tree.blackboard),
             halt_grace_s=HALT_GRACE_S,
         )
         self._run = run
+
+    def _stop(self, fault: ModelFault) -> None:
+        """End the query for a rule of the tree."""
+        self._run.fail(fault)
+        self._loop.cancel()
 
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""

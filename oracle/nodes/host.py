@@ -11,7 +11,7 @@ import structlog
 from oracle.agent.closing import Closing
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
-from oracle.agent.tool_calls import CANCELLED
+from oracle.agent.tool_calls import CANCELLED, OWN_CALL
 from oracle.chunks import Severity, SystemType, ToolCall, ToolCalled, ToolReturned
 from oracle.errors import TreeAuthorError
 
@@ -48,11 +48,15 @@ class AgentHost:
         """Run a tool for the tree itself, with its chunks; returns its text.
 
         Raises:
-            HostError: the tool failed, or there is none of that name.
+            HostError: the tool failed, a rule of the tree forbids the call, or there is no tool of that name.
         """
-        output, clock = self.agent.output, self.agent.equipment.clock
-        call_id = f"tree_{next(self.calls)}"
+        output, clock, rules = self.agent.output, self.agent.equipment.clock, self.agent.rules
+        call_id = f"{OWN_CALL}{next(self.calls)}"
+        refusal = None if rules is None else rules.refusal(action, arguments)
         output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
+        if refusal is not None:
+            output.return_tool(ToolReturned(call_id, refusal, is_error=True, duration_ms=0))
+            raise HostError(refusal)
         started_s = clock.now()
         try:
             result = await self.agent.equipment.tools.call(action, arguments)

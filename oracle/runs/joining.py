@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from bt_runtime import Outcome, TickRecord
+from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Closing, Content, Thinking
 from oracle.signals import SignalRecord
 
@@ -42,6 +43,10 @@ class Recorder(Protocol):
 
     def signal(self, record: SignalRecord) -> None:
         """Take a signal."""
+        ...
+
+    def rule(self, breach: RuleBreach) -> None:
+        """Take a broken rule."""
         ...
 
 
@@ -106,6 +111,11 @@ class JoiningRecorder:
         """Take a signal of the model (`oracle.agent.journal.Journal`)."""
         self.flush()
         self._recorder.signal(record)
+
+    def rule(self, breach: RuleBreach) -> None:
+        """Take a broken rule of the tree (`oracle.agent.journal.Journal`)."""
+        self.flush()
+        self._recorder.rule(breach)
 
     def flush(self) -> None:
         """Write what is held back."""

@@ -18,6 +18,7 @@ import structlog
 from bt_runtime import Clock, Outcome, TickRecord
 from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Answer, Chunk, Closing, Done, write_chunk
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
@@ -131,6 +132,11 @@ class RunRecorder:
         """Record a signal of the model (`oracle.agent.journal.Journal`)."""
         if not self.is_closed:
             self.log.append("signal", to_json(record.to_json()))
+
+    def rule(self, breach: RuleBreach) -> None:
+        """Record a broken rule of the tree (`oracle.agent.journal.Journal`)."""
+        if not self.is_closed:
+            self.log.append("rule", to_json(breach.to_json()))
 
     async def _flush(self) -> None:
         """Wait until everything is written. If that is impossible, ask the run to end; the control goes on."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-EventKind = Literal["opened", "chunk", "turn_end", "tool_end", "closing", "tick", "signal", "final"]
+EventKind = Literal["opened", "chunk", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "final"]
 RunStatus = Literal["running", "finished"]
 
 

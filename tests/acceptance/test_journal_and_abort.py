@@ -23,6 +23,9 @@ class Kept:
     def signal(self, record):
         self.signals.append(record)
 
+    def rule(self, breach):
+        self.signals.append(breach)
+
 
 @pytest.mark.parametrize("control", ["tree", "loop"])
 async def test_turns_and_tools_are_in_the_journal_in_their_order(control):

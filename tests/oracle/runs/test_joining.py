@@ -67,6 +67,9 @@ class Stage:
     def signal(self, record: object) -> None:
         self.kept.append(record)
 
+    def rule(self, breach: object) -> None:
+        self.kept.append(breach)
+
 
 @pytest.mark.parametrize("pending_since_s", [AHEAD, -BEHIND_S / 2], ids=["idle", "commit under way"])
 def test_a_store_that_keeps_up_gets_each_piece_at_once(pending_since_s: float | None) -> None:
