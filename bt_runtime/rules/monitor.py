@@ -82,6 +82,13 @@ class Monitor:
                 letter |= THEN
         return letter if is_known else None
 
+    def concerns(self, event: Event) -> bool:
+        """Whether this is one of the rule's events, or the one that begins its scope."""
+        after = self._after
+        if after is not None and event.type == after.pattern.type and after.matches(event):
+            return True
+        return bool(self.letter(event))
+
     def verdict(self, state: State, *, ended: bool = False) -> Verdict:
         """Whether the rule holds.
 

@@ -88,14 +88,21 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
         TreeFileError: it has mistakes.
     """
     if not _VERSION.fullmatch(name):
-        return _in_a_file(name, library)
+        return named_tree(name, library)
     version = await archive.tree(name)
     if version is None:
         raise CommandError(f"no query, or more than one tree, has a version that begins with {name!r}")
     return read_sources(version.source, name=version.name, registry=library.registry)
 
 
-def _in_a_file(name: str, library: TreeLibrary) -> TreeDefinition:
+def named_tree(name: str, library: TreeLibrary) -> TreeDefinition:
+    """The tree of that name or, if the name looks like a path, of that file.
+
+    Raises:
+        CommandError: it is a folder, or has mistakes.
+        TreeNotFoundError: there is no such tree.
+        TreeFileError: it has mistakes.
+    """
     if os.sep not in name and not name.endswith(_ENDINGS):
         return library.load(name)
     path = Path(name)

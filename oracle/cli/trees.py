@@ -20,6 +20,7 @@ from oracle.cli.groups import SuggestingGroup
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
+from oracle.cli.tree_judge import judge
 from oracle.cli.tree_tests import test
 from oracle.wiring import tree_library
 
@@ -32,6 +33,7 @@ def trees() -> None:
 
 
 trees.add_command(compare_)
+trees.add_command(judge)
 trees.add_command(init)
 trees.add_command(list_)
 trees.add_command(test)

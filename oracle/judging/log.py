@@ -9,6 +9,9 @@ from oracle.rules import Fact
 from oracle.runs.tick_json import decode_tick
 from oracle.storage import Event
 
+_TEXTS = (b'{"type":"content"', b'{"type":"thinking"', b'{"type":"source"')
+"""How the chunks begin that most logs consist of, and that are no events."""
+
 
 def facts_of(events: Iterable[Event]) -> list[Fact]:
     """What the log of a run says, without the pieces of text.
@@ -25,7 +28,7 @@ def facts_of(events: Iterable[Event]) -> list[Fact]:
             facts.append(decode_outcome(event.data))
         elif event.kind == "closing":
             reason = from_json(event.data)["reason"]
-        elif event.kind == "chunk":
+        elif event.kind == "chunk" and (reason is not None or not event.data.startswith(_TEXTS)):
             chunk = read_chunk(event.data)
             if isinstance(chunk, Content) and reason is not None:
                 facts.append(Closing(chunk.content, reason))

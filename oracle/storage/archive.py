@@ -56,19 +56,23 @@ class Archive:
 
         return await self.database.read(work)
 
-    async def runs(self, *, tree: str, limit: int | None = None, since: float | None = None) -> list[RunRecord]:
+    async def runs(
+        self, *, tree: str, limit: int | None = None, since: float | None = None, with_forgotten: bool = False
+    ) -> list[RunRecord]:
         """The finished runs of a tree whose texts are still there, newest first.
 
         Args:
             tree: the name under which they were asked for.
             limit: the greatest number of runs; `None`: all.
             since: only those that began at this time or later, in seconds since the epoch.
+            with_forgotten: those whose texts have been deleted as well.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
         wanted = (_run.c.tree == tree) & (_run.c.status == "finished") & _run.c.tree_sha.is_not(None)
-        wanted &= _run.c.forgotten_at.is_(None)
+        if not with_forgotten:
+            wanted &= _run.c.forgotten_at.is_(None)
         if since is not None:
             wanted &= _run.c.created_at >= since
         query = select(_run).where(wanted).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)

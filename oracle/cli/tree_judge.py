@@ -1,0 +1,130 @@
+"""`oracle trees judge`: which recorded queries kept to the rules of a tree."""
+
+import json
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bt_runtime import TreeDefinition
+from oracle.cli.archive import DATA_DIR, with_archive
+from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.setup import settings_for
+from oracle.cli.text import one_line
+from oracle.cli.tree_compare import named_tree
+from oracle.judging import Judge, Judgment, Story
+from oracle.storage import Archive
+from oracle.wiring import tree_library
+
+_SPAN: Final = re.compile(r"([0-9]{1,6})([hdw])")
+_SECONDS: Final = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+class _Since(click.ParamType[float]):
+    """A time ago (`7d`) or a date, as seconds since the epoch."""
+
+    name = "since"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the text.
+
+        Raises:
+            click.BadParameter: it is neither.
+        """
+        text = str(value)
+        span = _SPAN.fullmatch(text)
+        if span is not None:
+            return time.time() - int(span[1]) * _SECONDS[span[2]]
+        try:
+            at = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{one_line(text, longest=40)!r} is no time; write 7d, 12h, 2w or 2026-11-30", param, ctx)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+@click.command("judge")
+@click.argument("name")
+@click.option("--runs", type=click.IntRange(1, 1_000_000), help="The latest N queries alone.")
+@click.option("--since", type=_Since(), metavar="7d|DATE", help="Queries that began then or later (dates are UTC).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@DATA_DIR
+def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, data_dir: Path | None) -> int:
+    """Judge the recorded queries of the tree NAME by its rules.
+
+    NAME is a tree or a tree file. Its present rules are applied to every recorded query that named this tree, whichever
+    version it ran. Prints how many kept to each rule, and the story of the first that did not. A service may go on
+    writing meanwhile.
+
+    \b
+    Exit codes:
+      0  every query whose record is complete kept to every rule
+      1  one did not; or the tree or the database cannot be read
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    settings = settings_for(log="error", data_dir=data_dir)
+    tree = named_tree(name, tree_library(settings))
+    if not tree.rules:
+        raise CommandError(f"the tree {tree.name!r} has no rules; they stand under 'rules:', see docs/rules.md")
+    judging = Judge(tree.rules)
+
+    async def work(archive: Archive) -> int:
+        records = await archive.runs(tree=tree.name, limit=runs, since=since, with_forgotten=True)
+        for record in reversed(records):  # the first violations are the oldest ones
+            await judging.read(archive, record)
+        return len(records)
+
+    count = with_archive(settings, work)
+    click.echo(_json(tree, judging, count) if as_json else _report(tree, judging, count))
+    return FAILED if any(judgment.violated for judgment in judging.judgments) else 0
+
+
+def _json(tree: TreeDefinition, judging: Judge, count: int) -> str:
+    found = {
+        "tree": tree.name,
+        "runs": count,
+        "rules": [judgment.to_json() for judgment in judging.judgments],
+        "problems": [f"{what}: {why}" for what, why in judging.problems.items()],
+    }
+    return json.dumps(found, ensure_ascii=False, indent=2)
+
+
+def _report(tree: TreeDefinition, judging: Judge, count: int) -> str:
+    lines = [line for judgment in judging.judgments for line in _judged(judgment)]
+    lines += [f"Note: {one_line(f'{what}: {why}', longest=400)}" for what, why in judging.problems.items()]
+    broken = sum(1 for judgment in judging.judgments if judgment.violated)
+    rules = f"{len(judging.judgments)} rule{'s' if len(judging.judgments) != 1 else ''}"
+    queries = f"{count} recorded quer{'ies' if count != 1 else 'y'} of {tree.name!r}"
+    lines.append(f"{queries}, {rules}: {f'{broken} broken' if broken else 'none broken'}")
+    return "\n".join(lines)
+
+
+def _judged(judgment: Judgment) -> list[str]:
+    counts = {
+        "held": judgment.held,
+        "violated": judgment.violated,
+        "undecided, because the record is gone": judgment.undecided,
+        "calls refused": judgment.refused,
+    }
+    words = ", ".join(f"{number} {word}" for word, number in counts.items() if number) or "no queries"
+    lines = [f"{judgment.rule.name}: {words}"]
+    if judgment.violated:
+        lines.append(f"  {one_line(judgment.rule.text, longest=500)}")
+        lines += [line for story in judgment.stories for line in _told(story)]
+        more = judgment.violated - len(judgment.stories)
+        lines += [f"  and {more} more"] if more else []
+    return lines
+
+
+def _told(story: Story) -> list[str]:
+    lines = [f"  run {story.run_id}, {story.at}: {one_line(story.question, longest=70)}"]
+    if story.omitted:
+        lines.append(f"    … {story.omitted} before")
+    for tick, event in story.events:
+        lines.append(f"    tick {tick}: {one_line(event, longest=300)}")
+    if story.tick is None:
+        lines.append("    the query ended, and what the rule asks for had not come")
+    else:
+        lines[-1] += "  <- breaks it"
+    return lines
