@@ -84,17 +84,26 @@ class TreeLibrary:
 
     Args:
         folders: searched in this order; one that does not exist counts as empty.
+        texts: texts that take the place of files, by absolute path without symbolic links: what an editor has not saved
+            yet. A file that does not exist exists by its text.
     """
 
-    def __init__(self, folders: Sequence[Path], *, registry: Registry) -> None:
+    def __init__(self, folders: Sequence[Path], *, registry: Registry, texts: Mapping[Path, str] | None = None) -> None:
         self.folders: tuple[Path, ...] = tuple(folders)
         self.registry = registry
+        self.texts: Mapping[Path, str] = texts or {}
+
+    def beside(self, folder: Path) -> "TreeLibrary":
+        """The library that searches this folder first, as the check of a file in it does."""
+        return TreeLibrary((folder, *self.folders), registry=self.registry, texts=self.texts)
 
     def names(self) -> tuple[str, ...]:
         """The names of all trees, sorted; the files are not checked."""
         found: set[str] = set()
         for folder in self.folders:
             found.update(path.stem for path in _tree_files(folder) if path.suffix == ".yaml")
+        unsaved = {folder.resolve() for folder in self.folders} if self.texts else set()
+        found.update(path.stem for path in self.texts if path.parent in unsaved and path.suffix == ".yaml")
         return tuple(sorted(name for name in found if TREE_NAME.fullmatch(name)))
 
     def find(self, name: str) -> Path:
@@ -106,9 +115,18 @@ class TreeLibrary:
         if TREE_NAME.fullmatch(name):  # also keeps the path inside its folder
             for folder in self.folders:
                 path = folder / f"{name}.yaml"
-                if path.is_file():
+                if self._text(path) is not None or path.is_file():
                     return path
         raise TreeNotFoundError(name, self.names(), self.folders)
+
+    def source(self, name: str) -> Source:
+        """The text of a tree, not read yet.
+
+        Raises:
+            TreeNotFoundError: there is no such tree.
+            TreeFileError: its file cannot be read.
+        """
+        return self._read(self.find(name), name=name)
 
     def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
         """A tree with its subtrees included, ready to be built.
@@ -117,7 +135,7 @@ class TreeLibrary:
             TreeNotFoundError: there is no such tree.
             TreeFileError: it, or a tree that it includes, has mistakes, or needs arguments.
         """
-        return self.load_source(self._source(name), arguments=arguments)
+        return self.load_source(self.source(name), arguments=arguments)
 
     def is_internal(self, name: str) -> bool:
         """Whether a tree declares itself to be only a part of others; false if its file cannot be read.
@@ -126,7 +144,7 @@ class TreeLibrary:
             TreeNotFoundError: there is no such tree.
         """
         try:
-            source = self._source(name)
+            source = self.source(name)
         except TreeFileError:
             return False
         return read_header(read_yaml(source.text, file=source.file), registry=self.registry).internal
@@ -138,7 +156,7 @@ class TreeLibrary:
             TreeNotFoundError: there is no such tree.
             TreeFileError: it, or a tree that it includes, has mistakes, or no sample value fits.
         """
-        return self.load_source(self._source(name), samples=True)
+        return self.load_source(self.source(name), samples=True)
 
     def read_text(self, text: str | bytes, *, file: str = "<text>", name: str | None = None) -> TreeDefinition:
         """A tree from a text that is not a file yet, with the subtrees of the library; parameters as in `preview`.
@@ -169,6 +187,17 @@ class TreeLibrary:
             files += [self._check(file, sources) for file in found]
         return CheckReport(tuple(files), sources)
 
+    def check_text(self, path: Path, text: str | bytes) -> CheckReport:
+        """Check a text in the place of a file, which need not exist; otherwise as `check` does.
+
+        Args:
+            path: the file; its name without the ending is the name that the tree must declare.
+            text: the text.
+        """
+        sources: dict[str, str] = {}
+        checked = self._check_source(Source(str(path), text, path.stem), path.parent, sources)
+        return CheckReport((checked,), sources)
+
     def load_source(
         self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition:
@@ -177,7 +206,7 @@ class TreeLibrary:
         Raises:
             TreeFileError: with every mistake.
         """
-        loading = Loading(self.registry, self._source)
+        loading = Loading(self.registry, self.source)
         tree = loading.load(source, arguments=arguments, samples=samples)
         if tree is not None:
             return tree
@@ -186,21 +215,29 @@ class TreeLibrary:
         raise TreeFileError(loading.mistakes or [no_sample], loading.sources)
 
     def _check(self, path: Path, sources: dict[str, str]) -> CheckedFile:
-        beside = TreeLibrary((path.parent, *self.folders), registry=self.registry)
-        loading = Loading(self.registry, beside._source)
         try:
-            tree = loading.load(read_source(path, name=path.stem), samples=True)
+            source = self._read(path, name=path.stem)
         except TreeFileError as error:
             return CheckedFile(str(path), None, error.mistakes)
+        return self._check_source(source, path.parent, sources)
+
+    def _check_source(self, source: Source, folder: Path, sources: dict[str, str]) -> CheckedFile:
+        loading = Loading(self.registry, self.beside(folder).source)
+        tree = loading.load(source, samples=True)
         sources.update(loading.sources)
         mistakes = in_order(loading.mistakes)
         if tree is None:
-            return CheckedFile(str(path), None, mistakes)
+            return CheckedFile(source.file, None, mistakes)
         found = judged(tree, registry=self.registry)
-        return CheckedFile(str(path), tree, mistakes, found.warnings, found.used)
+        return CheckedFile(source.file, tree, mistakes, found.warnings, found.used)
 
-    def _source(self, name: str) -> Source:
-        return read_source(self.find(name), name=name)
+    def _read(self, path: Path, *, name: str) -> Source:
+        text = self._text(path)
+        return Source(str(path), text, name) if text is not None else read_source(path, name=name)
+
+    def _text(self, path: Path) -> str | None:
+        """The text that takes the place of a file."""
+        return self.texts.get(path.resolve()) if self.texts else None
 
 
 def read_tree(text: str | bytes, *, file: str, registry: Registry) -> TreeDefinition:

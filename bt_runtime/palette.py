@@ -72,8 +72,8 @@ def _setting_rows(kind: Kind) -> Iterator[tuple[str, ...]]:
     meanings = argument_meanings(kind.settings)
     for name, field in kind.settings.model_fields.items():
         written = field.alias or name
-        default = "required" if field.is_required() else _code(field.get_default(call_default_factory=True))
-        yield _marked(kind, written), _type_words(field), default, meanings.get(name, "")
+        default = "required" if field.is_required() else code(field.get_default(call_default_factory=True))
+        yield _marked(kind, written), type_words(field), default, meanings.get(name, "")
 
 
 def _slot_row(kind: Kind, slot: Slot) -> tuple[str, ...]:
@@ -106,7 +106,8 @@ def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
     return {name: text[:1].upper() + text[1:] for name, text in meanings.items()}
 
 
-def _type_words(field: FieldInfo) -> str:
+def type_words(field: FieldInfo) -> str:
+    """The type of a setting with its bounds, in an author's words."""
     bounds = [
         f"{words} {getattr(limit, attribute)}"
         for limit in field.metadata
@@ -121,7 +122,7 @@ def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  any annotation
     if annotation in _WORDS:
         return _WORDS[annotation]
     if origin is Literal:
-        return " or ".join(map(_code, arguments))
+        return " or ".join(map(code, arguments))
     if origin in {types.UnionType, Union}:
         return " or ".join(_annotation_words(part) for part in arguments if part is not type(None))
     if origin is not None and hasattr(annotation, "__metadata__"):
@@ -137,7 +138,7 @@ def _annotation_words(annotation: Any) -> str:  # noqa: ANN401  any annotation
 
 def _keys_section(keys: Iterable[Key]) -> str:
     rows = [
-        (f"`{key.name}`", _key_words(key), _code(key.default), "" if key.read_only else "yes", key.description)
+        (f"`{key.name}`", _key_words(key), code(key.default), "" if key.read_only else "yes", key.description)
         for key in keys
     ]
     table = _table(("key", "type", "default", "can be set", "meaning"), rows)
@@ -148,7 +149,7 @@ def _keys_section(keys: Iterable[Key]) -> str:
 def _key_words(key: Key) -> str:
     """Its type, and what else is known about its values."""
     if key.values is not None:
-        return f"{key.type}: {' or '.join(map(_code, key.values))}"
+        return f"{key.type}: {' or '.join(map(code, key.values))}"
     known = range_in_words(key)
     return f"{key.type}, {known}" if known else key.type
 
@@ -162,5 +163,6 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _code(value: object) -> str:
+def code(value: object) -> str:
+    """A value as Markdown shows it."""
     return f"`{json.dumps(value, ensure_ascii=False, default=str)}`"

@@ -8,13 +8,13 @@ whose kind is misspelt, so that all mistakes of a file are reported together.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import get_origin
 
 from bt_runtime.definition import NodeDefinition, PlacedUse
 from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
+from bt_runtime.reading.shorthand import mapping_target, slot_named
 from bt_runtime.reading.uses import UseChecker, UseScope
 from bt_runtime.registry import Registry, setting_names
 from bt_runtime.text import Mistake, Place, brief, closest, listing
@@ -181,10 +181,10 @@ class NodeReader:
         if value.data is None:
             return {}
         if isinstance(value.data, dict):
-            target = self._mapping_target(kind, value.data, own)
+            target = mapping_target(kind, value.data, self._registry.kinds)
             return {target: Entry(target, value.place, value)} if target else dict(value.data)
         target = kind.shorthand
-        slot = _slot(kind, target)
+        slot = slot_named(kind, target)
         if isinstance(value.data, tuple) and slot is not None and not slot.many:
             if not value.data:
                 return {}
@@ -196,19 +196,6 @@ class NodeReader:
         hint = f"write its settings by name: {listing(known)}" if known else "write its kind alone"
         self._report(value.place, f"{kind.name!r} takes no bare value such as {value.shape}", hint)
         return {}
-
-    def _mapping_target(self, kind: Kind, data: Mapping[str, Entry], own: set[str]) -> str | None:
-        """The setting or slot that a whole mapping sets; `None` if its keys are settings."""
-        if not data or own.intersection(data):
-            return None
-        if _takes_mapping(kind, kind.shorthand):
-            return kind.shorthand
-        slots = [slot.name for slot in kind.slots if not slot.many]
-        child = kind.shorthand if _slot(kind, kind.shorthand) else (slots[0] if len(slots) == 1 else None)
-        first = next(iter(data))
-        kinds = self._registry.kinds
-        is_kind = first in kinds or (closest(first, own) is None and closest(first, kinds))
-        return child if len(data) == 1 and is_kind else None
 
     def _name(self, entry: Entry | None) -> str | None:
         if entry is None:
@@ -303,18 +290,6 @@ class NodeReader:
         # What is wrong with a sample may be right with a real argument.
         self._mistakes += [mistake for mistake in mistakes if mistake.place not in filler.sampled]
         return settings, included, tuple(map(checker.placed, uses))
-
-
-def _slot(kind: Kind, name: str | None) -> Slot | None:
-    return next((slot for slot in kind.slots if slot.name == name), None)
-
-
-def _takes_mapping(kind: Kind, setting: str | None) -> bool:
-    for name, info in kind.settings.model_fields.items():
-        if setting is not None and setting == (info.alias or name):
-            origin = get_origin(info.annotation) or info.annotation
-            return isinstance(origin, type) and issubclass(origin, Mapping)
-    return False
 
 
 def _named_in(entries: Mapping[str, Entry], names: Collection[str]) -> dict[str, Entry]:

@@ -45,6 +45,7 @@ class YamlNode:
         data: a scalar, the items of a list, or the entries of a mapping by key.
         place: where it begins; for an alias, where the repeated value begins.
         quoted: a scalar in quotes; its text begins one column later.
+        end: behind the last character of a scalar, quotes included; `None` for a collection.
     """
 
     data: "Scalar | tuple[YamlNode, ...] | dict[str, Entry]"
@@ -52,6 +53,7 @@ class YamlNode:
     quoted: bool = False
     size: int = 1
     height: int = 0
+    end: Place | None = None
 
     def plain(self) -> Any:  # noqa: ANN401  JSON data
         """The value without places."""
@@ -71,11 +73,12 @@ class YamlNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A key of a mapping, its place, and its value."""
+    """A key of a mapping, its place, its value, and the place behind the key; `None` for one that is not written."""
 
     key: str
     place: Place
     node: YamlNode
+    end: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +260,9 @@ class _Builder:
                 value = resolve(event.value)
             except ValueError as error:
                 self._report(place, f"{brief(event.value)}: {error}", "put quotes around it if it is text")
-        self._complete(YamlNode(value, place, quoted=quoted), event.anchor)
+        mark = event.end_mark
+        end = Place(self._file, mark.line + 1, mark.column + 1) if mark else None
+        self._complete(YamlNode(value, place, quoted=quoted, end=end), event.anchor)
 
     def _open(self, event: yaml.CollectionStartEvent) -> None:
         place = self._begin(event)
@@ -306,4 +311,4 @@ class _Builder:
             first = frame.entries[name].place.line
             self._report(key.place, f"duplicate key {brief(name)}, first on line {first}", "keep one of them")
         else:
-            frame.entries[name] = Entry(name, key.place, node)
+            frame.entries[name] = Entry(name, key.place, node, key.end)

@@ -1,0 +1,54 @@
+"""One position in a text with all that is known of it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from oracle.editing.desk import Desk, Names, names_in
+from oracle.editing.grammar import Expected, FileValue, step
+from oracle.editing.lines import Lines
+from oracle.editing.scanning import Spot, spot_at
+
+_WORD_AFTER = re.compile(r"[\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A position in a text.
+
+    Args:
+        desk: the trees around the file.
+        lines: the text.
+        file: of the text.
+        spot: where the position is in the structure of the text.
+        expected: what belongs to the spot's path; `None` if nothing is known of it.
+        names: that the file may use.
+    """
+
+    desk: Desk
+    lines: Lines
+    file: Path
+    spot: Spot
+    expected: Expected | None
+    names: Names
+
+
+def context_at(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
+    """The context of a cursor; line and column count characters from 1."""
+    spot = spot_at(lines, line, column)
+    return Context(desk, lines, file, spot, expected_at(spot, desk), names_in(lines, desk.registry))
+
+
+def context_of_word(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
+    """The context at the end of the word that a position touches."""
+    rest = _WORD_AFTER.match(lines[line], max(column - 1, 0))
+    return context_at(desk, lines, file, line, rest.end() + 1 if rest else column)
+
+
+def expected_at(spot: Spot, desk: Desk) -> Expected | None:
+    """What belongs to the path of a spot."""
+    expected: Expected | None = FileValue()
+    for depth, part in enumerate(spot.path):
+        siblings = tuple(spot.scalars[depth]) if depth < len(spot.scalars) else ()
+        expected = step(expected, part, siblings, desk.registry) if expected is not None else None
+    return expected

@@ -1,0 +1,209 @@
+"""What belongs to a place of a tree file, found from the keys above it.
+
+The same steps are taken by the tolerant scanner's paths and by the values of a file that can be read.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from bt_runtime.kind import Kind, Location
+from bt_runtime.reading.shorthand import mapping_target, own_names, slot_named, takes_mapping
+from bt_runtime.registry import Registry
+from oracle.editing.roles import EACH, KEYS, Role, below, roles_of
+
+Step = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class FileValue:
+    """The whole file: a mapping of the header's fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """The value of a header field that has no structure: `tree`, `description`, `internal`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """The mapping below `blackboard` or `parameters`."""
+
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declared key or parameter: a type, or a mapping."""
+
+    of: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationField:
+    """The value of `type`, `default` or `description` in a declaration."""
+
+    of: str
+    name: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeValue:
+    """A node."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodesValue:
+    """A list of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameValue:
+    """The name of a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindValue:
+    """What stands behind a kind: its settings, or the value of its shorthand."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """A setting, or a part of one.
+
+    Args:
+        kind: the node's.
+        at: the setting and the steps below it.
+        annotation: the type of the value; `None` if nothing is known of it.
+    """
+
+    kind: Kind
+    at: Location
+    annotation: Any
+
+    @property
+    def roles(self) -> frozenset[Role]:
+        """What the value is."""
+        return _roles_at(self.kind, self.at)
+
+    @property
+    def key_roles(self) -> frozenset[Role]:
+        """What the keys of the value are, if it is a mapping."""
+        return _roles_at(self.kind, (*self.at, KEYS))
+
+
+Expected = (
+    FileValue
+    | FieldValue
+    | Declarations
+    | Declaration
+    | DeclarationField
+    | NodeValue
+    | NodesValue
+    | NameValue
+    | KindValue
+    | SettingValue
+)
+
+
+def _roles_at(kind: Kind, at: Location) -> frozenset[Role]:
+    """The roles of a location, in which every part below the setting may stand for any other."""
+    known = roles_of(kind.settings)
+    general = tuple(part if number == 0 or part == KEYS else EACH for number, part in enumerate(at))
+    return known.get(at) or known.get(general) or frozenset()
+
+
+def setting_value(kind: Kind, name: str) -> SettingValue | None:
+    """A setting of a kind; `None` if it has none of that name."""
+    for field_name, info in kind.settings.model_fields.items():
+        if name == (info.alias or field_name):
+            return SettingValue(kind, (name,), info.annotation)
+    return None
+
+
+def step(expected: Expected, part: Step, siblings: Collection[str], registry: Registry) -> Expected | None:
+    """What belongs one step below.
+
+    Args:
+        expected: what belongs here.
+        part: a key or the number of an item.
+        siblings: all keys of the mapping, as far as they are known.
+        registry: the kinds.
+
+    Returns:
+        `None` if nothing is known of it.
+    """
+    if isinstance(expected, FileValue):
+        return _field(part)
+    if isinstance(expected, Declarations):
+        return Declaration(expected.of, str(part))
+    if isinstance(expected, Declaration):
+        return DeclarationField(expected.of, expected.name, str(part))
+    if isinstance(expected, NodesValue):
+        return NodeValue() if isinstance(part, int) else None
+    if isinstance(expected, NodeValue):
+        kind = registry.kinds.get(part) if isinstance(part, str) else None
+        return KindValue(kind) if kind else None
+    if isinstance(expected, KindValue):
+        return _below_kind(expected.kind, part, siblings, registry)
+    if isinstance(expected, SettingValue):
+        return SettingValue(expected.kind, (*expected.at, part), below(expected.annotation, part))
+    return None
+
+
+def _field(part: Step) -> Expected | None:
+    if part in {"blackboard", "parameters"}:
+        return Declarations(str(part))
+    if part == "root":
+        return NodeValue()
+    return FieldValue(part) if part in {"tree", "description", "internal"} else None
+
+
+def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Registry) -> Expected | None:
+    if isinstance(part, int):
+        slot = slot_named(kind, kind.shorthand)
+        if slot is not None:
+            return NodeValue() if slot.many else None
+        return _item_of_shorthand(kind, part)
+    if part == "name":
+        return NameValue()
+    if part in own_names(kind):
+        slot = slot_named(kind, part)
+        if slot is not None:
+            return NodesValue() if slot.many else NodeValue()
+        return setting_value(kind, part)
+    target = mapping_target(kind, siblings or [part], registry.kinds)
+    if target is None:
+        return None
+    if takes_mapping(kind, target):
+        return _item_of_shorthand(kind, part)
+    return step(NodeValue(), part, siblings, registry)
+
+
+def _item_of_shorthand(kind: Kind, part: Step) -> Expected | None:
+    whole = setting_value(kind, kind.shorthand) if kind.shorthand else None
+    return SettingValue(kind, (*whole.at, part), below(whole.annotation, part)) if whole else None
+
+
+def shorthand_value(kind: Kind) -> Expected | None:
+    """What a bare value behind a kind is."""
+    if kind.shorthand is None:
+        return None
+    slot = slot_named(kind, kind.shorthand)
+    if slot is not None:
+        return NodesValue() if slot.many else NodeValue()
+    return setting_value(kind, kind.shorthand)
+
+
+def only_child(kind: Kind) -> bool:
+    """Whether a mapping behind the kind may be its one child."""
+    shorthand = slot_named(kind, kind.shorthand)
+    if shorthand is not None:
+        return not shorthand.many
+    return sum(not slot.many for slot in kind.slots) == 1 and not takes_mapping(kind, kind.shorthand)

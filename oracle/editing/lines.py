@@ -1,0 +1,62 @@
+"""Places in a text as the reader of YAML counts them: lines and columns from 1, a column counts characters."""
+
+import re
+
+from bt_runtime.text import Place
+
+_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line in YAML 1.1, by which PyYAML counts."""
+_TOKEN = re.compile(r"""\$?\w[\w-]*|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\S""")
+
+
+class Lines:
+    """The lines of one text.
+
+    Args:
+        text: without a byte order mark, as places are counted.
+        file: its name in places.
+    """
+
+    def __init__(self, text: str, *, file: str) -> None:
+        self.text = text
+        self.file = file
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        self._ends = [*(match.start() for match in _BREAK.finditer(text)), len(text)]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, line: int) -> str:
+        """A line by its number from 1, without its break; empty beyond the end."""
+        if not 1 <= line <= len(self._starts):
+            return ""
+        return self.text[self._starts[line - 1] : self._ends[line - 1]]
+
+    def index(self, place: Place) -> int:
+        """The character that a place is before; the nearest one for a place outside of the text."""
+        if place.line > len(self._starts):
+            return len(self.text)
+        line = max(place.line, 1) - 1
+        return min(self._starts[line] + max(place.column, 1) - 1, self._ends[line])
+
+    def place(self, line: int, column: int) -> Place:
+        """A place in this file."""
+        return Place(self.file, line, column)
+
+    def place_at(self, index: int) -> Place:
+        """The place of a character."""
+        low, high = 0, len(self._starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._starts[middle] <= index else (low, middle)
+        return Place(self.file, low + 1, index - self._starts[low] + 1)
+
+    def between(self, start: Place, end: Place) -> str:
+        """The text between two places."""
+        return self.text[self.index(start) : self.index(end)]
+
+    def token_end(self, place: Place) -> Place:
+        """Behind the word or the quoted text at a place; one character further where there is none."""
+        match = _TOKEN.match(self[place.line], place.column - 1)
+        length = len(match[0]) if match else 1
+        return Place(self.file, place.line, place.column + length)
