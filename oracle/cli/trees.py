@@ -17,6 +17,7 @@ from bt_runtime.rendering import FORMATS, Format
 from bt_runtime.text import Mistake, in_order
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.groups import SuggestingGroup
+from oracle.cli.lsp import lsp
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
@@ -36,6 +37,7 @@ trees.add_command(compare_)
 trees.add_command(judge)
 trees.add_command(init)
 trees.add_command(list_)
+trees.add_command(lsp)
 trees.add_command(test)
 
 

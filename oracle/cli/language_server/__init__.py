@@ -1,0 +1,8 @@
+"""The language server of tree files: the protocol's side of `oracle.editing`.
+
+Only this package imports pygls, and only `oracle trees lsp` imports this package.
+"""
+
+from oracle.cli.language_server.server import serve
+
+__all__ = ["serve"]

@@ -1,0 +1,100 @@
+"""An editor: pygls' client over the standard streams of `oracle trees lsp`."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+from pygls.uris import from_fs_path
+
+PATIENCE_S = 10.0
+
+
+class Editor:
+    """One editor with its server."""
+
+    def __init__(self, client: LanguageClient) -> None:
+        self.client = client
+        self.requests: list[str] = []
+        self._shown: dict[str, tuple[int | None, list[types.Diagnostic]]] = {}
+        self._news = asyncio.Condition()
+        self._versions: dict[str, int] = {}
+
+        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        async def publish(params: types.PublishDiagnosticsParams) -> None:
+            async with self._news:
+                self._shown[params.uri] = (params.version, list(params.diagnostics))
+                self._news.notify_all()
+
+        @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params: types.RegistrationParams) -> None:
+            self.requests += [each.method for each in params.registrations]
+
+    async def start(self, folder: Path, **capabilities: Any) -> types.InitializeResult:
+        uri = from_fs_path(str(folder))
+        parameters = types.InitializeParams(
+            capabilities=types.ClientCapabilities(**capabilities),
+            workspace_folders=[types.WorkspaceFolder(uri or "", "trees")],
+        )
+        result = await self.client.initialize_async(parameters)
+        self.client.initialized(types.InitializedParams())
+        return result
+
+    def open(self, file: Path, text: str) -> str:
+        uri = from_fs_path(str(file)) or ""
+        self._versions[uri] = 1
+        item = types.TextDocumentItem(uri, "yaml", 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return uri
+
+    def change(self, uri: str, text: str) -> None:
+        self._versions[uri] += 1
+        document = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
+        changes = [types.TextDocumentContentChangeWholeDocument(text)]
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, changes))
+
+    async def diagnostics(self, uri: str, *, until: str | None = None, none: bool = False) -> list[types.Diagnostic]:
+        """What is shown for the present version: as soon as it is shown, or as it has a message, or has none."""
+
+        def found() -> bool:
+            version, shown = self._shown.get(uri, (0, []))
+            if version != self._versions[uri]:
+                return False
+            return not shown if none else until is None or any(until in each.message for each in shown)
+
+        async with asyncio.timeout(PATIENCE_S), self._news:
+            await self._news.wait_for(found)
+        return self._shown[uri][1]
+
+    @property
+    def server(self) -> asyncio.subprocess.Process:
+        assert self.client._server is not None
+        return self.client._server
+
+    async def shut_down(self) -> int:
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        return await asyncio.wait_for(self.server.wait(), PATIENCE_S)
+
+
+def identified(uri: str) -> types.TextDocumentIdentifier:
+    return types.TextDocumentIdentifier(uri)
+
+
+@asynccontextmanager
+async def editor(cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Editor]:
+    """An editor whose server has been started and is ended with it."""
+    client = LanguageClient("test-editor", "1")
+    here = Editor(client)
+    await client.start_io(sys.executable, "-m", "oracle", "trees", "lsp", cwd=cwd, env=dict(env))
+    try:
+        yield here
+    finally:
+        if here.server.returncode is None:
+            here.server.kill()
+        await here.server.wait()
+        await client.stop()
