@@ -8,6 +8,7 @@ from bt_runtime.checking import judged
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.kind import Value
+from bt_runtime.reading.fixes import with_fixes
 from bt_runtime.reading.header import TREE_NAME, read_header
 from bt_runtime.reading.loading import Loading, Source
 from bt_runtime.registry import Registry
@@ -225,7 +226,7 @@ class TreeLibrary:
         loading = Loading(self.registry, self.beside(folder).source)
         tree = loading.load(source, samples=True)
         sources.update(loading.sources)
-        mistakes = in_order(loading.mistakes)
+        mistakes = in_order(with_fixes(loading.mistakes, loading.sources))
         if tree is None:
             return CheckedFile(source.file, None, mistakes)
         found = judged(tree, registry=self.registry)

@@ -8,6 +8,7 @@ import ast
 import re
 
 from bt_runtime.errors import ExpressionError
+from bt_runtime.text import Suggestion
 
 LONGEST_EXPRESSION = 500
 """Characters. A longer expression should be split over several nodes."""
@@ -27,6 +28,9 @@ _SLIPS = (
     (re.compile(r"\$\{"), "a parameter is a name here: write it without '${…}'"),
     (re.compile(r"[\u2018\u2019\u201c\u201d]"), "use straight quotes"),
 )
+
+_INSTEAD = {"&&": "and", "||": "or", "!": "not ", "===": "==", "=": "==", "<>": "!="}
+"""What an editor writes for a slip."""
 
 
 def parse(text: str) -> ast.expr:
@@ -84,7 +88,9 @@ def _unreadable(error: SyntaxError, text: str, bare: str) -> ExpressionError:
     for slip, hint in _SLIPS:
         found = slip.search(bare)
         if found:
-            return ExpressionError(f"{found[0]!r} is not used in expressions", found.start() + 1, hint)
+            message, right = f"{found[0]!r} is not used in expressions", _INSTEAD.get(found[0])
+            advice = Suggestion(hint, written=found[0], instead=right) if right is not None else hint
+            return ExpressionError(message, found.start() + 1, advice)
     column = min(_indent(text) + (error.offset or len(text) + 1), len(text) + 1)
     if column > len(text.rstrip()):
         return ExpressionError("the expression ends too early", len(text.rstrip()) + 1)

@@ -1,6 +1,7 @@
 """One tree with its subtrees: files are found by name, read once, and inserted where they are included."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from bt_runtime.reading.outputs import output_mistakes
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
 from bt_runtime.rule import Rule
-from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, read_yaml
 
 DEEPEST_INCLUSION = 16
@@ -117,9 +118,9 @@ class Loading:
         self.mistakes += header.mistakes
         if source.name is not None and header.name not in {"", source.name}:
             message = f"the tree is called {header.name!r}, but its file {source.name!r}"
-            self.mistakes.append(
-                Mistake(header.name_place, message, f"write 'tree: {source.name}', or rename the file")
-            )
+            hint = f"write 'tree: {source.name}', or rename the file"
+            right = Suggestion(hint, written=header.name, instead=source.name)
+            self.mistakes.append(Mistake(header.name_place, message, right))
         text = document.text.encode()
         self._sha.update(f"{source.name or header.name}\0{len(text)}\0".encode() + text)
         self._merge_keys(header)
@@ -215,6 +216,11 @@ class Loading:
                 return None
         return self._headers[name]
 
+    def _follows(self, place: Place, text: str) -> bool:
+        """Whether a place is behind this text on its line."""
+        lines = self.sources.get(place.file, "").splitlines()
+        return place.line <= len(lines) and lines[place.line - 1][: place.column - 1].rstrip().endswith(text)
+
     def _bind(
         self,
         header: Header,
@@ -243,7 +249,11 @@ class Loading:
             words = ", ".join(
                 f"{argument!r} ({in_words(header.parameters[argument].key.type)})" for argument in missing
             )
+            values = ", ".join(f"{each}: {json.dumps(header.parameters[each].sample)}" for each in missing)
             hint = f"write 'subtree: {{tree: {header.name}, with: {{{missing[0]}: ...}}}}'"
+            if not written and self._follows(place, "subtree:"):  # else there are settings to keep
+                instead = f"{{ tree: {header.name}, with: {{ {values} }} }}"
+                hint = Suggestion(hint, written=header.name, instead=instead)
             self.mistakes.append(Mistake(place, f"the tree {name} needs the argument {words}", hint))
         return {**_samples(header), **arguments} if len(self.mistakes) == before else None
 

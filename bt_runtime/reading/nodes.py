@@ -17,7 +17,7 @@ from bt_runtime.reading.settings import locate, read_settings
 from bt_runtime.reading.shorthand import mapping_target, slot_named
 from bt_runtime.reading.uses import UseChecker, UseScope
 from bt_runtime.registry import Registry, setting_names
-from bt_runtime.text import Mistake, Place, brief, closest, listing
+from bt_runtime.text import Mistake, Place, brief, closest, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 MOST_NODES = 2_000
@@ -157,7 +157,8 @@ class NodeReader:
         kind = self._registry.kinds.get(written.key)
         if kind is None:
             nearest = closest(written.key, self._registry.kinds)
-            hint = f"did you mean {nearest!r}?" if nearest else f"kinds: {listing(self._registry.kinds, most=20)}"
+            meant = did_you_mean(written.key, self._registry.kinds)
+            hint = meant or f"kinds: {listing(self._registry.kinds, most=20)}"
             self._report(written.place, f"there is no node kind {brief(written.key)}", hint)
             # Continue with the kind that was probably meant, to find the mistakes in it; the tree is refused anyway.
             kind = self._registry.kinds[nearest] if nearest else None

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from bt_runtime.kind import KeyType, Kind, Location, NodeSettings, Value, in_words
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.registry import setting_names
-from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 _TYPES: Mapping[object, KeyType] = {
@@ -50,6 +50,16 @@ _IN_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "too_long": lambda ctx: f"something with at most {_count(ctx['max_length'], 'item')}",
 }
 _OUT_OF_BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
+_SAMPLES: Mapping[KeyType, str] = {
+    "int": "1",
+    "float": "1.0",
+    "bool": "true",
+    "str": '""',
+    "list": "[]",
+    "map": "{}",
+    "any": "null",
+}
+"""What is inserted for a setting that is missing."""
 _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
@@ -137,7 +147,7 @@ class _Reporter:
         if name in {"child", "children"} and not self._kind.slots:
             message = f"{self._kind.name!r} has no children"
             return Mistake(place, message, "it is a leaf; put it into a sequence instead", self._path)
-        hint = did_you_mean(name, self._names)
+        hint: str | None = did_you_mean(name, self._names)
         if hint is None:
             hint = f"it has: {listing(self._names)}" if self._names else "it has no settings"
         return Mistake(place, f"{self._kind.name!r} has no setting {brief(name)}", hint, self._path)
@@ -146,7 +156,13 @@ class _Reporter:
         place, subject = self._subject(at)
         field = self._kind.settings.model_fields.get(name) if not at else None
         key_type = _TYPES.get(field.annotation) if field is not None else None
-        hint = f"it is {in_words(key_type)}" if key_type else None
+        hint = None
+        if key_type:
+            # In braces it can be inserted; below each other it would need the indentation of the others.
+            begin = f"{self._kind.name}: {{"
+            hint = Suggestion(
+                f"it is {in_words(key_type)}", written=begin, instead=f"{begin} {name}: {_SAMPLES[key_type]},"
+            )
         return Mistake(place, f"{subject} needs {name!r}", hint, self._path)
 
     def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
@@ -184,9 +200,11 @@ def _message(detail: Mapping[str, Any]) -> str:
 
 def _hint(value: Value, wanted: list[str], details: list[Any]) -> str | None:
     if "true or false" in wanted and isinstance(value, str) and value.lower() in _YAML_1_1_BOOLEANS:
-        return "write true or false"
+        right = "true" if value.lower() in {"on", "yes", "y"} else "false"
+        return Suggestion("write true or false", written=value, instead=right)
     if "text" in wanted and isinstance(value, int | float | bool):
-        return "put quotes around it"
+        written = str(value).lower() if isinstance(value, bool) else str(value)
+        return Suggestion("put quotes around it", written=written, instead=f'"{written}"')
     choices = [part for detail in details for part in str(detail.get("ctx", {}).get("expected", "")).split("'")[1::2]]
     return did_you_mean(value, choices)
 

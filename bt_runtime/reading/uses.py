@@ -10,7 +10,7 @@ from bt_runtime.expressions import compile_expression
 from bt_runtime.kind import CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use
 from bt_runtime.reading.placeholders import placeholder_in
 from bt_runtime.reading.settings import locate
-from bt_runtime.text import Mistake, Place, brief, did_you_mean, listing
+from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
 LeafUse = ExpressionUse | KeyUse | DeliveryUse | CallUse
@@ -106,8 +106,9 @@ class UseChecker:
     def _call_mistakes(self, use: CallUse) -> Iterator[Mistake]:
         """An unknown action of the host, or wrong arguments for one; nothing if the actions are unknown."""
         known = self._scope.actions
-        _, named = locate(self._entries, use.at)
+        entry, named = locate(self._entries, use.at)
         at = named.place if named else self._place
+        is_short = entry is not None and entry.place == at
         if known is None:
             return
         action = known.get(use.action)
@@ -120,13 +121,19 @@ class UseChecker:
             return
         for name in use.arguments:
             if name not in action.arguments:
-                entry, _ = locate(self._entries, (*use.arguments_at, name))
+                argument, _ = locate(self._entries, (*use.arguments_at, name))
                 hint = did_you_mean(name, action.arguments) or f"it takes: {listing(action.arguments) or 'none'}"
                 message = f"{use.action!r} has no argument {brief(name)}"
-                yield Mistake(entry.place if entry else at, message, hint, self._path)
+                yield Mistake(argument.place if argument else at, message, hint, self._path)
         for name in sorted(action.required.difference(use.arguments)):
             message = f"{use.action!r} needs the argument {name!r}"
-            yield Mistake(given.place if given else at, message, f"write 'with: {{{name}: ...}}'", self._path)
+            hint = f"write 'with: {{{name}: ...}}'"
+            value = f"""{name}: "''\""""
+            right = Suggestion(hint, written="with: {", instead=f"with: {{ {value},")
+            if given is None and is_short:
+                instead = f"{{ call: {use.action}, with: {{ {value} }} }}"
+                right = Suggestion(hint, written=use.action, instead=instead)
+            yield Mistake(given.place if given else at, message, right, self._path)
 
     def _delivery_mistakes(self, use: DeliveryUse) -> list[Mistake]:
         key = self._scope.keys.get(use.key)

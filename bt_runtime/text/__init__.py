@@ -16,7 +16,7 @@ from bt_runtime.text.mistakes import (
     place_at,
 )
 from bt_runtime.text.shown import brief, visible
-from bt_runtime.text.suggestions import closest, did_you_mean, listing, near
+from bt_runtime.text.suggestions import Suggestion, closest, did_you_mean, listing, near
 from bt_runtime.text.times import iso
 from bt_runtime.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
 
@@ -28,6 +28,7 @@ __all__ = [
     "Mistake",
     "Place",
     "Severity",
+    "Suggestion",
     "brief",
     "closest",
     "did_you_mean",

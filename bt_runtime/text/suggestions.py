@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
+from typing import Self
 
 CUT_OFF = 0.75
 """The least similarity of a suggestion, as difflib counts it: one slip in a name of four letters is enough."""
@@ -12,6 +13,29 @@ _LONGEST_NAME = 80
 _MOST_COMPARED = 5_000
 """difflib compares letter by letter; this many names take about 50 ms."""
 _SHORTEST_ABBREVIATION = 3
+
+
+class Suggestion(str):
+    """A hint that says what to write instead of what is written; an editor can do it.
+
+    Args:
+        text: the hint.
+        written: what stands at the place of the mistake.
+        instead: what is right.
+    """
+
+    __slots__ = ("instead", "written")
+
+    written: str
+    instead: str
+
+    def __new__(cls, text: str, *, written: str, instead: str) -> Self:  # noqa: D102  described above
+        made = super().__new__(cls, text)
+        made.written, made.instead = written, instead
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
+        return (str(self),), {"written": self.written, "instead": self.instead}
 
 
 def near(name: object, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
@@ -36,10 +60,10 @@ def closest(name: object, known: Iterable[str]) -> str | None:
     return next(iter(near(name, known, most=1)), None)
 
 
-def did_you_mean(name: object, known: Iterable[str]) -> str | None:
+def did_you_mean(name: object, known: Iterable[str]) -> Suggestion | None:
     """The hint for a mistyped name, `None` if nothing is near."""
     match = closest(name, known)
-    return f"did you mean {match!r}?" if match is not None else None
+    return Suggestion(f"did you mean {match!r}?", written=str(name), instead=match) if match is not None else None
 
 
 def listing(names: Iterable[str], *, most: int = 12) -> str:

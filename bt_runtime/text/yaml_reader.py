@@ -20,6 +20,7 @@ import yaml
 
 from bt_runtime.text.mistakes import Mistake, Place, place_at
 from bt_runtime.text.shown import brief
+from bt_runtime.text.suggestions import Suggestion
 from bt_runtime.text.yaml_scalars import Scalar, resolve
 
 LARGEST_FILE_BYTES = 1_000_000
@@ -35,6 +36,8 @@ _HINTS = (
     ("could not find expected ':'", "a ':' is missing, or the indentation is wrong"),
     ("did not find expected", "check the indentation and the brackets above this place"),
 )
+
+_SPACES = Suggestion("use spaces", written="\t", instead="  ")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +156,7 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
     line = lines[mark.line] if mark.line < len(lines) else ""
     tab = re.match(r"[ \-?:]*\t", line)
     if tab is not None and mark.column <= len(line) - len(line[tab.end() :].lstrip()):
-        return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", "use spaces")
+        return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", _SPACES)
     if not line:  # it ended too early: the place of what was not closed says more than the end of the file
         start = getattr(error, "context_mark", None)
         if start is not None and start.line < len(lines) and lines[start.line].strip():

@@ -30,6 +30,7 @@ from oracle.editing.grammar import (
 from oracle.editing.items import Item, ItemKind
 from oracle.editing.lines import Lines
 from oracle.editing.roles import Role, choices
+from oracle.editing.scanning import Spot
 from oracle.editing.snippets import kind_snippet, required_of, setting_snippet, spelt
 
 _TAIL = re.compile(r"[\w-]*")
@@ -196,15 +197,22 @@ def _declaration_values(context: Context, declaration: Declaration | Declaration
     spot = context.spot
     if isinstance(declaration, Declaration):
         if spot.at != "value":
-            for number, (name, doc) in enumerate(describing.DECLARATION_FIELDS.items()):
+            further = describing.KEY_FIELDS if declaration.of == "blackboard" else {}
+            for number, (name, doc) in enumerate({**describing.DECLARATION_FIELDS, **further}.items()):
                 if name not in _present(context):
                     yield Item(name, "field", doc=doc, insert=f"{name}: ", order=number, is_key=True)
         if spot.at != "key":
             yield from (Item(name, "type", doc=doc, order=5) for name, doc in describing.TYPES.items())
     elif declaration.field == "type":
         yield from (Item(name, "type", doc=doc) for name, doc in describing.TYPES.items())
-    elif declaration.field == "default" and spot.scalars and spot.scalars[-1].get("type") == "bool":
+    elif declaration.field == "from":
+        yield Item("delivery", "value", doc=describing.KEY_FIELDS["from"])
+    elif declaration.field == "private" or _is_bool(spot, declaration):
         yield from (Item(value, "value") for value in ("true", "false"))
+
+
+def _is_bool(spot: Spot, declaration: DeclarationField) -> bool:
+    return declaration.field == "default" and bool(spot.scalars) and spot.scalars[-1].get("type") == "bool"
 
 
 def _kinds(context: Context) -> Iterator[Item]:
@@ -285,6 +293,8 @@ def _setting_keys(context: Context, setting: SettingValue) -> Iterator[Item]:
         yield from (_key_item(context, name, insert=f"{name}: ") for name in names)
     if "tree-arguments" in roles:
         yield from _tree_arguments(context, present)
+    if "tree-outputs" in roles:
+        yield from _tree_outputs(context, present)
     if "action-arguments" in roles:
         yield from _action_arguments(context, present)
 
@@ -314,6 +324,14 @@ def _tree_arguments(context: Context, present: Mapping[str, str]) -> Iterator[It
             )
 
 
+def _tree_outputs(context: Context, present: Mapping[str, str]) -> Iterator[Item]:
+    header = context.desk.header(_beside(context, "tree"), beside=context.file)
+    for name in sorted(header.declared) if header is not None else ():
+        key = header.keys[name] if header is not None else None
+        if key is not None and key.private and name not in present:
+            yield Item(name, "key", key.type, describing.key_text(key), insert=f"{name}: ", is_key=True)
+
+
 def _action_arguments(context: Context, present: Mapping[str, str]) -> Iterator[Item]:
     tool = context.desk.tools.get(_beside(context, "action"))
     schema = tool.input_schema if tool is not None else {}
@@ -334,7 +352,7 @@ def _setting_values(context: Context, setting: SettingValue) -> Iterator[Item]:
         yield from expression_items(context)
     elif context.spot.text[-1:].isspace() and not context.spot.quote:
         return  # behind a complete value
-    if roles & {"read-key", "write-key"} and "template" not in roles:
+    if roles & {"read-key", "write-key", "delivery-key"} and "template" not in roles:
         yield from (_key_item(context, name) for name in _usable(context, roles))
     if "tree" in roles:
         yield from _trees(context)
@@ -347,7 +365,7 @@ def _setting_values(context: Context, setting: SettingValue) -> Iterator[Item]:
 def _usable(context: Context, roles: frozenset[Role]) -> Iterator[str]:
     """The keys that may stand where a key is read or written."""
     for key in context.names.keys.values():
-        if not (key.read_only and "write-key" in roles):
+        if not (key.read_only and "write-key" in roles) and (key.deliverable or "delivery-key" not in roles):
             yield key.name
 
 
@@ -371,6 +389,6 @@ def _trees(context: Context) -> Iterator[Item]:
         if name == context.file.stem:
             continue
         header = context.desk.header(name, beside=context.file)
-        doc = describing.tree_text(header) if header is not None else ""
-        detail = header.description if header is not None else ""
-        yield Item(name, "tree", detail=detail[:80], doc=doc, order=0 if header and header.internal else 1)
+        if header is not None and header.name == name:  # other YAML files may lie in the folder
+            order = 0 if header.internal else 1
+            yield Item(name, "tree", detail=header.description[:80], doc=describing.tree_text(header), order=order)

@@ -9,7 +9,6 @@ from bt_runtime.kind import Key, Kind
 from bt_runtime.palette import argument_meanings, code, type_words
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.shorthand import slot_named
-from oracle.editing.desk import VALUES_OF_KEYS
 from oracle.models.protocol import ToolDefinition
 
 FIELDS: Final[Mapping[str, str]] = {
@@ -18,9 +17,15 @@ FIELDS: Final[Mapping[str, str]] = {
     "internal": "`true` for a tree that is only a part of others and is not run by itself.",
     "blackboard": "Keys that the nodes read and write, each with a type and a default.",
     "parameters": "Values that a tree which includes this one may set, each with a type; required without a default.",
+    "rules": "Rules over the events of a run, which are verified, judged on recorded runs, and enforced.",
     "root": "The topmost node.",
 }
 """The fields of a tree file."""
+KEY_FIELDS: Final[Mapping[str, str]] = {
+    "from": "`delivery` for a key whose value comes from outside while the tree runs.",
+    "private": "`true` for a key that each inclusion of the tree has for itself, and that only its nodes see.",
+}
+"""The fields that only keys have, beside those of every declaration."""
 DECLARATION_FIELDS: Final[Mapping[str, str]] = {
     "type": "`int`, `float`, `str`, `bool`, `list`, `map` or `any`.",
     "default": "The value at the start of a run; `null` without it. A parameter without a default must be set.",
@@ -76,7 +81,9 @@ def key_text(key: Key, *, of: str = "blackboard key") -> str:
     """Type, default, meaning and values of a key or parameter."""
     facts = [key.type] if key.default is None else [key.type, f"default {code(key.default)}"]
     facts += ["written by the host alone"] if key.read_only else []
-    values = ", ".join(f"`{value}`" for value in VALUES_OF_KEYS.get(key.name, ()))
+    facts += ["private"] if key.private else []
+    facts += ["from outside"] if key.deliverable else []
+    values = ", ".join(f"`{value}`" for value in key.values or () if value != "")
     return "\n\n".join(
         filter(None, (f"**{key.name}** ({of}: {', '.join(facts)})", key.description, values and f"Values: {values}"))
     )

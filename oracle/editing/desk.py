@@ -1,9 +1,8 @@
 """What an editor of tree files knows beside the text: the trees around it, kinds and keys, tools."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, get_args
 
 from bt_runtime import TreeLibrary
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
@@ -12,20 +11,9 @@ from bt_runtime.reading.header import Header, read_header
 from bt_runtime.reading.loading import Source
 from bt_runtime.registry import Registry
 from bt_runtime.text.yaml_reader import read_yaml
-from oracle.chunks import TerminationReason
-from oracle.classify import QueryType
 from oracle.editing.lines import Lines
 from oracle.editing.scanning import declarations
 from oracle.models.protocol import ToolDefinition
-from oracle.signals import SignalType
-
-VALUES_OF_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "query_type": get_args(QueryType),
-    "signal": get_args(SignalType),
-    "intent": get_args(SignalType),
-    "termination_reason": get_args(TerminationReason),
-}
-"""The texts that a key of the agent can have, beside the empty one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +74,11 @@ class Names:
     parameters: Mapping[str, Key]
     declared: frozenset[str]
 
+    def values(self, name: str) -> tuple[str, ...]:
+        """The texts that a key can have, without the empty one; none if they are not known."""
+        key = self.keys.get(name)
+        return tuple(value for value in (key.values if key else None) or () if isinstance(value, str) and value)
+
 
 def names_in(lines: Lines, registry: Registry) -> Names:
     """The names of a file, as far as it is written."""
@@ -103,11 +96,13 @@ def names_in(lines: Lines, registry: Registry) -> Names:
     for name, key in keys.items():
         known = registry.keys.get(name)
         if known is not None:
-            keys[name] = Key(name, known.type, key.default, key.description or known.description, known.read_only)
+            keys[name] = replace(known, default=key.default, description=key.description or known.description)
     return Names({**registry.keys, **keys}, parameters, declared)
 
 
 def _key(name: str, values: Mapping[str, str]) -> Key:
     written = values.get("type", "")
     key_type: KeyType = next((each for each in KEY_TYPES if each == written), "any")
-    return Key(name, key_type, values.get("default"), values.get("description", ""))
+    is_delivered, is_private = values.get("from") == "delivery", values.get("private") == "true"
+    description = values.get("description", "")
+    return Key(name, key_type, values.get("default"), description, deliverable=is_delivered, private=is_private)

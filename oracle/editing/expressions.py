@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from bt_runtime.expressions import FUNCTIONS
 from oracle.editing import describing
 from oracle.editing.context import Context
-from oracle.editing.desk import VALUES_OF_KEYS
 from oracle.editing.grammar import KindValue, SettingValue, shorthand_value
 from oracle.editing.items import Item
 
@@ -31,7 +30,7 @@ def expression_items(context: Context) -> Iterator[Item]:
         compared = _COMPARED.search(bare[:opened])
         typed = written[opened + 1 :]
         yield from (
-            Item(value, "value", typed=typed) for value in VALUES_OF_KEYS.get(compared[1] if compared else "", ())
+            Item(value, "value", typed=typed) for value in context.names.values(compared[1] if compared else "")
         )
         return
     word = _WORD.search(bare)
@@ -48,7 +47,7 @@ def _open_quote(bare: str) -> int | None:
 
 def _names(context: Context, typed: str, before: str) -> Iterator[Item]:
     compared = _COMPARED.search(before)
-    for value in VALUES_OF_KEYS.get(compared[1], ()) if compared else ():
+    for value in context.names.values(compared[1]) if compared else ():
         mark = "'" if context.spot.quote == '"' else '"'
         quoted = f"{mark}{value}{mark}"
         yield Item(quoted, "value", typed=typed, order=0)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.kind import Kind, Location
+from bt_runtime.kind import Kind, Location, Slot
 from bt_runtime.reading.shorthand import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.registry import Registry
 from oracle.editing.roles import EACH, KEYS, Role, below, roles_of
@@ -62,6 +62,11 @@ class NodesValue:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyedNodes:
+    """A mapping from texts to nodes."""
+
+
+@dataclass(frozen=True, slots=True)
 class NameValue:
     """The name of a node."""
 
@@ -106,6 +111,7 @@ Expected = (
     | DeclarationField
     | NodeValue
     | NodesValue
+    | KeyedNodes
     | NameValue
     | KindValue
     | SettingValue
@@ -145,8 +151,8 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
         return Declaration(expected.of, str(part))
     if isinstance(expected, Declaration):
         return DeclarationField(expected.of, expected.name, str(part))
-    if isinstance(expected, NodesValue):
-        return NodeValue() if isinstance(part, int) else None
+    if isinstance(expected, NodesValue | KeyedNodes):
+        return NodeValue() if isinstance(part, int) is isinstance(expected, NodesValue) else None
     if isinstance(expected, NodeValue):
         kind = registry.kinds.get(part) if isinstance(part, str) else None
         return KindValue(kind) if kind else None
@@ -176,7 +182,7 @@ def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Reg
     if part in own_names(kind):
         slot = slot_named(kind, part)
         if slot is not None:
-            return NodesValue() if slot.many else NodeValue()
+            return _of_slot(slot)
         return setting_value(kind, part)
     target = mapping_target(kind, siblings or [part], registry.kinds)
     if target is None:
@@ -184,6 +190,12 @@ def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Reg
     if takes_mapping(kind, target):
         return _item_of_shorthand(kind, part)
     return step(NodeValue(), part, siblings, registry)
+
+
+def _of_slot(slot: Slot) -> Expected:
+    if slot.keyed:
+        return KeyedNodes()
+    return NodesValue() if slot.many else NodeValue()
 
 
 def _item_of_shorthand(kind: Kind, part: Step) -> Expected | None:
@@ -197,7 +209,7 @@ def shorthand_value(kind: Kind) -> Expected | None:
         return None
     slot = slot_named(kind, kind.shorthand)
     if slot is not None:
-        return NodesValue() if slot.many else NodeValue()
+        return _of_slot(slot)
     return setting_value(kind, kind.shorthand)
 
 

@@ -47,7 +47,7 @@ def _meaning(context: Context, word: str) -> str | None:
     if isinstance(expected, Declarations):
         return _name(context, word) if expected.of == "blackboard" else _parameter(context, word)
     if isinstance(expected, Declaration | DeclarationField):
-        return describing.TYPES.get(word) or describing.DECLARATION_FIELDS.get(word)
+        return describing.TYPES.get(word) or {**describing.DECLARATION_FIELDS, **describing.KEY_FIELDS}.get(word)
     if isinstance(expected, NodeValue):
         return _kind(context, word)
     if isinstance(expected, KindValue):
@@ -85,7 +85,7 @@ def _in_setting(context: Context, setting: SettingValue, word: str) -> str | Non
     if "action" in roles:
         tool = context.desk.tools.get(word)
         return describing.tool_text(tool) if tool is not None else None
-    if roles & {"expression", "template", "read-key", "write-key"}:
+    if roles & {"expression", "template", "read-key", "write-key", "delivery-key"}:
         found = _name(context, word)
         if found is not None or "expression" not in roles:
             return found

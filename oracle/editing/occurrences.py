@@ -31,11 +31,11 @@ from oracle.editing.grammar import (
 from oracle.editing.lines import Lines
 from oracle.editing.roles import Role
 
-Sort = Literal["key", "parameter", "name", "argument", "tree", "node", "kind", "setting", "tool"]
+Sort = Literal["key", "parameter", "name", "argument", "output", "tree", "node", "kind", "setting", "tool"]
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _IN_EXPRESSION: Final = re.compile(
-    r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<dotted>\.\s*[^\W\d]\w*)|(?P<word>[^\W\d]\w*)(?P<call>\s*\()?"""
+    r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<placeholder>\$\{[^}]*\})|(?P<dotted>\.\s*[^\W\d]\w*)|(?P<word>[^\W\d]\w*)(?P<call>\s*\()?"""
 )
 _IN_TEMPLATE: Final = re.compile(r"(?<!\$)\{(?P<word>[A-Za-z_]\w*)\}")
 _PARAMETER: Final = re.compile(r"\$\$\{|\$\{(?P<word>[^\W\d]\w*)\}")
@@ -52,7 +52,7 @@ class Occurrence:
         start: where it begins; where its scalar begins if `is_exact` is false.
         end: behind it.
         access: whether it is declared, read or written here.
-        of: for an argument the tree that is included; for a setting the kind.
+        of: for an argument and an output the tree that is included; for a setting the kind.
         is_exact: the text between the places is the name.
     """
 
@@ -121,6 +121,8 @@ class _Finder:
             yield self._at(entry, "key", access="write")
         elif "read-key" in roles:
             yield self._at(entry, "key")
+        elif "tree-outputs" in roles:
+            yield self._at(entry, "output", of=self._tree)
         elif "tree-arguments" in roles:
             yield self._at(entry, "argument", of=self._tree)
         elif "action-arguments" in roles:
@@ -147,7 +149,7 @@ class _Finder:
             yield from self._words(node, text, _IN_TEMPLATE, "key")
         elif "write-key" in roles:
             yield self._whole(node, "key", text, access="write")
-        elif "read-key" in roles:
+        elif roles & {"read-key", "delivery-key"}:
             yield self._whole(node, "key", text)
         elif "tree" in roles:
             yield self._whole(node, "tree", text)

@@ -9,15 +9,26 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
 
-from bt_runtime.kind import ExpressionUse, KeyUse, Location, NodeSettings, TreeUse, Use
+from bt_runtime.kind import DeliveryUse, ExpressionUse, KeyUse, Location, NodeSettings, TreeUse, Use
 
 Role = Literal[
-    "expression", "read-key", "write-key", "template", "tree", "action", "tree-arguments", "action-arguments"
+    "expression",
+    "read-key",
+    "write-key",
+    "delivery-key",
+    "template",
+    "tree",
+    "action",
+    "tree-arguments",
+    "tree-outputs",
+    "action-arguments",
 ]
 EACH = "*"
 """Stands for every key of a mapping and every item of a list in a location."""
 
 _WORD = "zz_any_word"
+_KEY = "zz_any_key"
+"""Stands for the keys of mappings."""
 _TEMPLATE = f"{{{_WORD}}}"
 
 
@@ -42,20 +53,22 @@ def _roles(use: Use, settings: type[NodeSettings]) -> list[tuple[Location, Role]
     if isinstance(use, ExpressionUse):
         return [(_general(use.at), "expression")] if use.text == _WORD else []
     if isinstance(use, KeyUse):
-        if use.key != _WORD:
-            return []
         role: Role = "write-key" if use.access == "write" else "read-key"
-        at = (*use.at[:-1], KEYS) if use.at and use.at[-1] == _WORD else _general(use.at)
-        return [(at, role)]
+        if use.key == _KEY:
+            return [((*_general(use.at[:-1]), KEYS), role)]
+        return [(_general(use.at), role)] if use.key == _WORD else []
+    if isinstance(use, DeliveryUse):
+        return [(_general(use.at), "delivery-key")]
     if isinstance(use, TreeUse):
-        mappings = [name for name, field in _fields(settings) if _is_mapping(field)]
-        named: list[tuple[Location, Role]] = [(_general(use.at), "tree")] if use.tree == _WORD else []
-        return [*named, *(((name, KEYS), "tree-arguments") for name in mappings if _WORD in use.arguments)]
+        outputs: list[tuple[Location, Role]] = [((*use.outputs_at, KEYS), "tree-outputs")] if use.outputs_at else []
+        mappings = [name for name, field in _fields(settings) if _is_mapping(field) and (name,) != use.outputs_at]
+        arguments: list[tuple[Location, Role]] = [((name, KEYS), "tree-arguments") for name in mappings]
+        return [(_general(use.at), "tree"), *outputs, *arguments]
     return [(_general(use.at), "action"), ((*_general(use.arguments_at), KEYS), "action-arguments")]
 
 
 def _general(at: Location) -> Location:
-    return tuple(EACH if isinstance(part, int) or part in {_WORD, _TEMPLATE} else part for part in at)
+    return tuple(EACH if isinstance(part, int) or part in {_WORD, _KEY, _TEMPLATE} else part for part in at)
 
 
 def _uses(settings: type[NodeSettings], word: str) -> list[Use]:
@@ -74,11 +87,11 @@ def _fields(settings: type[NodeSettings]) -> list[tuple[str, Any]]:
 def _filled(annotation: Any, word: str) -> Any:  # noqa: ANN401  any annotation
     """A value of the annotated type with the word in it; `None` where it has no place for one."""
     for part in _parts(annotation):
-        if part is str or part is Any:
+        if part is str or part is Any or getattr(part, "__supertype__", None) is str:
             return word
         if _is_mapping(part):
             inner = _filled((get_args(part) or (str, Any))[1], word)
-            return {word: word if inner is None else inner}
+            return {_KEY: word if inner is None else inner}
         origin = get_origin(part)
         if isinstance(origin, type) and issubclass(origin, Sequence):
             inner = _filled(get_args(part)[0], word)

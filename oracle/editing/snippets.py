@@ -52,7 +52,7 @@ def _block(kind: Kind, name: str, number: int, pad: str, *, is_last: bool) -> st
     slot = slot_named(kind, name)
     stop = "$0" if is_last else f"${number}"
     if slot is not None:
-        return f"\n{pad}{'- ' if slot.many else ''}{stop}"
+        return f"\n{pad}{'- ' if slot.many and not slot.keyed else ''}{stop}"
     setting = setting_value(kind, name)
     if setting is not None and _is_mapping(setting):
         return f"\n{pad}{stop}"
@@ -68,6 +68,8 @@ def _flow_value(kind: Kind, required: list[str]) -> str:
 def _flow_part(kind: Kind, name: str, number: int) -> str:
     slot: Slot | None = slot_named(kind, name)
     if slot is not None:
+        if slot.keyed:
+            return f"{{ ${number} }}"
         return f"[${number}]" if slot.many else f"${number}"
     setting = setting_value(kind, name)
     if setting is not None and _is_mapping(setting):

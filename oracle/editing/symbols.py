@@ -7,6 +7,7 @@ from typing import Literal
 
 from bt_runtime.errors import TreeFileError
 from bt_runtime.library import read_source
+from bt_runtime.reading.header import read_header
 from bt_runtime.text import Place
 from bt_runtime.text.yaml_reader import Document, read_yaml
 from oracle.editing.desk import Desk
@@ -21,7 +22,7 @@ class Symbol:
         sort: what it is.
         name: its name.
         occurrence: where it was asked for.
-        tree: the file that declares the parameter; for others the file at hand.
+        tree: the file that declares the parameter or private key; for others the file at hand.
     """
 
     sort: Literal["key", "parameter", "tree", "node", "kind", "setting", "tool"]
@@ -73,6 +74,11 @@ class Files:
         """The keys or parameters that a file declares."""
         return frozenset(each.name for each in self.names(file) if each.sort == sort and each.access == "declare")
 
+    def private(self, file: Path) -> frozenset[str]:
+        """The keys that a file declares for itself alone."""
+        header = read_header(self.document(file), registry=self.desk.registry)
+        return frozenset(name for name in header.declared if header.keys[name].private)
+
     def included(self, file: Path) -> Iterator[Path]:
         """The files of the trees that a file includes directly; no file twice."""
         names = {each.name: None for each in self.names(file) if each.sort == "tree" and each.access == "read"}
@@ -117,13 +123,14 @@ def _touches(occurrence: Occurrence, here: Place) -> bool:
 
 
 def _symbol(files: Files, occurrence: Occurrence) -> Symbol | None:
-    if occurrence.sort == "argument":
+    if occurrence.sort == "argument" or occurrence.sort == "output":  # noqa: PLR1714  mypy narrows by it
         tree = files.tree(occurrence.of) if occurrence.of else None
-        return Symbol("parameter", occurrence.name, occurrence, tree) if tree is not None else None
-    sort = occurrence.sort
-    if sort == "name":
-        sort = "parameter" if occurrence.name in files.declared(files.file, "parameter") else "key"
-    return Symbol(sort, occurrence.name, occurrence, files.file)
+        named: Literal["parameter", "key"] = "parameter" if occurrence.sort == "argument" else "key"
+        return Symbol(named, occurrence.name, occurrence, tree) if tree is not None else None
+    if occurrence.sort == "name":
+        is_parameter = occurrence.name in files.declared(files.file, "parameter")
+        return Symbol("parameter" if is_parameter else "key", occurrence.name, occurrence, files.file)
+    return Symbol(occurrence.sort, occurrence.name, occurrence, files.file)
 
 
 def uses_of(files: Files, symbol: Symbol) -> list[Occurrence]:
@@ -131,7 +138,12 @@ def uses_of(files: Files, symbol: Symbol) -> list[Occurrence]:
     if symbol.sort == "node":
         return [symbol.occurrence]
     if symbol.sort == "parameter":
-        return _parameter_uses(files, symbol)
+        inside = [
+            each for each in files.names(symbol.tree) if each.name == symbol.name and each.sort in {"parameter", "name"}
+        ]
+        return [*inside, *_by_inclusion(files, symbol, "argument")]
+    if symbol.sort == "key" and symbol.name in files.private(symbol.tree):
+        return [*_key_uses(files, symbol.tree, symbol.name), *_by_inclusion(files, symbol, "output")]
     if symbol.sort == "key":
         return [each for file in _sharing(files, symbol.name) for each in _key_uses(files, file, symbol.name)]
     return [
@@ -143,10 +155,14 @@ def uses_of(files: Files, symbol: Symbol) -> list[Occurrence]:
 
 
 def _sharing(files: Files, name: str) -> list[Path]:
-    """The files whose nodes mean the same key: in those connected, all that do not declare a parameter of the name."""
+    """The files whose nodes mean the same key: those connected that do not mean something of their own by the name."""
     if name in files.desk.registry.keys:
         return files.connected()
-    return [file for file in files.connected() if name not in files.declared(file, "parameter")]
+    return [
+        file
+        for file in files.connected()
+        if name not in files.declared(file, "parameter") and name not in files.private(file)
+    ]
 
 
 def _key_uses(files: Files, file: Path, name: str) -> list[Occurrence]:
@@ -158,17 +174,14 @@ def _key_uses(files: Files, file: Path, name: str) -> list[Occurrence]:
     ]
 
 
-def _parameter_uses(files: Files, symbol: Symbol) -> list[Occurrence]:
-    inside = [
-        each for each in files.names(symbol.tree) if each.name == symbol.name and each.sort in {"parameter", "name"}
-    ]
-    arguments = [
+def _by_inclusion(files: Files, symbol: Symbol, sort: Literal["argument", "output"]) -> list[Occurrence]:
+    """Where the trees that include a file name one of its parameters or private keys."""
+    return [
         each
         for file in files.all()
         for each in files.names(file)
-        if each.sort == "argument" and each.name == symbol.name and each.of and files.tree(each.of) == symbol.tree
+        if each.sort == sort and each.name == symbol.name and each.of and files.tree(each.of) == symbol.tree
     ]
-    return [*inside, *arguments]
 
 
 def declaration_of(files: Files, symbol: Symbol) -> list[Occurrence]:

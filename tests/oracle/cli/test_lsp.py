@@ -161,8 +161,8 @@ async def test_definition_references_and_rename(tmp_path: Path, env: dict[str, s
         found = await here.client.text_document_references_async(used)
         assert [(each.range.start.line, each.range.start.character) for each in found or ()] == [
             (2, 2),
-            (5, 42),
-            (5, 50),
+            (5, 41),
+            (5, 49),
         ]
         prepared = await here.client.text_document_prepare_rename_async(
             types.PrepareRenameParams(identified(uri), at(TREE, "nudges", line=2))

@@ -56,6 +56,19 @@ OFFERED = {
     "names in a quoted expression": (HEAD + '  condition: "turn > |', {"turn_limit", "nudges"}, set()),
     "names in a block of text": (HEAD + "  condition: >\n    turn > |", {"turn_limit"}, set()),
     "names in an expression in brackets": (HEAD + "  loop: { until: |", {"termination_reason"}, {"child"}),
+    "the cases of a switch": (
+        HEAD + "  switch:\n    value: query_type\n    cases:\n      code: |",
+        {"sequence"},
+        {"until"},
+    ),
+    "a number that may be an expression": (HEAD + "  retry: { attempts: |", {"every", "nudges"}, {"child"}),
+    "outputs of a tree": (HEAD + "  subtree: { tree: remind, out: { |", {"found"}, {"of", "turn"}),
+    "keys for outputs": (HEAD + "  subtree: { tree: remind, out: { found: |", {"nudges"}, {"turn"}),
+    "keys from outside": (
+        "blackboard:\n  ok: { type: bool, from: delivery }\nroot:\n  wait: { for: |",
+        {"ok"},
+        {"turn"},
+    ),
     "nothing behind a dot": (HEAD + "  condition: found.|", set(), {"turn"}),
     "values of a key, in quotes": (HEAD + "  condition: signal == |", {'"need_turn"', '"stuck"'}, set()),
     "values of a key inside of quotes": (HEAD + '  condition: signal == "|', {"need_turn", "stuck"}, {"turn"}),
@@ -88,7 +101,8 @@ OFFERED = {
 def folder(tmp_path: Path) -> Path:
     parameters = "{ of: str, often: { type: int, default: 2, description: In turns. } }"
     (tmp_path / "remind.yaml").write_text(
-        f"tree: remind\ndescription: Reminds.\nparameters: {parameters}\nroot: {{ set: {{ hint: of }} }}\n"
+        "tree: remind\ndescription: Reminds.\nblackboard: { found: { type: str, private: true } }\n"
+        f"parameters: {parameters}\nroot: {{ set: {{ hint: of }} }}\n"
     )
     return tmp_path
 
@@ -151,10 +165,7 @@ def test_proposals_say_what_they_mean(folder: Path) -> None:
     assert "RUNNING while the model responds" in completed(HEAD + "  |", folder)["llm_turn"].doc
     until = completed(HEAD + "  loop:\n    |", folder)["until"]
     assert "the loop ends when it is true" in until.doc
-    assert (
-        completed(HEAD + "  retry:\n    |", folder)["attempts"].detail
-        == "whole number, at least 1, at most 1000, required"
-    )
+    assert completed(HEAD + "  llm_turn:\n    |", folder)["timeout_s"].detail == "number, more than 0, default `null`"
     assert "How often." in completed(HEAD + "  condition: |", folder)["nudges"].doc
     assert "Reminds." in completed(HEAD + "  subtree: |", folder)["remind"].doc
     assert "In turns." in completed(HEAD + "  subtree: { tree: remind, with: { |", folder)["often"].doc

@@ -59,7 +59,7 @@ HOVERED = {
     "a key that is set": (9, "hint", "A note for the model"),
     "a key in a message": (10, "nudges}", "How often."),
     "a setting": (10, "topic", "one of the `system_type`s"),
-    "a setting with its bounds": (11, "attempts", "at most 1000, required"),
+    "a setting with its type": (11, "attempts", "required"),
     "a parameter in a setting": (11, "every", "parameter: int"),
     "a tree": (12, "remind", "Reminds the model."),
     "a tool": (13, "search_code", "Finds code."),
