@@ -37,7 +37,7 @@ from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
-from bt_runtime.reloading import ReloadingTrees
+from bt_runtime.reloading import ReloadingTrees, TreeState
 from bt_runtime.rendering import render
 from bt_runtime.replaying import Replay, replay
 from bt_runtime.retracing import Retrace, Step, events_of
@@ -119,6 +119,7 @@ __all__ = [
     "TreeFileError",
     "TreeLibrary",
     "TreeNotFoundError",
+    "TreeState",
     "TreeUse",
     "Use",
     "Violation",

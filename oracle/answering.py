@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
-from bt_runtime import Observer, TreeDefinition, TreeLibrary
+from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
@@ -170,7 +170,7 @@ class Oracle:
 
     Args:
         equipment: model, tools, prompt segments and clock.
-        trees: where YAML trees are found by name.
+        trees: where YAML trees are found by name; those of a library are read again when their files change.
         conversations: keeps the exchanges.
         new_id: makes ids of runs.
         config: the limits of users who have set none.
@@ -184,7 +184,7 @@ class Oracle:
         self,
         *,
         equipment: Equipment,
-        trees: TreeLibrary,
+        trees: TreeLibrary | ReloadingTrees,
         conversations: Conversations,
         new_id: Callable[[], str],
         config: AgentConfig | None = None,
@@ -210,6 +210,10 @@ class Oracle:
         """Whether a call of a tool may change something; true for an unknown tool."""
         found = self._equipment.tools.get(tool)
         return found is None or found.writes
+
+    def may_name(self, tree: str) -> bool:
+        """Whether a question may name this control."""
+        return self._controls.may_be_named(tree)
 
     def turn_limit(self, tree: str = DEFAULT_TREE) -> int | None:
         """Load a control and return its own turn limit, `None` if it has none.

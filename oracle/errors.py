@@ -15,17 +15,22 @@ OracleError
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
 │   ├── KeyReusedError          an idempotency key was sent with another request
-│   └── DrainingError           the service is stopping
+│   ├── DrainingError           the service is stopping
+│   ├── NotOperatorError        only operators may do this
+│   ├── NoSuchTreeError         there is no tree, or no version of it, of this name
+│   └── TreeConflictError       an edit of a tree that was not made from the present version
 ├── OperatorError           whoever runs the service: settings, folders, ports, the database
 │   ├── SettingsError
 │   ├── ServingError            the address cannot be listened on
 │   ├── ToolSetupError          the project or the vault cannot be used
 │   ├── StoreSetupError         the database cannot be used as configured
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
-│   └── StoreTroubleError       the same, as seen by the thread that writes
+│   ├── StoreTroubleError       the same, as seen by the thread that writes
+│   └── TreeFolderError         the folder of trees cannot be read or written
 ├── TreeAuthorError         the author of a tree or of a decision tree in Python
 │   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised
-│   └── HostError               a tree asked for something that the agent does not have
+│   ├── HostError               a tree asked for something that the agent does not have
+│   └── TreeRefusedError        a text of a tree that would bring mistakes
 ├── ToolAuthorError         the author of a tool
 │   └── ToolDefinitionError     a function cannot become a tool, or two tools share a name
 ├── UpstreamError           the model, or its provider

@@ -23,6 +23,7 @@ from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
 from oracle.cli.tree_judge import judge
 from oracle.cli.tree_tests import test
+from oracle.settings import Settings
 from oracle.wiring import tree_library
 
 _ENDINGS = (".yaml", ".yml")
@@ -56,8 +57,11 @@ def check(*, paths: tuple[Path, ...], strict: bool) -> int:
       0  all are valid
       1  there are mistakes, or with --strict warnings
     """  # noqa: D301  click's mark for lines that are not rewrapped
-    library = tree_library(settings_for())
-    report = library.check(paths or [shortest(folder) for folder in library.folders])
+    settings = settings_for()
+    library = tree_library(settings)
+    report = library.check(
+        paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
+    )
     click.echo(str(report))
     further = "" if paths else _mistakes_in_place(library, report.mistakes)
     if further:
@@ -82,6 +86,11 @@ def show(*, name: str, format_: Format) -> None:
 def schema() -> None:
     """Print the JSON Schema of tree files, for editors."""
     click.echo(schema_text().rstrip("\n"))
+
+
+def _is_unused(folder: Path, settings: Settings) -> bool:
+    """Whether nothing was ever saved in the folder that a service makes for saved trees."""
+    return folder != settings.trees_dir and folder == settings.trees_folder and not any(folder.glob("*.y*ml"))
 
 
 def _named(library: TreeLibrary, name: str) -> TreeDefinition:

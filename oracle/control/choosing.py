@@ -32,15 +32,19 @@ class Controls:
     """The trees of a library, and the decision trees in Python.
 
     Args:
-        library: where YAML trees are found by name.
+        trees: where YAML trees are found by name; those of a library are read again when their files change.
         named: what a question may name besides the default tree; empty: all that are not internal.
         default: `loop` replaces the default tree by the default decision tree.
     """
 
     def __init__(
-        self, library: TreeLibrary, *, named: Collection[str] = (), default: Literal["tree", "loop"] = "tree"
+        self,
+        trees: TreeLibrary | ReloadingTrees,
+        *,
+        named: Collection[str] = (),
+        default: Literal["tree", "loop"] = "tree",
     ) -> None:
-        self._trees = ReloadingTrees(library)
+        self._trees = trees if isinstance(trees, ReloadingTrees) else ReloadingTrees(trees)
         self._named = frozenset({*named, DEFAULT_TREE} if named else ())
         self._default = default
 

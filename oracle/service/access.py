@@ -3,6 +3,7 @@
 Rules:
 
 - A user reaches own runs, conversations and settings; everything else does not exist.
+- Only operators change trees, and read of their files. Others get a 403, whether the tree exists or not.
 - An operator may also read of others' runs: that they exist, how they stand, their ticks and signals. Not their
   streams, conversations and settings; and an operator cannot cancel another user's run.
 """
@@ -14,7 +15,7 @@ from fastapi import Depends, Request
 
 from oracle.conversations import UnknownConversationError
 from oracle.service.auth import Caller
-from oracle.service.errors import ForgottenRunError, UnknownRunError
+from oracle.service.errors import ForgottenRunError, NotOperatorError, UnknownRunError
 from oracle.service.parts import ServiceParts
 from oracle.storage import RunRecord
 
@@ -33,9 +34,21 @@ async def caller_of(request: Request) -> Caller:
     return caller
 
 
-# Both are coroutines because FastAPI runs a plain function in a thread, for every request.
+async def operator_of(caller: Annotated[Caller, Depends(caller_of)]) -> Caller:
+    """The user who sent the request, if an operator.
+
+    Raises:
+        NotOperatorError: is none.
+    """
+    if not caller.is_operator:
+        raise NotOperatorError("only operators may do this")
+    return caller
+
+
+# All are coroutines because FastAPI runs a plain function in a thread, for every request.
 Parts = Annotated[ServiceParts, Depends(parts_of)]
 CallerNow = Annotated[Caller, Depends(caller_of)]
+OperatorNow = Annotated[Caller, Depends(operator_of)]
 
 
 def is_id(text: str) -> bool:

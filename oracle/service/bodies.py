@@ -21,6 +21,12 @@ def _without_nul(text: str) -> str:
     return text
 
 
+def _whole_characters(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+        raise PydanticCustomError("half_a_character", "half of a surrogate pair is no text")
+    return text
+
+
 def _as_title(text: str) -> str:
     line = one_line(text)
     if not line:
@@ -85,6 +91,35 @@ class QueryRequest(RequestBody):
     model: Name | None = Field(default=None, description="The provider's model that is to answer.")
     tree: Name | None = Field(default=None, description="The control: a tree's name.")
     limits: Limits = Field(default_factory=Limits, description="For this query only.")
+
+
+Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]
+Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Note = Annotated[str, Field(max_length=2_000), AfterValidator(_without_nul), AfterValidator(_whole_characters)]
+
+
+class TreeVersionNow(RequestBody):
+    """The version that an edit was made from."""
+
+    version: Sha | None = Field(
+        description="`version` of the tree as it was read; null for a tree that does not exist yet."
+    )
+    note: Note | None = Field(default=None, description="Why; kept with the version.")
+
+
+class TreeSave(TreeVersionNow):
+    """A text of a tree."""
+
+    source: Text = Field(description="The whole text of the file; it is kept exactly.")
+
+
+class TreeText(RequestBody):
+    """A text to be checked."""
+
+    source: Text = Field(description="The whole text of a tree file.")
+    name: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")] | None = Field(
+        default=None, description="The tree whose file it would be: the trees that include it are checked with it."
+    )
 
 
 class TitleChange(RequestBody):

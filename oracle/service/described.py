@@ -14,7 +14,7 @@ _REF = "#/components/schemas/{model}"
 _DESCRIPTIONS = {
     400: "The request cannot be parsed.",
     401: "A valid bearer token is required.",
-    403: "The request comes from a page of another origin.",
+    403: "Only operators may do this, or the request comes from a page of another origin.",
     404: "Not found, or owned by another user.",
     408: "The body was not complete in time.",
     409: "The conversation is answering another query.",

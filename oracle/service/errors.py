@@ -21,6 +21,7 @@ from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
+from oracle.authoring import NoSuchTreeError, TreeFolderError
 from oracle.control.choosing import UnknownTreeError
 from oracle.conversations import UnknownConversationError
 from oracle.decision import ConfigError
@@ -56,6 +57,10 @@ class InvalidRequestError(UserError):
 
 class UnknownRunError(UserError):
     """There is no such run, or it is another user's."""
+
+
+class NotOperatorError(UserError):
+    """Only operators may do this, and the caller is none."""
 
 
 class ForgottenRunError(UserError):
@@ -100,7 +105,10 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     ConfigError: _Refusal(422, loc=("body", "limits")),
     UnknownTreeError: _Refusal(422, loc=("body", "tree")),
     KeyReusedError: _Refusal(422, loc=("header", "Idempotency-Key")),
+    NotOperatorError: _Refusal(403, "Only operators may do this; ORACLE_OPERATORS names them."),
     UnknownRunError: _Refusal(404, "There is no such run."),
+    NoSuchTreeError: _Refusal(404, "There is no such tree, or no such version of it."),
+    TreeFolderError: _Refusal(409, event="tree.not_saved", level=logging.WARNING),
     UnknownConversationError: _Refusal(404, "There is no such conversation."),
     ConversationBusyError: _Refusal(
         409, "The conversation is answering another query; wait for its end, or cancel it."

@@ -40,7 +40,8 @@ async def check_readiness(parts: Parts) -> Response:
     if parts.store.health.problem is not None:
         return later(503, "The store cannot be written for now.")
     await parts.store.ping()
-    return json_answer({"status": "ready"})
+    broken = sum(state.error is not None for state in parts.trees.trees.states())
+    return json_answer({"status": "ready"} | ({"broken_trees": broken} if broken else {}))
 
 
 @router.head("/metrics", include_in_schema=False)

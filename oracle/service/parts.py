@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.answering import Oracle
+from oracle.authoring import TreeEditor
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
@@ -19,6 +20,7 @@ class ServiceParts:
 
     Args:
         oracle: checks questions.
+        trees: that operators look at and change.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         settings: the operator's.
@@ -32,6 +34,7 @@ class ServiceParts:
     """
 
     oracle: Oracle
+    trees: TreeEditor
     store: Store
     runs: RunManager
     settings: Settings

@@ -147,7 +147,9 @@ class Settings(_Ceilings):
         "workers or machines, or `sqlite:////path/to/file`.",
     )
     trees_dir: Folder | None = Field(
-        default=None, description="A folder of tree files that is searched before the shipped ones."
+        default=None,
+        description="A folder of tree files that is searched before the shipped ones, and where trees are saved; the "
+        "default is `trees` in the data folder.",
     )
     prompts_dir: Folder | None = Field(
         default=None, description="A folder of prompt segments that take the place of the shipped ones."
@@ -298,6 +300,11 @@ class Settings(_Ceilings):
     def vault(self) -> Path:
         """The folder of notes and threads."""
         return self.data_dir / "vault" if self.vault_dir is None else self.vault_dir
+
+    @property
+    def trees_folder(self) -> Path:
+        """The folder of the operator's trees."""
+        return self.data_dir / "trees" if self.trees_dir is None else self.trees_dir
 
     @property
     def default_config(self) -> AgentConfig:

@@ -39,6 +39,7 @@ from oracle.storage.retention import Pruned, Retention
 from oracle.storage.run_log import RunLog
 from oracle.storage.runs import RunTable
 from oracle.storage.store import Store, open_store
+from oracle.storage.tree_edits import EditKind, NewEdit, TreeEdit, TreeEdits
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
@@ -54,11 +55,13 @@ __all__ = [
     "ConversationPage",
     "ConversationSummary",
     "Database",
+    "EditKind",
     "Event",
     "EventKind",
     "EventLog",
     "KeyReusedError",
     "LiveQuestion",
+    "NewEdit",
     "NewRun",
     "Pruned",
     "RequestKey",
@@ -80,6 +83,8 @@ __all__ = [
     "StoredConversations",
     "StoredMessage",
     "TooManyRunsError",
+    "TreeEdit",
+    "TreeEdits",
     "TreeVersion",
     "TreeVersions",
     "UnclearRunError",

@@ -146,6 +146,27 @@ tree_version = Table(
     Column("at", Double, nullable=False),
 )
 
+tree_text = Table(
+    "tree_text",
+    metadata,
+    Column("sha", String(64), primary_key=True),  # of the file's bytes
+    Column("text", Json, nullable=False),  # a string
+    Column("size", Integer, nullable=False),  # bytes
+)
+
+tree_edit = Table(
+    "tree_edit",
+    metadata,
+    Column("n", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("name", String(64), nullable=False),  # of the tree
+    Column("sha", String(64), nullable=False),  # names a row of tree_text
+    Column("how", String(16), nullable=False),  # saved | restored | file | shipped
+    Column("user_id", String(255)),  # who saved it; none where the file has changed
+    Column("note", Json),  # a string: why
+    Column("at", Double, nullable=False),
+    Index("edits_of_tree", "name", "n"),
+)
+
 conversation = Table(
     "conversation",
     metadata,

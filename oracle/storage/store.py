@@ -20,6 +20,7 @@ from oracle.storage.retention import Retention
 from oracle.storage.runs import RunTable
 from oracle.storage.setup import prepare
 from oracle.storage.tails import Tails
+from oracle.storage.tree_edits import TreeEdits
 from oracle.storage.tree_versions import TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import PATIENCE_S, CommitFigures, Writer
@@ -40,6 +41,7 @@ class Store:
         conversations: of all users.
         settings: of users.
         trees: the versions of trees that runs have used.
+        tree_edits: the texts of trees as they were saved or found.
         request_keys: the idempotency keys of requests.
         commands: to the workers of runs.
         retention: deletes old texts.
@@ -53,6 +55,7 @@ class Store:
     conversations: StoredConversations
     settings: UserSettings
     trees: TreeVersions
+    tree_edits: TreeEdits
     request_keys: RequestKeys
     commands: Commands
     retention: Retention
@@ -134,6 +137,7 @@ async def open_store(
             conversations=StoredConversations(database, writer=writer, clock=clock, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
+            tree_edits=TreeEdits(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
             retention=Retention(database, writer=writer),

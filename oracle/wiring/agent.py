@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from bt_runtime import Clock, HostAction, Registry, SystemClock, TreeLibrary
+from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from bt_runtime.text import iso
 from oracle import trees
 from oracle.agent.equipment import Equipment
@@ -57,6 +57,7 @@ def build_oracle(
     clock: Clock | None = None,
     tools: ToolRegistry | None = None,
     tools_of: Callable[[str], ToolRegistry] | None = None,
+    trees: ReloadingTrees | None = None,
 ) -> Oracle:
     """Join the parts.
 
@@ -67,6 +68,7 @@ def build_oracle(
         clock: monotonic time; `None`: the machine's.
         tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
+        trees: `None`: those of the settings, looked at before each use.
 
     Raises:
         SettingsError: a setting does not fit the files and folders.
@@ -74,8 +76,8 @@ def build_oracle(
         PromptError: the prompt files cannot be used.
     """
     tools = tools if tools is not None else build_tools(settings, has_web_search=model.has_web_search)
-    library = tree_library(settings, tools)
-    _check_named(settings, library)
+    trees = trees or reloading_trees(settings, tools)
+    _check_named(settings, trees)
     equipment = Equipment(
         model=model,
         tools=tools,
@@ -90,7 +92,7 @@ def build_oracle(
     )
     return Oracle(
         equipment=equipment,
-        trees=library,
+        trees=trees,
         conversations=conversations or MemoryConversations(new_id=new_id),
         new_id=new_id,
         config=settings.default_config,
@@ -178,15 +180,24 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         SettingsError: the operator's folder is none.
     """
     folders = [trees.FOLDER]
-    if settings.trees_dir is not None:
-        if not settings.trees_dir.is_dir():
-            what = "is a file" if settings.trees_dir.exists() else "does not exist"
-            raise SettingsError(
-                f"the folder of trees {str(settings.trees_dir)!r} {what}; set ORACLE_TREES_DIR (or serve --trees) to "
-                "a folder of tree files, such as `oracle trees init DIR` makes"
-            )
-        folders.insert(0, settings.trees_dir)
+    if settings.trees_dir is not None and not settings.trees_dir.is_dir():
+        what = "is a file" if settings.trees_dir.exists() else "does not exist"
+        raise SettingsError(
+            f"the folder of trees {str(settings.trees_dir)!r} {what}; set ORACLE_TREES_DIR (or serve --trees) to "
+            "a folder of tree files, such as `oracle trees init DIR` makes"
+        )
+    if settings.trees_folder.is_dir():
+        folders.insert(0, settings.trees_folder)
     return TreeLibrary(folders, registry=_with_tools(settings, tools))
+
+
+def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
+    """The trees of `tree_library`, which follow their files; no link may lead out of the operator's folder.
+
+    Raises:
+        SettingsError: the operator's folder is none.
+    """
+    return ReloadingTrees(tree_library(settings, tools), closed=[settings.trees_folder])
 
 
 def _with_tools(settings: Settings, tools: ToolRegistry | None) -> Registry:
@@ -204,9 +215,9 @@ def _action(tool: Tool) -> HostAction:
     return HostAction(names, frozenset(schema.get("required", ())), result="str")
 
 
-def _check_named(settings: Settings, library: TreeLibrary) -> None:
+def _check_named(settings: Settings, trees: ReloadingTrees) -> None:
     """Refuse a list of trees with one in it that no question could name."""
-    alone = Controls(library)
+    alone = Controls(trees)
     for name in settings.trees:
         if not alone.may_be_named(name):
             raise SettingsError(

@@ -5,9 +5,11 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from bt_runtime import ReloadingTrees
 from oracle.answering import Oracle
+from oracle.authoring import TreeEditor, watch
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
@@ -16,7 +18,7 @@ from oracle.service import Authenticator, ServiceParts
 from oracle.settings import Settings
 from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
-from oracle.wiring.agent import build_model, build_oracle, new_id, tool_maker, uses_provider
+from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.wiring.database import database_url
 from oracle.wiring.provider import DeferredModel
 from oracle.wiring.vaults import UserTools
@@ -57,13 +59,18 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         )
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)
+        trees = _trees(settings, tools)
         oracle = build_oracle(
-            settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of
+            settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of, trees=trees
         )
         oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
+        editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
+        await editor.start()
+        await stack.enter_async_context(_watched(editor))
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
-        yield _parts(settings, oracle, store, runs, metrics, names_models=model is not None or uses_provider(settings))
+        names_models = model is not None or uses_provider(settings)
+        yield _parts(settings, oracle, editor, store, runs, metrics, names_models=names_models)
 
 
 def worker_name() -> str:
@@ -83,11 +90,19 @@ def run_options(settings: Settings) -> RunOptions:
 
 
 def _parts(
-    settings: Settings, oracle: Oracle, store: Store, runs: RunManager, metrics: Metrics, *, names_models: bool
+    settings: Settings,
+    oracle: Oracle,
+    trees: TreeEditor,
+    store: Store,
+    runs: RunManager,
+    metrics: Metrics,
+    *,
+    names_models: bool,
 ) -> ServiceParts:
     secret = settings.jwt_secret
     return ServiceParts(
         oracle=oracle,
+        trees=trees,
         store=store,
         runs=runs,
         settings=settings,
@@ -99,6 +114,31 @@ def _parts(
         ),
         provider_answers=names_models,
     )
+
+
+def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
+    """The trees; the folder for saved ones is made, unless the operator has named one."""
+    if settings.trees_dir is None:
+        with suppress(OSError):  # who saves a tree gets the reason
+            settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            settings.trees_folder.mkdir(exist_ok=True)
+    return reloading_trees(settings, tools)
+
+
+@asynccontextmanager
+async def _watched(editor: TreeEditor) -> AsyncIterator[None]:
+    """Read the tree files when they change."""
+
+    def set_watched(is_watched: bool) -> None:  # noqa: FBT001  a call that only `watch` makes
+        editor.trees.is_watched = is_watched
+
+    folders = editor.trees.library.folders
+    task = asyncio.create_task(watch(folders, on_change=editor.refresh, set_watched=set_watched), name="watch-trees")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def _tools(settings: Settings, *, has_web_search: bool) -> tuple[ToolRegistry, Callable[[str], ToolRegistry] | None]:

@@ -19,9 +19,10 @@ import structlog
 import uvicorn
 
 import trees
-from bt_runtime import Clock, SystemClock, TreeLibrary
+from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
+from oracle.authoring import TreeEditor
 from oracle.classify import HeuristicIntentClassifier
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
@@ -103,6 +104,7 @@ async def running_service(
     url: str | None = None,
     worker: str = "worker-1",
     body_s: float = 60.0,
+    trees_folder: Path | None = None,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -117,6 +119,10 @@ async def running_service(
         url = url or f"sqlite:///{folder / 'oracle.db'}"
         store = await stack.enter_async_context(open_store(url, worker=worker))
         metrics = Metrics()
+        library = TreeLibrary([trees_folder or folder, trees.FOLDER], registry=REGISTRY)
+        served = ReloadingTrees(library, closed=[trees_folder or folder])
+        editor = TreeEditor(served, folder=trees_folder or folder, edits=store.tree_edits)
+        await editor.start()
         oracle = Oracle(
             equipment=Equipment(
                 model=model,
@@ -126,7 +132,7 @@ async def running_service(
                 clock=clock or SystemClock(),
                 timestamp=lambda: TIMESTAMP,
             ),
-            trees=TreeLibrary([folder, trees.FOLDER], registry=REGISTRY),
+            trees=served,
             conversations=store.conversations,
             new_id=new_id,
             cap=chosen.capped,
@@ -143,6 +149,7 @@ async def running_service(
         )
         parts = ServiceParts(
             oracle=oracle,
+            trees=editor,
             store=store,
             runs=runs,
             settings=chosen,

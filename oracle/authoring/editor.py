@@ -1,0 +1,319 @@
+"""`TreeEditor`: the trees of a service as its operators see and change them.
+
+Rules:
+
+- A text is only saved if the tree, and every tree that includes it and was valid, is valid with it.
+- It must have been made from the present version: two people who edit the same tree do not undo each other's work.
+- Every version stays readable: those that were saved, those that were found in the folders, and the shipped ones.
+- Saving, taking back and reading changed files happen one after the other. What takes time runs in a thread.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
+from bt_runtime.checking import warnings_of
+from bt_runtime.reading.header import TREE_NAME
+from bt_runtime.reading.loading import Source
+from bt_runtime.text import in_order
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
+from oracle.authoring.comparing import compared
+from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError
+from oracle.authoring.saving import PreparedFile, locked
+from oracle.storage import EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
+
+log = structlog.get_logger(__name__)
+
+_MOST_WARNINGS_KEPT = 200  # trees whose warnings are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """A text to be saved.
+
+    Args:
+        name: of the tree.
+        text: of its file.
+        base: the version that it was made from; `None` for a tree that does not exist.
+        user_id: who saves it.
+        note: why.
+        how: `restored` if it is a former text.
+    """
+
+    name: str
+    text: str
+    base: str | None
+    user_id: str
+    note: str | None = None
+    how: EditKind = "saved"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of a check: the errors and warnings of a text, and the errors of the trees that include it."""
+
+    mistakes: tuple[Mistake, ...]
+    warnings: tuple[Mistake, ...]
+
+
+class TreeEditor:
+    """Changes the trees of a service.
+
+    Args:
+        trees: what the service uses.
+        folder: the operator's; trees are saved there.
+        edits: keeps the versions.
+    """
+
+    def __init__(self, trees: ReloadingTrees, *, folder: Path, edits: TreeEdits) -> None:
+        self.trees = trees
+        self._folder = folder
+        self._edits = edits
+        self._lock = asyncio.Lock()
+        self._checking = asyncio.Semaphore(1)  # checks take processor time: the others wait
+        self._warnings: dict[str, tuple[Mistake, ...]] = {}
+
+    # Reading
+
+    def state(self, name: str) -> TreeState:
+        """A tree as it is served.
+
+        Raises:
+            NoSuchTreeError: there is none of this name.
+        """
+        found = next((state for state in self.trees.states() if state.name == name), None)
+        if found is None:
+            raise NoSuchTreeError(name)
+        return found
+
+    def is_shipped(self, state: TreeState) -> bool:
+        """Whether the present file of a tree is not in the operator's folder."""
+        return state.source is None or Path(state.source.file).parent != self._folder
+
+    async def warnings(self, tree: TreeDefinition | None) -> tuple[Mistake, ...]:
+        """What the control of a tree does that its author can hardly have meant."""
+        if tree is None:
+            return ()
+        found = self._warnings.get(tree.sha)
+        if found is None:
+            async with self._checking:
+                found = await asyncio.to_thread(warnings_of, tree, registry=self.trees.library.registry)
+            if len(self._warnings) >= _MOST_WARNINGS_KEPT:
+                self._warnings.clear()
+            self._warnings[tree.sha] = found
+        return found
+
+    async def versions(self, name: str) -> list[TreeEdit]:
+        """The versions of a tree, newest first; also of one that is no longer there.
+
+        Raises:
+            NoSuchTreeError: there never was one of this name.
+        """
+        found = await self._edits.of(name) if TREE_NAME.fullmatch(name) else []
+        if not found:
+            raise NoSuchTreeError(name)
+        return found
+
+    async def version_text(self, name: str, sha: str) -> str:
+        """The text of a former version, or of the present one.
+
+        Raises:
+            NoSuchTreeError: the tree has no such version.
+        """
+        text = await self._edits.text(name, sha) if TREE_NAME.fullmatch(name) else None
+        if text is None:
+            raise NoSuchTreeError(name)
+        return text
+
+    async def check(self, text: str, *, name: str | None = None) -> Checked:
+        """Check a text; with a name as the file of that tree, together with the trees that include it.
+
+        Raises:
+            TreeFolderError: the folders cannot be read.
+        """
+        async with self._checking:
+            return await asyncio.to_thread(self._check, text, name)
+
+    # Changing
+
+    async def save(self, save: Save) -> None:
+        """Save a text; new runs use it at once. If it is the present one, nothing is done.
+
+        Raises:
+            TreeRefusedError: there would be mistakes.
+            TreeConflictError: it was made from another version than the present one.
+            TreeFolderError: the folder cannot be read or written.
+            StoreUnavailableError: the version cannot be kept for now; nothing is saved.
+        """
+        async with self._lock:
+            with ExitStack() as stack:
+                await asyncio.to_thread(stack.enter_context, locked(self._folder))
+                present = await asyncio.to_thread(self._present, save.name)
+                await self._require_current(save, present)
+                if present is not None and _bytes(present) == save.text.encode():
+                    return
+                file = stack.enter_context(closing(await asyncio.to_thread(self._prepare, save)))
+                edit = NewEdit(save.name, sha_of(save.text), save.text, save.how, save.user_id, save.note)
+                await self._edits.add(edit, publish=file.publish)
+            log.info("tree.saved", tree=save.name, version=edit.sha, how=save.how, user_id=save.user_id)
+            await self._refresh()
+
+    async def restore(self, save_of: Save, *, sha: str) -> None:
+        """Save a former text again, as a new version.
+
+        Args:
+            save_of: what is saved, but for its text.
+            sha: the version.
+
+        Raises:
+            NoSuchTreeError: the tree has no such version.
+            Exception: as `save`.
+        """
+        text = await self.version_text(save_of.name, sha)
+        await self.save(Save(save_of.name, text, save_of.base, save_of.user_id, save_of.note, "restored"))
+
+    async def refresh(self) -> None:
+        """Read the files that have changed, and keep their versions."""
+        async with self._lock:
+            await self._refresh()
+
+    async def start(self) -> None:
+        """Read all trees, and keep the versions that are there, the shipped ones among them.
+
+        Raises:
+            StoreUnavailableError: they cannot be kept for now.
+        """
+        async with self._lock:
+            await asyncio.to_thread(self.trees.refresh, is_first=True)
+            shipped = await asyncio.to_thread(self._shipped)
+            await self._edits.add_found(self._found(self.trees.names()), shipped=shipped)
+
+    async def _refresh(self) -> None:
+        changed = await asyncio.to_thread(self.trees.refresh)
+        try:
+            await self._edits.add_found(self._found(changed))
+        except StoreUnavailableError as error:
+            log.warning("tree.version_not_kept", trees=", ".join(changed)[:500], problem=str(error))
+
+    def _found(self, names: Iterable[str]) -> list[NewEdit]:
+        """The texts of valid trees, as versions that came by a change of their files."""
+        served = {state.name: state for state in self.trees.states()}
+        edits = []
+        for name in names:
+            state = served.get(name)
+            text = text_of(state) if state is not None and state.error is None else None
+            if state is not None and text is not None:
+                edits.append(NewEdit(name, sha_of(text), text, "shipped" if self.is_shipped(state) else "file"))
+        return edits
+
+    def _shipped(self) -> list[NewEdit]:
+        """The files of this release, also those that the operator's take the place of."""
+        library = self.trees.library
+        texts: dict[str, str] = {}
+        for folder in library.folders:
+            if folder != self._folder:
+                for path in sorted(folder.glob("*.yaml")):
+                    if TREE_NAME.fullmatch(path.stem):
+                        texts.setdefault(path.stem, path.read_bytes().decode(errors="replace"))
+        return [NewEdit(name, sha_of(text), text, "shipped") for name, text in texts.items()]
+
+    # In a thread:
+
+    def _present(self, name: str) -> Source | None:
+        """The present file of a tree; `None` if there is none, or if it cannot be read."""
+        try:
+            found = self.trees.read_files().found.get(name)
+        except OSError as error:
+            raise TreeFolderError(_unreadable(error)) from None
+        return found if isinstance(found, Source) else None
+
+    def _prepare(self, save: Save) -> PreparedFile:
+        mistakes = self._check(save.text, save.name, with_warnings=False).mistakes
+        if mistakes:
+            raise TreeRefusedError(mistakes)
+        return PreparedFile(self._path(save.name), save.text.encode())
+
+    def _check(self, text: str, name: str | None, *, with_warnings: bool = True) -> Checked:
+        data = text.encode()[: LARGEST_FILE_BYTES + 1]
+        registry = self.trees.library.registry
+        if name is None:
+            try:
+                tree: TreeDefinition | None = self.trees.library.read_text(data, file="<text>")
+                mistakes: tuple[Mistake, ...] = ()
+            except TreeFileError as error:
+                tree, mistakes = None, error.mistakes
+        else:
+            tree, mistakes = self._with(name, Source(str(self._path(name)), data, name))
+        warnings = warnings_of(tree, registry=registry) if tree is not None and with_warnings else ()
+        return Checked(mistakes, warnings)
+
+    def _with(self, name: str, source: Source) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
+        """A tree with this file, and the mistakes that this would bring anywhere."""
+        try:
+            states = self.trees.with_source(name, source)
+        except OSError as error:
+            raise TreeFolderError(_unreadable(error)) from None
+        broken_before = {state.name for state in self.trees.states() if state.error is not None}
+        own = next(state for state in states if state.name == name)
+        new = [state for state in states if state is not own and state.name not in broken_before]
+        mistakes = in_order(mistake for state in (own, *new) for mistake in state.mistakes)
+        return (None if mistakes else own.tree), mistakes
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.yaml"
+
+    async def _require_current(self, save: Save, present: Source | None) -> None:
+        version = sha_of(_bytes(present)) if present is not None else None
+        if save.base == version:
+            return
+        if present is None:
+            raise TreeConflictError(
+                f"the tree {save.name!r} does not exist any more", version=None, edit=None, difference=None
+            )
+        edit = next((each for each in await self._edits.of(save.name) if each.sha == version), None)
+        if save.base is None:
+            message, before = f"there is a tree {save.name!r} already", None
+        else:
+            message = f"the tree {save.name!r} has changed since the version that this edit was made from"
+            before = await self._edits.text(save.name, save.base)
+        now = _bytes(present).decode(errors="replace")
+        changes = (
+            None
+            if before is None
+            else await asyncio.to_thread(compared, before, now, name=save.name, library=self.trees.library)
+        )
+        raise TreeConflictError(message, version=version, edit=edit, difference=changes)
+
+
+def sha_of(text: str | bytes) -> str:
+    """The version of a file with this text: SHA-256 of its bytes."""
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def text_of(state: TreeState) -> str | None:
+    """The present text of a tree, exactly; `None` if it cannot be read or is no UTF-8."""
+    if state.source is None:
+        return None
+    try:
+        return _bytes(state.source).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def version_of(state: TreeState) -> str | None:
+    """The version of the present file of a tree; `None` if it cannot be read."""
+    return None if state.source is None else sha_of(_bytes(state.source))
+
+
+def _bytes(source: Source) -> bytes:
+    return source.text.encode() if isinstance(source.text, str) else source.text
+
+
+def _unreadable(error: OSError) -> str:
+    return f"the folder of trees {str(error.filename)!r} cannot be read: {error.strerror}"

@@ -1,0 +1,210 @@
+"""`/api/trees…`: the trees of the service; operators check, save and take back."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from bt_runtime import Mistake, TreeDefinition, TreeState, render
+from bt_runtime.reading.header import TREE_NAME
+from bt_runtime.text import iso
+from oracle.authoring import NoSuchTreeError, Save, TreeConflictError, TreeRefusedError
+from oracle.authoring.editor import text_of, version_of
+from oracle.service.access import CallerNow, OperatorNow, Parts
+from oracle.service.answers import json_answer
+from oracle.service.auth import Caller
+from oracle.service.bodies import TreeSave, TreeText, TreeVersionNow
+from oracle.service.described import refusals
+from oracle.service.errors import InvalidRequestError, bounded
+from oracle.service.parts import ServiceParts
+from oracle.service.replies import (
+    InvalidRequest,
+    TreeBody,
+    TreeCheck,
+    TreeConflict,
+    TreeEditList,
+    TreeList,
+    TreeMistakes,
+    TreeTextBody,
+)
+
+router = APIRouter(prefix="/api/trees", tags=["trees"])
+
+_LONGEST_MESSAGE = 1_000
+
+SAVING = {
+    **refusals(404, 409),
+    409: {
+        "model": TreeConflict,
+        "description": "The edit was not made from the present version, or the folder cannot be written.",
+    },
+    422: {
+        "model": TreeMistakes | InvalidRequest,
+        "description": "All mistakes of the tree and of those that include it; nothing is saved.",
+    },
+}
+
+
+@router.get("", summary="The trees", response_model=TreeList, responses=refusals())
+async def list_trees(parts: Parts, caller: CallerNow) -> Response:
+    """Those that a question may name; for operators all, with their files and the number of their mistakes."""
+    states = parts.trees.trees.states()
+    heads = [await _head(parts, state, states, caller) for state in states if _may_see(parts, caller, state.name)]
+    return json_answer({"trees": heads, "problem": parts.trees.trees.problem if caller.is_operator else None})
+
+
+@router.post("/check", summary="Check a text", response_model=TreeCheck, responses=refusals(409))
+async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
+    """Check a text as the file of a tree; nothing is saved."""
+    checked = await parts.trees.check(body.source, name=body.name)
+    return json_answer(
+        {"ok": not checked.mistakes, "mistakes": _mistakes(checked.mistakes), "warnings": _mistakes(checked.warnings)}
+    )
+
+
+@router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
+async def read_tree(name: str, parts: Parts, caller: CallerNow) -> Response:
+    """Its text, its version, and a picture of what new runs use."""
+    if not _may_see(parts, caller, name):
+        raise NoSuchTreeError(name)
+    return await _tree(parts, name, caller)
+
+
+@router.put("/{name}", summary="Save a tree", response_model=TreeBody, responses=SAVING)
+async def save_tree(name: str, body: TreeSave, parts: Parts, caller: OperatorNow) -> Response:
+    """Save a text; new runs use it at once, runs under way end on theirs. If anything is wrong nothing is changed."""
+    if not TREE_NAME.fullmatch(name):
+        raise InvalidRequestError(
+            "a tree's name begins with a lower-case letter; letters, digits, '_' and '-' follow, 60 at most",
+            loc=("path", "name"),
+            value=name,
+        )
+    return await _saved(parts, Save(name, body.source, body.version, caller.user_id, body.note), caller)
+
+
+@router.get("/{name}/versions", summary="The versions of a tree", response_model=TreeEditList, responses=refusals(404))
+async def list_versions(name: str, parts: Parts, _: OperatorNow) -> Response:
+    """All former versions and the present one: who, when and why; newest first."""
+    edits = await parts.trees.versions(name)
+    present = next((version_of(state) for state in parts.trees.trees.states() if state.name == name), None)
+    versions = [
+        {
+            "version": edit.sha,
+            "how": edit.how,
+            "user_id": edit.user_id,
+            "note": edit.note,
+            "at": iso(edit.at),
+            "size": edit.size,
+            "is_present": edit.sha == present,
+        }
+        for edit in edits
+    ]
+    return json_answer({"name": name, "versions": versions})
+
+
+@router.get(
+    "/{name}/versions/{sha}", summary="The text of a version", response_model=TreeTextBody, responses=refusals(404)
+)
+async def read_version(name: str, sha: str, parts: Parts, _: OperatorNow) -> Response:
+    """The text of a former version, exactly."""
+    text = await parts.trees.version_text(name, sha)
+    return json_answer({"name": name, "version": sha, "source": text})
+
+
+@router.post("/{name}/versions/{sha}/restore", summary="Take a version back", response_model=TreeBody, responses=SAVING)
+async def restore_version(name: str, sha: str, body: TreeVersionNow, parts: Parts, caller: OperatorNow) -> Response:
+    """Save the text of a former version as a new one, with the same checks as any other."""
+    text = await parts.trees.version_text(name, sha)
+    return await _saved(parts, Save(name, text, body.version, caller.user_id, body.note, how="restored"), caller)
+
+
+async def _saved(parts: ServiceParts, save: Save, caller: Caller) -> Response:
+    try:
+        await parts.trees.save(save)
+    except TreeRefusedError as error:
+        return json_answer({"detail": _mistakes(error.mistakes)}, status=422)
+    except TreeConflictError as error:
+        edit = error.edit
+        return json_answer(
+            {
+                "detail": bounded(error, most=_LONGEST_MESSAGE),
+                "version": error.version,
+                "user_id": edit.user_id if edit else None,
+                "at": iso(edit.at) if edit else None,
+                "note": edit.note if edit else None,
+                "difference": error.difference,
+            },
+            status=409,
+        )
+    return await _tree(parts, save.name, caller)
+
+
+def _may_see(parts: ServiceParts, caller: Caller, name: str) -> bool:
+    return caller.is_operator or parts.oracle.may_name(name)
+
+
+async def _tree(parts: ServiceParts, name: str, caller: Caller) -> Response:
+    state = parts.trees.state(name)
+    head = await _head(parts, state, parts.trees.trees.states(), caller)
+    warnings = await parts.trees.warnings(state.tree) if state.error is None else ()
+    drawn = await asyncio.to_thread(_drawn, state.tree)
+    return json_answer(
+        {
+            **head,
+            "source": text_of(state),
+            **drawn,
+            "mistakes": _mistakes(state.mistakes),
+            "warnings": _mistakes(warnings),
+        }
+    )
+
+
+def _drawn(tree: TreeDefinition | None) -> dict[str, Any]:
+    if tree is None:
+        return {"outline": None, "picture": None, "nodes": []}
+    nodes = [
+        {
+            "path": node.path,
+            "kind": node.kind,
+            "name": node.name,
+            "file": Path(node.place.file).name,
+            "line": node.place.line,
+            "column": node.place.column,
+        }
+        for node in tree.nodes()
+    ]
+    return {"outline": render(tree, "text"), "picture": render(tree, "svg"), "nodes": nodes}
+
+
+async def _head(parts: ServiceParts, state: TreeState, states: Sequence[TreeState], caller: Caller) -> dict[str, Any]:
+    tree = state.tree
+    warnings = await parts.trees.warnings(tree) if state.error is None else ()
+    return {
+        "name": state.name,
+        "description": tree.description if tree else "",
+        "internal": state.internal,
+        "origin": "shipped" if parts.trees.is_shipped(state) else "operator",
+        "version": version_of(state),
+        "run_version": tree.sha if tree else None,
+        "is_current": state.error is None,
+        "includes": sorted(state.includes),
+        "used_by": [other.name for other in states if state.name in other.includes],
+        "mistake_count": len(state.mistakes),
+        "warning_count": len(warnings),
+        "file": state.source.file if caller.is_operator and state.source else None,
+    }
+
+
+def _mistakes(mistakes: Iterable[Mistake]) -> list[dict[str, Any]]:
+    """The wire form; of a file the name alone."""
+    return [
+        {
+            "file": Path(mistake.place.file).name,
+            **mistake.to_json(),
+            "message": bounded(mistake.message, most=_LONGEST_MESSAGE),
+        }
+        for mistake in mistakes
+    ]
