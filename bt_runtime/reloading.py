@@ -177,8 +177,10 @@ class ReloadingTrees:
         return self._files
 
     def _have_changed(self) -> bool:
+        if self._files is None or self.problem is not None:
+            return True
         try:
-            return self._files is None or fingerprint_of(self.library.folders) != self._files.fingerprint
+            return fingerprint_of(self.library.folders) != self._files.fingerprint
         except OSError:
             return True
 
