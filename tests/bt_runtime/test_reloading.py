@@ -29,6 +29,12 @@ class Folder:
         os.utime(file, (self._stamp, self._stamp))
 
 
+@pytest.fixture(autouse=True)
+def all_levels():
+    """Earlier tests may have left a configuration of the log that drops lines."""
+    structlog.reset_defaults()
+
+
 @pytest.fixture
 def folder(tmp_path):
     folder = Folder(tmp_path)

@@ -78,6 +78,12 @@ def write(folder: Path, *, inner: str = "SUCCESS", outer: str = "SUCCESS") -> No
     (folder / "outer.yaml").write_text(OUTER % outer, encoding="utf-8")
 
 
+@pytest.fixture(autouse=True)
+def all_levels():
+    """Earlier tests may have left a configuration of the log that drops lines."""
+    structlog.reset_defaults()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "above" / "trees"
