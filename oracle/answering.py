@@ -194,6 +194,7 @@ class Oracle:
         named_trees: Collection[str] = (),
     ) -> None:
         self._equipment = equipment
+        self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
         self._controls = Controls(trees, named=named_trees, default=control)
         self._conversations = conversations
         self._new_id = new_id
@@ -287,7 +288,13 @@ class Oracle:
         control: Control
         if isinstance(checked.control, TreeDefinition):
             control = TreeControl(
-                agent, checked.control, closing=closing, asked_at=asked_at, journal=journal, observers=observers
+                agent,
+                checked.control,
+                closing=closing,
+                asked_at=asked_at,
+                journal=journal,
+                observers=observers,
+                registry=self._registry,
             )
         else:
             control = LoopControl(agent, checked.control, journal=journal)

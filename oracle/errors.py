@@ -11,6 +11,7 @@ OracleError
 │   ├── UnknownConversationError
 │   ├── UnknownRunError
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
+│   ├── UnreplayableError       a recorded run cannot be repeated
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
@@ -21,6 +22,7 @@ OracleError
 │   └── TreeConflictError       an edit of a tree that was not made from the present version
 ├── OperatorError           whoever runs the service: settings, folders, ports, the database
 │   ├── SettingsError
+│   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── ServingError            the address cannot be listened on
 │   ├── ToolSetupError          the project or the vault cannot be used
 │   ├── StoreSetupError         the database cannot be used as configured
@@ -31,6 +33,9 @@ OracleError
 │   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised
 │   ├── HostError               a tree asked for something that the agent does not have
 │   └── TreeRefusedError        a text of a tree that would bring mistakes
+│   ├── PlayError               a scenario cannot be played
+│   ├── ScenarioFileError       a scenario file has mistakes
+│   └── HostError               a tree asked for something that the agent does not have
 ├── ToolAuthorError         the author of a tool
 │   └── ToolDefinitionError     a function cannot become a tool, or two tools share a name
 ├── UpstreamError           the model, or its provider

@@ -4,7 +4,7 @@ An operator's folder overrides the package's files one by one: a file replaces t
 file of another name adds a segment, and all other files come from the package (020 FR-014).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -22,12 +22,15 @@ _SUBFOLDER: Final = "oracle"
 _MAX_FILES: Final = 200
 
 
-def load_segments(folder: Path | None = None, *, max_tokens: int = MAX_PROMPT_TOKENS) -> SegmentLibrary:
+def load_segments(
+    folder: Path | None = None, *, further: Sequence[Path] = (), max_tokens: int = MAX_PROMPT_TOKENS
+) -> SegmentLibrary:
     """Load the segments.
 
     Args:
         folder: the operator's folder; its `*.md` files, or those of its subfolder `oracle` if that exists, override the
             package's. `None`: the package's files alone.
+        further: folders of other packages, which the operator's folder overrides as well.
         max_tokens: the bound that the required segments, with no tool offered, must not exceed.
 
     Raises:
@@ -35,8 +38,8 @@ def load_segments(folder: Path | None = None, *, max_tokens: int = MAX_PROMPT_TO
         PromptSizeError: the required segments alone exceed `max_tokens`.
     """
     found = _prompt_files(files(__package__) / _SUBFOLDER)
-    if folder is not None:
-        found = found | _prompt_files(_operators_files(folder))
+    for each in (*further, *(() if folder is None else (folder,))):
+        found = found | _prompt_files(_files_in(each))
     sources = {str(file): _read_file(file) for _, file in sorted(found.items())}
     segments, mistakes = _read_all(sources)
     mistakes += _cross_checks(segments, is_complete=not mistakes)
@@ -54,7 +57,7 @@ def own_segments() -> SegmentLibrary:
     return load_segments()
 
 
-def _operators_files(folder: Path) -> Path:
+def _files_in(folder: Path) -> Path:
     if not folder.is_dir():
         what = "is no folder" if folder.exists() else "does not exist"
         hint = "name a folder with prompt files, or leave the setting empty for the built-in ones"

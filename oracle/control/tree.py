@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from bt_runtime import LiveTree, Observer, RunLoop, RunResult, TickRecord, TreeDefinition, build
+from bt_runtime import LiveTree, Observer, Registry, RunLoop, RunResult, TickRecord, TreeDefinition, build
 from oracle.agent.closing import Closing
 from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun
@@ -41,10 +41,11 @@ class TreeControl:
         asked_at: str,
         journal: Journal,
         observers: Iterable[Observer] = (),
+        registry: Registry = REGISTRY,
     ) -> None:
         rules = rules_of(run, definition, journal=journal, stop=self._stop)
         host = AgentHost(run, closing, asked_at, count(1))
-        self.tree: LiveTree = build(definition, registry=REGISTRY, host=host, values=values_of(run))
+        self.tree: LiveTree = build(definition, registry=registry, host=host, values=values_of(run))
         self._loop = RunLoop(
             self.tree,
             clock=run.equipment.clock,

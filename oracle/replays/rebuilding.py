@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, TreeDefinition, build
 from bt_runtime.text import iso
@@ -31,7 +31,7 @@ from oracle.nodes.llm_turn import LlmTurn
 from oracle.prompts import SegmentLibrary, load_segments
 from oracle.replays.recorded import RecordedRun
 from oracle.runs.opened import KnownTool
-from oracle.tools import Tool, ToolGroup, ToolRegistry, ToolResult
+from oracle.tools import Tool, ToolRegistry, ToolResult
 
 
 class _Unasked:
@@ -156,7 +156,7 @@ def _tool(known: KnownTool) -> Tool:
         when_to_use="",
         input_schema={},
         call=_never,
-        group=cast("ToolGroup", known.group),  # as it was recorded
+        group=known.group,
         writes=known.writes,
     )
 

@@ -171,7 +171,7 @@ class _File:
 
     def _groups(self, node: YamlNode) -> tuple[ToolGroup, ...]:
         items = self._reader.items(node, what="'available'")
-        return tuple(cast("ToolGroup", self._reader.one_of(each, GROUPS, what="a group of tools")) for each in items)
+        return tuple(self._reader.one_of(each, GROUPS, what="a group of tools") for each in items)
 
     def _limits(self, node: YamlNode) -> Mapping[str, int]:
         fields = self._reader.fields(node, tuple(AgentConfig.model_fields), what="'limits'")
@@ -331,7 +331,7 @@ class _File:
             group = reader.one_of(fields["group"].node, GROUPS, what="'group'") if "group" in fields else None
             return ToolScript(
                 answers=tuple(map(self._answer, answers)),
-                group=cast("ToolGroup | None", group),
+                group=group,
                 writes="writes" in fields and reader.flag(fields["writes"].node, what="'writes'"),
             )
         items = node.data if isinstance(node.data, tuple) else (node,)

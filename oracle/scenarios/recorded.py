@@ -5,7 +5,7 @@ and the vault (folders, earlier messages) is not in the record; the control does
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from bt_runtime import Outcome, Registry, TreeDefinition
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -54,8 +54,7 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
     scripts = _tool_answers(run, outcomes)
     tools = {name: ToolScript(answers=tuple(answers)) for name, answers in scripts.items() if name not in own_tools}
     for name, tool in own_tools.items():
-        group = cast("ToolGroup", tool.group)
-        tools[name] = ToolScript(answers=tuple(scripts.get(name, ())), group=group, writes=tool.writes)
+        tools[name] = ToolScript(answers=tuple(scripts.get(name, ())), group=tool.group, writes=tool.writes)
     return Scenario(
         name=_name(run),
         question=str(run.record.input["question"]),

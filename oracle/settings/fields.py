@@ -154,6 +154,11 @@ class Settings(_Ceilings):
     prompts_dir: Folder | None = Field(
         default=None, description="A folder of prompt segments that take the place of the shipped ones."
     )
+    plugins: Names = Field(
+        default=(),
+        description="Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in "
+        "addition to those of installed packages.",
+    )
     project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
     vault_dir: Folder | None = Field(
         default=None, description="The folder of notes and threads; the default is `vault` in the data folder."

@@ -2,11 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from oracle.chunks import Source
 
-ToolGroup = Literal["code", "vault", "thread", "web"]
+GROUPS = ("code", "vault", "thread", "web")
+"""The groups of the built-in tools; a package's tools may have groups of their own."""
+
+ToolGroup = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,9 @@ class Tool:
         when_to_use: one sentence for the prompt's tool reference.
         input_schema: JSON Schema of its arguments.
         call: validates the arguments and runs the tool.
-        group: what it works on.
+        group: what it works on: one of `GROUPS`, or a group of its own.
         writes: it changes data; offered only to queries of type action.
+        query_types: the types of queries that are offered it; `None`: those of its group.
         timeout_s: time limit of a call in seconds.
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
     """
@@ -51,3 +55,4 @@ class Tool:
     writes: bool = False
     timeout_s: float = 30.0
     is_server_side: bool = False
+    query_types: tuple[str, ...] | None = None

@@ -10,10 +10,10 @@ Rules:
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -21,6 +21,7 @@ from pydantic.errors import PydanticUserError
 from bt_runtime.text import near
 from oracle.tools.errors import ToolDefinitionError, ToolError
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
+from oracle.tools.query_types import served
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import clean, is_clean
 from oracle.tools.workers import Workers
@@ -38,21 +39,24 @@ def tool(
     writes: bool = False,
     timeout_s: float = 30.0,
     workers: Workers | None = None,
+    query_types: Sequence[str] | Literal["always"] | None = None,
 ) -> Callable[[Function], Tool]:
     """Make a tool of a function or a bound method.
 
     Args:
-        group: what it works on; decides which queries are offered the tool.
+        group: what it works on: `code`, `vault`, `thread` or `web`, or a group of its own.
         when_to_use: one sentence for the prompt's tool reference.
         name: as the model calls it; the function's name by default.
         description: for the model; the first paragraph of the docstring by default.
         writes: it changes data.
         timeout_s: time limit of a call in seconds.
         workers: the threads for a synchronous function; new ones by default.
+        query_types: the types of queries that are offered the tool, `always` for all; by default those of its group.
 
     Raises:
-        ToolDefinitionError: the function cannot be a tool.
+        ToolDefinitionError: the function cannot be a tool, or no query would be offered it.
     """
+    offered = served(query_types, group=group, writes=writes)
 
     def make(function: Function) -> Tool:
         tool_name = name or str(getattr(function, "__name__", ""))
@@ -72,6 +76,7 @@ def tool(
             group=group,
             writes=writes,
             timeout_s=timeout_s,
+            query_types=offered,
         )
 
     return make

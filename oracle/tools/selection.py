@@ -1,19 +1,9 @@
 """Selects the tools that a query is offered (decision 23, 020 FR-016)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from bt_runtime.text import near
-from oracle.tools.protocol import Tool
+from oracle.tools.query_types import is_offered, is_query_type, unknown_type
 from oracle.tools.registry import ToolRegistry
-from oracle.tools.suggest import did_you_mean
-
-_OFFERED: dict[str, Callable[[Tool], bool]] = {
-    "code": lambda tool: tool.group == "code" and not tool.writes,
-    "documentation": lambda tool: tool.group in {"vault", "thread"} and not tool.writes,
-    "research": lambda tool: tool.group == "web" and not tool.writes,
-    "conversational": lambda _: False,
-    "action": lambda tool: tool.group in {"vault", "thread"} or tool.writes,
-}
 
 
 def tools_for(query_types: Iterable[str], registry: ToolRegistry) -> tuple[str, ...]:
@@ -24,10 +14,9 @@ def tools_for(query_types: Iterable[str], registry: ToolRegistry) -> tuple[str, 
     """
     wanted = tuple(query_types)
     for query_type in wanted:
-        if query_type not in _OFFERED:
-            hint = did_you_mean(near(query_type, _OFFERED))
-            raise ValueError(f"there is no query type {query_type!r}.{hint} Types: {', '.join(_OFFERED)}")
-    return tuple(tool.name for tool in registry.tools if any(_OFFERED[query_type](tool) for query_type in wanted))
+        if not is_query_type(query_type):
+            raise ValueError(unknown_type(query_type))
+    return tuple(tool.name for tool in registry.tools if any(is_offered(tool, query_type) for query_type in wanted))
 
 
 def all_reading(registry: ToolRegistry) -> tuple[str, ...]:

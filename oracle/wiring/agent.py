@@ -18,10 +18,10 @@ from oracle.conversations import Conversations, MemoryConversations
 from oracle.logs import configure_unless_configured
 from oracle.models import Model
 from oracle.models.offline import OfflineModel
-from oracle.nodes import REGISTRY
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.wiring.plugins import plugins_of, registry_of
 from oracle.wiring.provider import DeferredModel, has_key, provider_model
 
 DATABASE = "oracle.db"
@@ -75,14 +75,15 @@ def build_oracle(
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
     """
+    plugins = plugins_of(settings)
     tools = tools if tools is not None else build_tools(settings, has_web_search=model.has_web_search)
     trees = trees or reloading_trees(settings, tools)
     _check_named(settings, trees)
     equipment = Equipment(
         model=model,
         tools=tools,
-        segments=load_segments(settings.prompts_dir),
-        intents=HeuristicIntentClassifier(),
+        segments=load_segments(settings.prompts_dir, further=plugins.prompts),
+        intents=plugins.intents or HeuristicIntentClassifier(),
         clock=clock or SystemClock(),
         timestamp=_timestamp,
         max_output_tokens=settings.max_output_tokens,
@@ -146,9 +147,16 @@ def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], 
             f"the vault's folder {str(settings.vault_dir)!r} does not exist; make it, or set --vault or "
             "ORACLE_VAULT_DIR to one that does"
         )
+    plugins = plugins_of(settings)
     project = project_tools(settings.project_dir, private=own_data(settings))
     web = web_tools(has_web_search=has_web_search)
-    return lambda vault: ToolRegistry([*project, *vault_tools(vault, now=now), *web])
+
+    def make(vault: Path) -> ToolRegistry:
+        built_in = [*project, *vault_tools(vault, now=now), *web]
+        plugins.check_free("oracle.tools", {tool.name for tool in built_in})
+        return ToolRegistry([*built_in, *plugins.tools])
+
+    return make
 
 
 def own_data(settings: Settings) -> tuple[Path, ...]:
@@ -179,7 +187,8 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
     Raises:
         SettingsError: the operator's folder is none.
     """
-    folders = [trees.FOLDER]
+    plugins = plugins_of(settings)
+    folders = [*plugins.trees, trees.FOLDER]
     if settings.trees_dir is not None and not settings.trees_dir.is_dir():
         what = "is a file" if settings.trees_dir.exists() else "does not exist"
         raise SettingsError(
@@ -188,7 +197,7 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         )
     if settings.trees_folder.is_dir():
         folders.insert(0, settings.trees_folder)
-    return TreeLibrary(folders, registry=_with_tools(settings, tools))
+    return TreeLibrary(folders, registry=_with_tools(settings, registry_of(plugins), tools))
 
 
 def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
@@ -200,12 +209,12 @@ def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
     return ReloadingTrees(tree_library(settings, tools), closed=[settings.trees_folder])
 
 
-def _with_tools(settings: Settings, tools: ToolRegistry | None) -> Registry:
+def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | None) -> Registry:
     try:
         tools = tools if tools is not None else build_tools(settings, has_web_search=False)
     except (ToolSetupError, SettingsError):
-        return REGISTRY  # the tools cannot be known here; they are reported where the tools are made
-    return REGISTRY.with_actions({tool.name: _action(tool) for tool in tools.tools if not tool.is_server_side})
+        return registry  # the tools cannot be known here; they are reported where the tools are made
+    return registry.with_actions({tool.name: _action(tool) for tool in tools.tools if not tool.is_server_side})
 
 
 def _action(tool: Tool) -> HostAction:

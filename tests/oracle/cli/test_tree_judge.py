@@ -72,8 +72,10 @@ def test_it_says_how_many_queries_kept_to_each_rule_and_tells_the_first_that_did
     assert lines[-4:] == [
         "always_an_end: 4 held",
         "bad_condition: 4 held",
-        "Note: rule 'bad_condition': the condition 'reason > 3' cannot be evaluated: "
-        "null > 3 compares neither two numbers nor two texts",
+        (
+            "Note: rule 'bad_condition': the condition 'reason > 3' cannot be evaluated: "
+            "null > 3 compares neither two numbers nor two texts"
+        ),
         "4 recorded queries of 'oracle', 4 rules: 2 broken",
     ]
 

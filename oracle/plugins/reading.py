@@ -1,0 +1,100 @@
+"""From the object behind an entry point to what it adds; each function says what is wrong with another object."""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar, cast
+
+from bt_runtime import Key, Kind
+from oracle.classify import IntentClassifier
+from oracle.decision.registry import Factory
+from oracle.tools import Tool
+
+T = TypeVar("T")
+
+
+def tools_of(found: object) -> list[Tool]:
+    """Tools: one, several, or a function without arguments that makes them.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    return [_checked(each, Tool, "a tool (see oracle.tools.tool)") for each in _several(_made(found))]
+
+
+def kinds_of(found: object) -> tuple[list[Kind], list[Key]]:
+    """Node kinds (classes with `@node`, or `Kind`s) and the blackboard keys that they use.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    kinds: list[Kind] = []
+    keys: list[Key] = []
+    for each in _several(found):
+        kind = getattr(each, "kind", each)
+        if isinstance(kind, Key):
+            keys.append(kind)
+        else:
+            kinds.append(_checked(kind, Kind, "a node kind (see bt_runtime.node) or a blackboard key"))
+    return kinds, keys
+
+
+def decision_trees_of(name: str, found: object) -> Mapping[str, Factory]:
+    """Decision trees: a class, called with an `AgentConfig`, under the name of its entry point, or several by name.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    several: Mapping[str, object] = found if isinstance(found, Mapping) else {name: found}
+    for each, factory in several.items():
+        if not callable(factory):
+            raise TypeError(f"the decision tree {each!r} must be a class or a function, not {_shown(factory)}")
+    return {each: factory for each, factory in several.items() if callable(factory)}
+
+
+def folder_of(found: object) -> Path:
+    """A folder: a path, or a package whose folder it is.
+
+    Raises:
+        TypeError: it is something else, or no folder.
+    """
+    if isinstance(found, ModuleType):
+        found = Path(str(files(found)))
+    if not isinstance(found, str | Path):
+        raise TypeError(f"it must be a folder or a package, not {_shown(found)}")
+    folder = Path(found)
+    if not folder.is_dir():
+        raise TypeError(f"there is no folder {str(folder)!r}")
+    return folder
+
+
+def classifier_of(found: object) -> IntentClassifier:
+    """A classifier of responses, or a class or function without arguments that makes one.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    made: object = found() if inspect.isclass(found) or inspect.isfunction(found) else found
+    if not (callable(getattr(made, "classify", None)) and isinstance(getattr(made, "name", None), str)):
+        raise TypeError(f"a classifier has a `name` and a method `classify(text)`; {_shown(made)} has not")
+    return cast("IntentClassifier", made)
+
+
+def _made(found: object) -> object:
+    return found() if inspect.isfunction(found) else found
+
+
+def _several(found: object) -> Sequence[object]:
+    return list(found) if isinstance(found, Iterable) and not isinstance(found, str | bytes) else [found]
+
+
+def _checked(found: object, wanted: type[T], words: str) -> T:
+    if not isinstance(found, wanted):
+        raise TypeError(f"it must be {words}, not {_shown(found)}")
+    return found
+
+
+def _shown(found: object) -> str:
+    return f"{found!r:.80}" if isinstance(found, str | int | float | None) else f"a {type(found).__name__}"

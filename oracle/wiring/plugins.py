@@ -1,0 +1,50 @@
+"""What other packages add to this process, loaded once."""
+
+from functools import lru_cache
+
+import structlog
+
+from bt_runtime import Registry
+from oracle import trees
+from oracle.decision import decision_tree, decision_trees
+from oracle.nodes import REGISTRY
+from oracle.plugins import PluginError, Plugins, load_plugins
+from oracle.prompts import load_segments
+from oracle.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+def plugins_of(settings: Settings) -> Plugins:
+    """The plugins of the installed packages, and of the modules that the operator names.
+
+    Raises:
+        PluginError: some cannot be loaded, or claim a name that is taken.
+    """
+    return _loaded(settings.plugins)
+
+
+def registry_of(plugins: Plugins) -> Registry:
+    """The node kinds and blackboard keys of this process.
+
+    Raises:
+        PluginError: the name of a kind or key is taken.
+    """
+    return plugins.extended(REGISTRY)
+
+
+@lru_cache(maxsize=8)
+def _loaded(modules: tuple[str, ...]) -> Plugins:
+    plugins = load_plugins(modules)
+    registry_of(plugins)
+    plugins.check_free("oracle.trees", {path.stem for path in trees.FOLDER.glob("*.yaml")})
+    plugins.check_free("oracle.prompts", {segment.id for segment in load_segments().segments})
+    for name, factory in plugins.decision_trees.items():
+        known = decision_trees().get(name)
+        if known is None:
+            decision_tree(name)(factory)
+        elif known is not factory:
+            raise PluginError([f"oracle.decision_trees: {name!r} is registered already; choose another name"])
+    if plugins.loaded:
+        log.info("plugins.loaded", plugins=[f"{each.group}: {each.package}" for each in plugins.loaded])
+    return plugins

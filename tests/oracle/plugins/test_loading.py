@@ -1,0 +1,174 @@
+"""What other packages add: found, read, and refused with a reason where it cannot be used."""
+
+import sys
+from importlib.metadata import EntryPoint
+from types import ModuleType
+
+import pytest
+
+from bt_runtime import Key, Status, node
+from bt_runtime.nodes import Action
+from oracle.classify import HeuristicIntentClassifier
+from oracle.decision import DefaultDecisionTree
+from oracle.nodes import REGISTRY
+from oracle.plugins import PluginError, load_plugins
+from oracle.tools import ToolDefinitionError, ToolRegistry, tool, tools_for
+
+
+@tool(group="weather", when_to_use="When the user asks about the weather.", query_types=["research", "conversational"])
+async def forecast(place: str) -> str:
+    """Say what the weather will be."""
+    return f"Rain in {place}."
+
+
+@node("measure")
+class Measure(Action):
+    """Measures; SUCCESS."""
+
+    async def start(self):
+        return 1
+
+    def finish(self, value):
+        return Status.SUCCESS
+
+
+MEASURED = Key("measured", "int", 0, "What was measured.")
+
+
+def make_tools():
+    """Tools made by a function."""
+    return [forecast]
+
+
+def module(name, monkeypatch, **attributes):
+    made = ModuleType(name)
+    for each, value in attributes.items():
+        setattr(made, each, value)
+    monkeypatch.setitem(sys.modules, name, made)
+    return name
+
+
+def point(group, name, value):
+    return EntryPoint(name, value, group)
+
+
+HERE = __name__
+
+
+@pytest.fixture(autouse=True)
+def this_module_can_be_imported(monkeypatch):
+    monkeypatch.setitem(sys.modules, HERE, sys.modules.get(HERE) or ModuleType(HERE))
+    for name, value in globals().items():
+        setattr(sys.modules[HERE], name, value)
+
+
+def test_each_group_of_entry_points_is_read(tmp_path, monkeypatch):
+    (tmp_path / "researcher.yaml").write_text("tree: researcher\nroot: finish\n")
+    folder = module("acme_folders", monkeypatch, trees=tmp_path, prompts=str(tmp_path))
+    found = [
+        point("oracle.tools", "weather", f"{HERE}:forecast"),
+        point("oracle.kinds", "measure", f"{HERE}:Measure"),
+        point("oracle.kinds", "measured", f"{HERE}:MEASURED"),
+        point("oracle.decision_trees", "acme", "oracle.decision:DefaultDecisionTree"),
+        point("oracle.trees", "acme", f"{folder}:trees"),
+        point("oracle.prompts", "acme", f"{folder}:prompts"),
+        point("oracle.classifiers", "acme", "oracle.classify:HeuristicIntentClassifier"),
+        point("console_scripts", "acme", "nothing:at_all"),
+    ]
+    plugins = load_plugins(found=found)
+    assert plugins.tools == (forecast,)
+    assert [kind.name for kind in plugins.kinds] == ["measure"]
+    assert plugins.keys == (MEASURED,)
+    assert plugins.decision_trees == {"acme": DefaultDecisionTree}
+    assert plugins.trees == plugins.prompts == (tmp_path,)
+    assert isinstance(plugins.intents, HeuristicIntentClassifier)
+    assert "measure" in plugins.extended(REGISTRY).kinds
+    assert [(each.group, each.names) for each in plugins.loaded] == [
+        ("oracle.tools", ("forecast",)),
+        ("oracle.kinds", ("measure",)),
+        ("oracle.kinds", ("measured",)),
+        ("oracle.decision_trees", ("acme",)),
+        ("oracle.trees", ("researcher",)),
+        ("oracle.prompts", ()),
+        ("oracle.classifiers", ("responses",)),
+    ]
+
+
+def test_a_module_adds_what_its_attributes_hold(monkeypatch):
+    name = module("acme_module", monkeypatch, tools=make_tools, kinds=[Measure, MEASURED])
+    plugins = load_plugins([name], found=[])
+    assert plugins.tools == (forecast,)
+    assert [each.package for each in plugins.loaded] == ["acme_module", "acme_module"]
+
+
+def test_nothing_is_added_where_nothing_is_installed():
+    assert load_plugins(found=[]).loaded == ()
+    assert load_plugins(found=[]).extended(REGISTRY) is REGISTRY
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({}, "names 'acme', which cannot be loaded: LookupError: it has none of the attributes tools, kinds"),
+        ({"tools": 5}, "oracle.tools: tools (acme) cannot be loaded: TypeError: it must be a tool"),
+        ({"kinds": [forecast]}, "it must be a node kind (see bt_runtime.node) or a blackboard key, not a Tool"),
+        ({"trees": "/no/such/folder"}, "there is no folder '/no/such/folder'"),
+        ({"prompts": 1}, "it must be a folder or a package, not 1"),
+        ({"decision_trees": {"x": 1}}, "the decision tree 'x' must be a class or a function, not 1"),
+        ({"classifiers": object()}, "a classifier has a `name` and a method `classify(text)`; a object has not"),
+    ],
+)
+def test_what_does_not_fit_is_an_error_that_says_what_would(monkeypatch, attributes, said):
+    with pytest.raises(PluginError) as wrong:
+        load_plugins([module("acme", monkeypatch, **attributes)], found=[])
+    assert said in str(wrong.value)
+
+
+def test_all_problems_are_reported_together(monkeypatch):
+    def raises():
+        raise RuntimeError("no licence\nfound")
+
+    name = module("acme", monkeypatch, tools=raises)
+    found = [point("oracle.kinds", "gone", "no_such_module_at_all:x")]
+    with pytest.raises(PluginError) as wrong:
+        load_plugins([name, "no_such_module_either"], found=found)
+    assert len(wrong.value.problems) == 3
+    assert "oracle.kinds: gone (no_such_module_at_all) cannot be loaded: ModuleNotFoundError" in wrong.value.problems[0]
+    assert "cannot be loaded: RuntimeError: no licence found" in wrong.value.problems[1]
+    assert "ORACLE_PLUGINS names 'no_such_module_either'" in wrong.value.problems[2]
+
+
+def test_a_name_that_two_packages_claim_is_refused(monkeypatch):
+    first = module("acme_one", monkeypatch, tools=[forecast])
+    second = module("acme_two", monkeypatch, tools=[forecast])
+    with pytest.raises(PluginError, match="acme_one and acme_two both claim 'forecast'; remove one of them"):
+        load_plugins([first, second], found=[])
+
+
+def test_a_built_in_name_is_refused(monkeypatch):
+    @node("llm_turn")
+    class Mine(Measure):
+        """Another one."""
+
+    plugins = load_plugins([module("acme", monkeypatch, kinds=[Mine], tools=[forecast])], found=[])
+    with pytest.raises(PluginError, match=r"oracle\.kinds of acme: 'llm_turn' is built in; choose another name"):
+        plugins.extended(REGISTRY)
+    with pytest.raises(PluginError, match="'forecast' is built in"):
+        plugins.check_free("oracle.tools", {"forecast"})
+
+
+def test_a_tool_says_which_queries_are_offered_it():
+    registry = ToolRegistry([forecast])
+    assert tools_for(["research"], registry) == tools_for(["conversational"], registry) == ("forecast",)
+    assert tools_for(["code"], registry) == ()
+    always = tool(group="weather", when_to_use="Always.", query_types="always", name="clock")(forecast_of)
+    assert all(tools_for([each], ToolRegistry([always])) == ("clock",) for each in ("code", "action", "research"))
+    with pytest.raises(ToolDefinitionError, match="no query is offered tools of the group 'weather'"):
+        tool(group="weather", when_to_use="Never.")
+    with pytest.raises(ToolDefinitionError, match="there is no query type 'reserch'"):
+        tool(group="code", when_to_use="Never.", query_types=["reserch"])
+
+
+async def forecast_of(place: str) -> str:
+    """Say what the weather is."""
+    return place
