@@ -187,6 +187,7 @@ class RunContext:
     def end_tick(self, given: TickInput) -> TickRecord:
         """Finish the tick: the record of its inputs and of all that happened since the last tick."""
         self.tick += 1
+        self.notice_changes()
         record = TickRecord(
             tick=self.tick,
             at_s=given.at_s,
@@ -255,7 +256,10 @@ class RunContext:
         self.halting = _without(self.halting, requests)
 
     def notice_changes(self) -> None:
-        """Ask for another tick if a key has changed since a node began to wait for it."""
+        """Ask for another tick if a key has changed since a node was ticked that waits for it.
+
+        Called at the end of a tick, and by what drives the run after halted nodes have got their partial results.
+        """
         board = self.blackboard
         for index, (path, seen) in tuple(self._watches.items()):
             if any(board[name] is not value for name, value in seen):

@@ -121,6 +121,7 @@ class Retrace:
             records.append(tick_tree(self._tree, given))
             self.is_running = self._tree.root.status is RUNNING
             interrupted = self._settle_halted()
+            self._context.notice_changes()
             posted |= {request.key: request for request in self._admitted()}
             again = self._context.take_again()
             if again is None or not self.is_running:

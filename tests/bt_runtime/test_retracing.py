@@ -93,3 +93,15 @@ def test_a_tree_that_never_waits_is_given_up():
     recording = record("  work: [[2, done]]\n")
     with pytest.raises(HotLoopError):
         retraced("  loop: {child: {set: {count: count + 1}}}\n", recording)
+
+
+@pytest.mark.parametrize(
+    "root", ["parallel: [{wait: {until: found}}, %s]", "parallel: [{wait: {until: count > 0}}, %s]"]
+)
+def test_a_wait_notices_keys_that_change_in_a_retrace(root):
+    work = "{sequence: [{set: {count: '1'}}, {timeout: {seconds: 1, child: {work: [[9, keeps]]}}}]}"
+    text = f"  {root % ('{force_success: ' + work + '}')}\n"
+    recording = record(text)
+    tree, retrace, _ = retraced(text, recording)
+    assert not retrace.is_running
+    assert tree.root.status.name == "SUCCESS"
