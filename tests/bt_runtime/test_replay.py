@@ -75,11 +75,11 @@ def _writes(spec):
 
 def plain_composites(child):
     many = st.lists(child, min_size=1, max_size=4)
-    reactive = st.lists(child.filter(lambda spec: not _writes(spec)), min_size=1, max_size=3)
+    reactive = st.lists(child, min_size=1, max_size=3)
     kinds = st.sampled_from(["sequence", "selector"])
     return st.one_of(
         st.builds(lambda kind, nodes: {kind: nodes}, kinds, many),
-        st.builds(lambda kind, nodes: {kind: {"memory": False, "children": nodes}}, kinds, reactive),
+        st.builds(lambda kind, nodes: {kind: {"memory": _writes(nodes), "children": nodes}}, kinds, reactive),
         st.builds(
             lambda success, failure, limit, nodes: {
                 "parallel": {
