@@ -6,6 +6,7 @@ class makes it?) and the palette in the documentation (what does it do?). It dep
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NewType, TypeAlias, get_args
@@ -125,6 +126,15 @@ class Slot:
     many: bool
     required: bool = True
     keyed: bool = False
+
+
+_CONSTANTS = frozenset({"true", "false", "null"})
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,199})(\.[0-9]{1,99})?")
+
+
+def is_literal(case: str) -> bool:
+    """Whether the text of a case also stands for another value: a number, `true`, `false` or `null` of expressions."""
+    return case in _CONSTANTS or _NUMBER.fullmatch(case) is not None
 
 
 def keyed_slot(slot: str, key: str) -> str:

@@ -11,6 +11,7 @@ from bt_runtime.checking.walk import Entries, Walk
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import Domain, of_value
 from bt_runtime.expressions.syntax import LONGEST_EXPRESSION
+from bt_runtime.kind import is_literal
 
 WAITING = (Case("success"), Case("waiting"))
 _PLAIN_CASE = re.compile(r"[\w .-]*")
@@ -348,7 +349,7 @@ def _fitting(
 ) -> tuple[Iterable[State], Iterable[State]]:
     """The states in which the value of an expression may be a case, and in which it may be another one."""
     texts = [f"({value}) == '{case}'"]
-    if case in {"null", "true", "false"} or case.lstrip("-").isdigit():
+    if is_literal(case):
         texts.append(f"({value}) == {case}")
     if not _PLAIN_CASE.fullmatch(case) or len(texts[0]) > LONGEST_EXPRESSION:
         return states, states

@@ -1,6 +1,6 @@
 """The `switch` kind."""
 
-import re
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,15 +8,13 @@ from py_trees import composites
 
 from bt_runtime.checking import transfers
 from bt_runtime.expressions import Expression
-from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, keyed_slot
+from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, is_literal, keyed_slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, Status
 from bt_runtime.text import brief
 
-_CONSTANTS = {"true": True, "false": False, "null": None}
-_NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
 _NO_CASE = object()
 _SLOT = keyed_slot("cases", "")
 
@@ -92,10 +90,8 @@ class Switch(Node[SwitchSettings]):
 def _values_of(case: str) -> Iterator[object]:
     """The values that a case stands for: its text, and the number or constant that the text is."""
     yield case
-    if case in _CONSTANTS:
-        yield _tagged(_CONSTANTS[case])
-    elif _NUMBER.fullmatch(case):
-        yield _tagged(float(case) if "." in case else int(case))
+    if is_literal(case):
+        yield _tagged(json.loads(case))
 
 
 def _tagged(value: object) -> object:

@@ -139,6 +139,7 @@ def test_an_expression_that_cannot_be_meant_is_a_warning_at_its_column(steps, he
             "blackboard: { approved: { type: bool, from: delivery } }",
         ),
         ("- switch: { value: signal, cases: { stuck: { say: Stuck. }, need_turn: { say: More. } } }", ""),
+        ("- switch: { value: confidence * 5, cases: { '2.5': { say: Half. }, '5': { say: All. } } }", ""),
     ],
 )
 def test_an_expression_that_can_be_meant_is_no_warning(steps, head):

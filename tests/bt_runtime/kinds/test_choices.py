@@ -89,6 +89,11 @@ async def test_switch_runs_the_case_of_the_value(value, status, hint):
     assert (run.status, run.value("hint"), run.result.errors) == (status, hint, ())
 
 
+async def test_a_text_that_is_no_number_of_expressions_is_only_a_text():
+    run = await run_root("switch: {value: turn, cases: {'05': {set: {count: 1}}, '+5': {set: {count: 2}}}}")
+    assert (run.status, run.value("count")) == (F, 0)
+
+
 @pytest.mark.parametrize("value", ["other", 7, ["text"], None])
 async def test_switch_runs_default_where_there_is_no_case(value):
     run = await run_root(
