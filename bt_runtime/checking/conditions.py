@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,12 +31,11 @@ class _Known(NamedTuple):
     can_raise: bool
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Conditions:
-    """Evaluates expressions over states, each with the same domains once."""
+    """Evaluates expressions over states."""
 
     partition: Partition
-    _known: dict[tuple[str, tuple[Domain, ...]], _Known] = field(default_factory=dict)
 
     def split(self, text: str, state: State, scope: "Scope") -> Split:
         """Divide a state by an expression.
@@ -48,9 +47,7 @@ class Conditions:
         """
         names = names_in(text)
         domains = tuple(self._domain(name, state, scope) for name in names)
-        known = self._known.get((text, domains))
-        if known is None:
-            known = self._known[text, domains] = _analysed(text, dict(zip(names, domains, strict=True)))
+        known = _analysed(text, domains)
         return Split(
             None if known.true is None else _assigned(state, known.true, scope),
             None if known.false is None else _assigned(state, known.false, scope),
@@ -59,9 +56,7 @@ class Conditions:
 
     def value(self, text: str, state: State, scope: "Scope") -> tuple[Domain, bool]:
         """What an expression may be, and whether it may raise."""
-        domains = {name: self._domain(name, state, scope) for name in names_in(text)}
-        found = analyse(text, domains)
-        return found.domain, found.can_raise and _raises(text, domains)
+        return _value(text, tuple(self._domain(name, state, scope) for name in names_in(text)))
 
     def _domain(self, name: str, state: State, scope: "Scope") -> Domain:
         constant = scope.constants.get(name)
@@ -104,9 +99,21 @@ def _names(node: ast.expr) -> Iterator[str]:
             yield part.id
 
 
-def _analysed(text: str, domains: Mapping[str, Domain]) -> _Known:
+# Most expressions are asked again with the same domains: in the next round, and after the next change in an editor.
+
+
+@lru_cache(maxsize=8192)
+def _analysed(text: str, values: tuple[Domain, ...]) -> _Known:
+    domains = dict(zip(names_in(text), values, strict=True))
     true, false = refine(text, domains, truth=True), refine(text, domains, truth=False)
     return _Known(_changed(domains, true), _changed(domains, false), _raises(text, domains))
+
+
+@lru_cache(maxsize=8192)
+def _value(text: str, values: tuple[Domain, ...]) -> tuple[Domain, bool]:
+    domains = dict(zip(names_in(text), values, strict=True))
+    found = analyse(text, domains)
+    return found.domain, found.can_raise and _raises(text, domains)
 
 
 def _raises(text: str, domains: Mapping[str, Domain]) -> bool:

@@ -13,8 +13,12 @@ from bt_runtime.expressions.domains import ANY, Domain
 REASON = "termination_reason"
 BLAME = "blame"
 """A fact: the paths of the nodes whose failure was the last one."""
+NOBODY = frozenset({"-"})
+"""The value of `BLAME` after a success."""
 LAST = "last"
 """A fact: the paths of the leaves that ended last with SUCCESS."""
+FAULT = "!"
+"""Before the path of a node that was to blame by a fault."""
 STOPPED_BY = "stopped by"
 """A fact: the paths of the nodes that wrote the reason."""
 
@@ -42,6 +46,17 @@ class State:
     def with_facts(self, facts: Facts) -> "State":
         """The state with other values of some facts."""
         return State(self.keys, {**self.facts, **facts})
+
+    def succeeded(self, path: str) -> "State":
+        """The state after a node has succeeded."""
+        return self.with_facts({LAST: frozenset({path}), BLAME: NOBODY})
+
+    def failed(self, path: str, *, fault: bool = False) -> "State":
+        """The state after a node has failed; right after a fault, a failure is a consequence of that."""
+        before = self.facts.get(BLAME)
+        if before:
+            fault = fault or all(path.startswith(FAULT) for path in before)
+        return self.with_facts({BLAME: frozenset({FAULT + path if fault else path})})
 
     def forgetting(self, keys: Iterable[str], facts: Iterable[str] = ()) -> "State":
         """The state in which these may have any value."""

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from bt_runtime.checking.effects import NOWHERE, Case, Paths, Transfer
-from bt_runtime.checking.states import ACTED, BLAME, LAST, ONCE, State, States
+from bt_runtime.checking.states import ACTED, BLAME, NOBODY, ONCE, State, States
 from bt_runtime.checking.walk import Entries, Walk
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import Domain, of_value
@@ -82,11 +82,10 @@ def parallel(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     is_all = needed == len(children)
     succeeded = [_sum_of(state, ends, written) for state in after] if is_all and can_succeed else after
     blame = frozenset().union(*(state.facts.get(BLAME, frozenset()) for end in ends for state in end.failure))
-    last = frozenset({node.path})
     return merged(
         walk,
-        [state.with_facts({LAST: last}) for state in succeeded] if can_succeed else (),
-        [state.with_facts({BLAME: blame or last}) for state in after] if can_fail else (),
+        [state.succeeded(node.path) for state in succeeded] if can_succeed else (),
+        [state.with_facts({BLAME: blame or frozenset({node.path})}) for state in after] if can_fail else (),
         after if any(end.waiting for end in ends) else (),
     )
 
@@ -133,10 +132,10 @@ def forced(result: Literal["success", "failure"]) -> Transfer:
 
     def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         ends = walk.paths(child_of(node), states)
-        ended = (*ends.success, *ends.failure)
         if result == "success":
-            return merged(walk, ended, (), ends.waiting)
-        return merged(walk, (), walk.failed(node, ended), ends.waiting)
+            handled = [state.with_facts({BLAME: NOBODY}) for state in ends.failure]
+            return merged(walk, (*ends.success, *handled), (), ends.waiting)
+        return merged(walk, (), walk.failed(node, (*ends.success, *ends.failure)), ends.waiting)
 
     return flow
 
@@ -322,8 +321,7 @@ def if_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     if node.children.get("else"):
         found = both(walk, found, walk.paths(child_of(node, "else"), false))
     else:
-        last = frozenset({node.path})
-        found = both(walk, found, Paths(tuple(state.with_facts({LAST: last}) for state in false)))
+        found = both(walk, found, Paths(tuple(state.succeeded(node.path) for state in false)))
     return both(walk, found, Paths(failure=walk.failed(node, raised, fault=True)))
 
 
@@ -365,7 +363,6 @@ def for_each(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     settings = node.settings
     items = getattr(settings, "items", "")
     child, new = child_of(node), walk.heads(())
-    last = frozenset({node.path})
     scope = walk.scope(node)
     written = (scope.key(str(getattr(settings, "item", ""))), scope.key(str(getattr(settings, "index", None) or "")))
     success: list[State] = [] if isinstance(items, list) and items else list(states)
@@ -384,7 +381,7 @@ def for_each(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         states = new(between)
         walk.rounds = depth + 1
     walk.rounds = depth
-    return merged(walk, [state.with_facts({LAST: last}) for state in success], failure, waiting)
+    return merged(walk, [state.succeeded(node.path) for state in success], failure, waiting)
 
 
 def cooldown(walk: Walk, node: NodeDefinition, states: States) -> Paths:
@@ -445,8 +442,7 @@ def wait(walk: Walk, node: NodeDefinition, states: States) -> Paths:
 def condition(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     """Divides states by its expression."""
     true, false, raised = walk.split(node, str(getattr(node.settings, "when", "true")), states)
-    last = frozenset({node.path})
-    succeeded = [state.with_facts({LAST: last}) for state in true]
+    succeeded = [state.succeeded(node.path) for state in true]
     return merged(walk, succeeded, (*walk.failed(node, false), *walk.failed(node, raised, fault=True)), ())
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bt_runtime.checking.conditions import Conditions, Scope, scope_of
 from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
-from bt_runtime.checking.states import ACTED, BLAME, LAST, REASON, STOPPED_BY, Partition, State, States
+from bt_runtime.checking.states import ACTED, REASON, STOPPED_BY, Partition, State, States
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import Domain, Texts
 from bt_runtime.kind import KeyUse
@@ -18,8 +18,6 @@ from bt_runtime.registry import Registry
 
 MOST_TICKS = 40_000
 """Of nodes in one walk; a tree that needs more is not judged."""
-FAULT = "!"
-"""Before the path of a node that was to blame by a fault."""
 _SOME_REASON = Domain(texts=Texts(filled=True))
 _UNKNOWN = State()
 
@@ -139,8 +137,7 @@ class Walk:
 
     def failed(self, node: NodeDefinition, states: Iterable[State], *, fault: bool = False) -> States:
         """States after a failure that this node is to blame for."""
-        blame = frozenset({FAULT + node.path if fault else node.path})
-        return tuple(state.with_facts({BLAME: blame}) for state in states)
+        return tuple(state.failed(node.path, fault=fault) for state in states)
 
     def split(
         self, node: NodeDefinition, text: str, states: Iterable[State]
@@ -255,11 +252,10 @@ class Walk:
                 facts[fact] = frozenset({node.path if value is HERE else value})
         if case.stops:
             self._stop(node, after, keys, facts)
+        ended = State(keys, facts)
         if case.result == "success":
-            facts[LAST] = frozenset({node.path})
-        elif case.result == "failure":
-            facts[BLAME] = frozenset({FAULT + node.path if case.fault else node.path})
-        return State(keys, facts)
+            return ended.succeeded(node.path)
+        return ended.failed(node.path, fault=case.fault) if case.result == "failure" else ended
 
     def _narrowed(self, state: State, case: Case) -> State | None:
         keys: dict[str, Domain] = {}

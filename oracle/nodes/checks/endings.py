@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
-from bt_runtime.checking.states import BLAME, LAST, REASON, STOPPED_BY, State
-from bt_runtime.checking.walk import FAULT
+from bt_runtime.checking.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, State
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake

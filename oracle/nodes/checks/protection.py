@@ -37,7 +37,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 
 def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = _around(flow, node)
-    holder = next((above for above in around if above.children.get("guards")), None)
+    holder = next((above for above in around if above.kind == "loop" and above.children.get("guards")), None)
     if holder is None or node.kind != "llm_turn":
         return
     guards = [below for above in around for guard in above.children.get("guards", ()) for below in guard.walk()]

@@ -10,6 +10,7 @@ from bt_runtime.library import CheckedFile
 from oracle.nodes import REGISTRY
 
 BROKEN = Path(__file__).parents[2] / "data" / "broken_trees"
+SOUND = Path(__file__).parents[2] / "data" / "sound_trees"
 LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
 
 EXPECTED = {
@@ -62,3 +63,27 @@ def test_a_tree_that_controls_badly_gets_its_warning_on_its_line(name: str) -> N
 @pytest.mark.parametrize("path", sorted(trees.FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_shipped_trees_have_no_warnings(path: Path) -> None:
     assert check(path).warnings == ()
+
+
+@pytest.mark.parametrize("path", sorted(SOUND.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_tree_that_controls_well_has_no_warnings(path: Path) -> None:
+    checked = check(path)
+    assert (checked.mistakes, checked.warnings) == ((), ())
+
+
+def test_there_are_many_trees_that_control_well() -> None:
+    assert len(list(SOUND.glob("*.yaml"))) > 30
+
+
+@pytest.mark.parametrize("name", ["second_stop_ignored", "talk_after_finish", "notify_in_guards"])
+def test_a_fix_removes_its_warning(name: str, tmp_path: Path) -> None:
+    path = BROKEN / f"{name}.yaml"
+    warning = next(warning for warning in check(path).warnings if warning.fixes)
+    (edit,) = warning.fixes[0].edits
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert (edit.start.column, edit.end.column, edit.text) == (1, 1, "")
+    fixed = tmp_path / path.name
+    fixed.write_text("".join(lines[: edit.start.line - 1] + lines[edit.end.line - 1 :]), encoding="utf-8")
+    left = check(fixed)
+    assert left.mistakes == ()
+    assert warning.message not in [other.message for other in left.warnings]
