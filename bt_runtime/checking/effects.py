@@ -47,6 +47,7 @@ class Case:
     Args:
         result: `waiting`: what is known while it waits, and after a halt.
         writes: the keys that it has written then; `None`: any value of the key's type.
+        adds: what it has added to keys that are counters.
         facts: the facts of the host that it has changed; `None`: any value.
         when: the case is possible only if these keys hold one of these values.
         stops: it has written the reason to stop, if there was none.
@@ -55,6 +56,7 @@ class Case:
 
     result: Result
     writes: Mapping[str, Domain | None] = field(default_factory=dict)
+    adds: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, str | None] = field(default_factory=dict)
     when: Mapping[str, Domain] = field(default_factory=dict)
     when_facts: Mapping[str, frozenset[str]] = field(default_factory=dict)

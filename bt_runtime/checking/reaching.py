@@ -32,8 +32,8 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     subtrees = {mistake.path: mistake for mistake in _subtrees(flow)}
     yield from subtrees.values()
     explained = {**conditions, **loops, **subtrees}
-    dull = {path for path, mistake in explained.items() if path and mistake.code != "condition-always-true"}
-    dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node)}
+    dull = {path for path in explained if path}
+    dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node) or _always_raises(flow, node)}
     yield from _unreached(flow, frozenset(dull))
     for node in flow.nodes:
         if flow.is_reached(node):
@@ -61,6 +61,17 @@ def is_inverted_guard(flow: Flow, node: NodeDefinition) -> bool:
     return node.kind in {"inverter", "force_failure"} and any(
         flow.registry.kinds[child.kind].category == "guard" for child in node.children["child"]
     )
+
+
+def _always_raises(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether an expression of a node fails it each time; that is a warning about the expression."""
+    when = getattr(node.settings, "when", None)
+    if node.kind == "set":
+        return flow.results(node) == {"failure"}
+    if not isinstance(when, str) or flow.results(node) != {"failure"}:
+        return False
+    true, false, _ = flow.walk.split(node, when, flow.states(node))
+    return not true and not false
 
 
 def _tripped(flow: Flow, parent: NodeDefinition) -> NodeDefinition | None:

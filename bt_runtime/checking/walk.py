@@ -12,7 +12,7 @@ from bt_runtime.checking.conditions import Conditions, Scope, scope_of
 from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
 from bt_runtime.checking.states import ACTED, REASON, STOPPED_BY, Partition, State, States
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.expressions.domains import Domain, Texts
+from bt_runtime.expressions.domains import Domain, Numbers, Texts
 from bt_runtime.kind import KeyUse
 from bt_runtime.registry import Registry
 
@@ -245,6 +245,10 @@ class Walk:
                 keys.pop(key, None)
             else:
                 keys[key] = domain
+        for key, number in case.adds.items():
+            before = self.partition.domain(after, key).numbers
+            if before is not None:
+                keys[key] = Domain(numbers=Numbers(before.least + number, before.most + number, before.whole))
         for fact, value in case.facts.items():
             if value is None:
                 facts.pop(fact, None)
@@ -299,7 +303,7 @@ class Walk:
 
 
 def _written_in(cases: Sequence[Case]) -> Written:
-    keys = {key for case in cases for key in case.writes}
+    keys = {key for case in cases for key in (*case.writes, *case.adds)}
     facts = {fact for case in cases for fact in case.facts}
     if any(case.stops for case in cases):
         keys.add(REASON)

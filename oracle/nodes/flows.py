@@ -96,6 +96,9 @@ RUNNING_CALLS = (
 """Of `run_tools`."""
 
 
+_ONE_TURN = {"turn": 1}
+
+
 def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings of `llm_turn`, which imports this module
     """The cases of `llm_turn`."""
     after: dict[str, Domain | None] = {**OF_TURNS, "hint": None}
@@ -103,21 +106,25 @@ def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings o
         after[settings.into] = None
     if not settings.visible:
         beside = {key: domain for key, domain in after.items() if key != "tool_calls"}
-        good = {**beside, "hint": of_value(""), "failed": of_value(value=False)}
+        good = {**_but(beside, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
         return (
-            Case("success", writes=good),
+            Case("success", writes=good, adds=_ONE_TURN),
             Case("failure", writes=beside, fault=True),
             Case("waiting", writes=beside),
         )
-    good = {**after, "hint": of_value(""), "failed": of_value(value=False), "turn": SOME}
+    good = {**_but(after, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
     said = {"calls": "none", "unread": "", "answer": "yes"}
     called = {**said, "calls": "open", "called by": HERE}
     unclear = {"calls": "done", "unread": "", "answer": "yes"}
-    cases = [Case("success", writes={**good, "tool_calls": NONE}, facts=said)]
+    cases = [Case("success", writes={**good, "tool_calls": NONE}, adds=_ONE_TURN, facts=said)]
     if settings.tools:
-        cases.append(Case("success", writes={**good, "tool_calls": SOME}, facts=called))
+        cases.append(Case("success", writes={**good, "tool_calls": SOME}, adds=_ONE_TURN, facts=called))
     return (
         *cases,
         Case("failure", writes=after, facts=unclear, fault=True),
         Case("waiting", writes=after, facts=unclear),
     )
+
+
+def _but(writes: Mapping[str, Domain | None], key: str) -> dict[str, Domain | None]:
+    return {name: domain for name, domain in writes.items() if name != key}

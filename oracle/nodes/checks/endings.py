@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.reaching import is_inverted_guard
 from bt_runtime.checking.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, State
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
@@ -29,8 +30,9 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         yield from _too_late(flow, node)
     if flow.is_whole:
         yield from _failures(flow)
-        yield from _without_reason(flow)
-        yield from _without_answer(flow)
+        if not any(is_inverted_guard(flow, node) for node in flow.nodes):  # it ends the query without all of that
+            yield from _without_reason(flow)
+            yield from _without_answer(flow)
 
 
 def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

@@ -57,9 +57,11 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if states and all(is_exactly(state, "calls", "none") for state in states):
         message = "no tool can have been called here"
         yield warning(flow, node, "no-calls", message, "put it behind an llm_turn that may call tools", removable=True)
-    again = [state.facts.get("unread", frozenset()) for state in states if is_exactly(state, "calls", "done")]
-    before = flow.named(path for paths in again for path in paths)
-    if states and len(again) == len(states) and all(again) and "" not in frozenset().union(*again) and before:
+    are_open = any("open" in state.facts.get("calls", frozenset({"open"})) for state in states)
+    before = flow.named(
+        path for state in states if is_exactly(state, "calls", "done") for path in state.facts.get("unread", ())
+    )
+    if before and not are_open:
         message = f"the tools were run already, by {said(flow, before[0])}; a call is run once"
         yield warning(
             flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True

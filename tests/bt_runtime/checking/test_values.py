@@ -30,12 +30,12 @@ SPEAKS = "- llm_turn\n"
         ),
         ("- condition: score >= 3", "blackboard: { score: { type: int, from: delivery } }", None),
         (
-            "- force_success: { sequence: [condition: turn > 3, set: { score: 3 }] }\n- condition: score >= 3",
+            "- force_success: { sequence: [condition: tokens_used > 3, set: { score: 3 }] }\n- condition: score >= 3",
             SCORE,
             ("null-operand", "score >= 3"),
         ),
         (
-            "- selector: [sequence: [condition: turn > 3, set: { score: 3 }], say: No.]\n- set: { score: score + 1 }",
+            "- selector: [sequence: [condition: tokens_used > 3, set: { score: 3 }], say: No.]\n- set: { score: score + 1 }",
             SCORE,
             ("null-operand", "score + 1"),
         ),
@@ -49,7 +49,7 @@ SPEAKS = "- llm_turn\n"
             "",
             ("never-equal", "query_type in ['bug', 'coding']"),
         ),
-        ("- condition: sources == '3' or turn > 2", "", ("never-equal", "sources == '3'")),
+        ("- condition: sources == '3' or tokens_used > 2", "", ("never-equal", "sources == '3'")),
         ("- condition: not (confidence > 1) and sources", "", ("always-false", "confidence > 1")),
         ("- condition: turn >= 0 and sources", "", ("always-true", "turn >= 0")),
         ("- set: { hint: \"'x' if confidence < 0 else ''\" }", "", ("always-false", "confidence < 0")),
@@ -64,7 +64,7 @@ SPEAKS = "- llm_turn\n"
             ("never-equal", "signal == 'complete'"),
         ),
         ("- set: { count: signal }\n- say: '{count}'", COUNT, ("wrong-type", "count")),
-        ("- set: { count: turn / 2 }\n- say: '{count}'", COUNT, None),
+        ("- set: { count: tokens_used / 2 }\n- say: '{count}'", COUNT, None),
         ("- set: { count: \"'three'\" }\n- say: '{count}'", COUNT, ("wrong-type", "count")),
         ("- set: { hint: turn > 3 }", "", ("wrong-type", "hint")),
         ("- llm_turn: { visible: false, into: count }\n- say: '{count}'", COUNT, ("wrong-type", "count")),
@@ -104,14 +104,14 @@ def test_an_expression_that_cannot_be_meant_is_a_warning_at_its_column(steps, he
         ),
         (
             (
-                "- force_success: { sequence: [condition: turn > 3, set: { score: 3 }] }\n"
+                "- force_success: { sequence: [condition: tokens_used > 3, set: { score: 3 }] }\n"
                 "- selector: [condition: score is null, condition: score > 3]"
             ),
             SCORE,
         ),
         (
             (
-                "- force_success: { sequence: [condition: turn > 3, set: { score: 3 }] }\n"
+                "- force_success: { sequence: [condition: tokens_used > 3, set: { score: 3 }] }\n"
                 "- if: { when: score, then: { condition: score > 2 }, else: llm_turn }"
             ),
             SCORE,
@@ -147,7 +147,7 @@ def test_an_expression_that_can_be_meant_is_no_warning(steps, head):
 
 
 def test_a_warning_says_what_the_operands_are():
-    (warning,) = warnings_of(of_steps("- llm_turn\n- condition: turn > 1 or confidence == 'high'"))
+    (warning,) = warnings_of(of_steps("- llm_turn\n- condition: tokens_used > 1 or confidence == 'high'"))
     assert warning.message == "this compares what is never equal: 'confidence' is a number from 0 to 1"
     assert warning.hint == "compare with a value that it can have"
     assert warning.path == "sequence/condition"

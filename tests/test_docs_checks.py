@@ -1,0 +1,55 @@
+"""Every code has its section in docs/checks.md, and its examples are right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import trees
+from bt_runtime import TreeLibrary
+from bt_runtime.checking import codes_of
+from oracle.nodes import REGISTRY
+
+PAGE = (Path(__file__).parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^### ([a-z-]+)\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE))
+CODES = codes_of(REGISTRY)
+SHOWN = {
+    code: blocks
+    for code, text in SECTIONS.items()
+    if (blocks := re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+}
+LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
+
+
+def checked(text: str, folder: Path) -> list[tuple[int, str]]:
+    match = re.search(r"^tree: (\w+)$", text, re.MULTILINE)
+    assert match is not None
+    path = folder / f"{match[1]}.yaml"
+    path.write_text(text, encoding="utf-8")
+    report = LIBRARY.check([path])
+    return [(mistake.place.line, mistake.code) for mistake in (*report.mistakes, *report.warnings)]
+
+
+def test_every_code_has_a_section_and_every_section_a_code() -> None:
+    assert sorted(SECTIONS) == sorted(CODES)
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_the_bad_tree_has_its_warning_on_the_marked_line_and_the_good_one_none(code: str, tmp_path: Path) -> None:
+    bad, good = SHOWN[code]
+    (line,) = [number for number, text in enumerate(bad.splitlines(), 1) if text.endswith("<--")]
+    found = checked(re.sub(r" *(# )?<--$", "", bad, flags=re.MULTILINE), tmp_path)
+    assert (line, code) in found
+    assert {other for other, _ in found} == {line}
+    assert checked(good, tmp_path) == []
+
+
+def test_the_silence_on_the_page_is_used(tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```yaml\n(tree: experiment\n.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    assert checked(text, tmp_path) == []
+
+
+def test_codes_are_spelled_alike_and_have_a_summary() -> None:
+    for name, code in CODES.items():
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
+        assert code.summary.endswith(".")
