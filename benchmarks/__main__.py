@@ -3,6 +3,7 @@
 from benchmarks import (
     bench_long,
     bench_parked,
+    bench_rules,
     bench_service,
     bench_signals,
     bench_start,
@@ -10,9 +11,20 @@ from benchmarks import (
     bench_turns,
 )
 
+_ALL = (
+    bench_signals,
+    bench_ticks,
+    bench_rules,
+    bench_turns,
+    bench_long,
+    bench_parked,
+    bench_start,
+    bench_service,
+)
+
 
 def main() -> None:
-    for benchmark in (bench_signals, bench_ticks, bench_turns, bench_long, bench_parked, bench_start, bench_service):
+    for benchmark in _ALL:
         print(f"== {benchmark.__name__.removeprefix('benchmarks.')}")
         benchmark.main()
         print()

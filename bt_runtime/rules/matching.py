@@ -44,6 +44,11 @@ class Matcher:
         self._where = condition_of(pattern) if pattern.where else None
         self._report = report
 
+    @property
+    def reads_fields(self) -> bool:
+        """Whether the decision depends on more than the event's name."""
+        return bool(self._choices) or self._where is not None
+
     def matches(self, event: Event) -> bool:
         """Whether the event, which is of the pattern's type, is one of these."""
         names = self._names

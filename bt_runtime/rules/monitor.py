@@ -4,14 +4,14 @@ A monitor is the immutable, compiled form of a rule; how far a run has come is o
 can be stored, compared and merged, and one monitor serves all runs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from bt_runtime.errors import ExpressionError
 from bt_runtime.rule import Event, EventPattern, Rule
-from bt_runtime.rules.automaton import BOTH, FIRST, NEITHER, THEN
+from bt_runtime.rules.automaton import BOTH, FIRST, NEITHER, THEN, Row
 from bt_runtime.rules.matching import Matcher, Report
 from bt_runtime.rules.templates import automaton_of
 
@@ -82,6 +82,18 @@ class Monitor:
                 letter |= THEN
         return letter if is_known else None
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the rule's automaton."""
+        return self._automaton.rows
+
+    def constant_letter(self, event: Event) -> int | None:
+        """The letter of all events of this type and name; `None` if it depends on their fields, or on the scope."""
+        matchers = [each for each in (self._first, self._then) if each is not None and each.pattern.type == event.type]
+        if self._after is not None or not matchers or any(matcher.reads_fields for matcher in matchers):
+            return None
+        return self.letter(event)
+
     def concerns(self, event: Event) -> bool:
         """Whether this is one of the rule's events, or the one that begins its scope."""
         after = self._after
@@ -138,6 +150,12 @@ class Violation:
     event: Event | None
 
 
+_Move = tuple[int, Monitor, tuple[Row, ...] | None, int]
+"""What an event of one type and name does to one rule: the rule's index, the rows of its automaton and the letter;
+`None` instead of the rows where that depends on the event's fields."""
+_MOST_MOVES = 4_096
+
+
 class Monitors:
     """The monitors of all rules of a run.
 
@@ -149,39 +167,41 @@ class Monitors:
         ExpressionError: a condition is no expression.
     """
 
-    __slots__ = ("_by_type", "monitors", "start", "types")
+    __slots__ = ("_moves", "monitors", "start", "types")
 
     def __init__(self, rules: Iterable[Rule], report: RuleReport = _ignore) -> None:
         self.monitors: tuple[Monitor, ...] = tuple(Monitor(rule, partial(report, rule)) for rule in rules)
         self.start: States = tuple(monitor.start for monitor in self.monitors)
-        self._by_type: Mapping[str, Sequence[tuple[int, Monitor]]] = _by_type(self.monitors)
-        self.types: frozenset[str] = frozenset(self._by_type)
+        self.types: frozenset[str] = frozenset().union(*(monitor.types for monitor in self.monitors))
+        self._moves: dict[tuple[str, str], tuple[_Move, ...]] = {}
 
     def __len__(self) -> int:
         return len(self.monitors)
 
-    def step(self, states: States, event: Event) -> States:
-        """The states after the event; the same object if it changes none."""
+    def advance(self, states: States, event: Event) -> tuple[States, tuple[Rule, ...]]:
+        """The states after the event (the same object if it changes none), and the rules that it breaks for good."""
+        moves = self._moves.get((event.type, event.name))
+        if moves is None:
+            moves = self._find_moves(event)
         changed: list[State] | None = None
-        for index, monitor in self._by_type.get(event.type, ()):
+        broken: tuple[Rule, ...] = ()
+        for index, monitor, rows, letter in moves:
             before = states[index]
-            after = monitor.step(before, event)
+            after = monitor.step(before, event) if rows is None or before < 0 else rows[before][letter]
             if after != before:
                 changed = changed if changed is not None else list(states)
                 changed[index] = after
-        return states if changed is None else tuple(changed)
+                if monitor.is_violated(after) and not monitor.is_violated(before):
+                    broken += (monitor.rule,)
+        return (states if changed is None else tuple(changed)), broken
 
-    def would_violate(self, states: States, event: Event) -> Iterator[Rule]:
+    def step(self, states: States, event: Event) -> States:
+        """The states after the event; the same object if it changes none."""
+        return self.advance(states, event)[0]
+
+    def would_violate(self, states: States, event: Event) -> tuple[Rule, ...]:
         """The rules that the event breaks for good, in order; those that are broken already are left out."""
-        for index, monitor in self._by_type.get(event.type, ()):
-            if monitor.would_violate(states[index], event):
-                yield monitor.rule
-
-    def broken(self, before: States, after: States) -> Iterator[Rule]:
-        """The rules that are broken for good in the states `after`, and were not in the states `before`."""
-        for monitor, was, state in zip(self.monitors, before, after, strict=True):
-            if monitor.is_violated(state) and not monitor.is_violated(was):
-                yield monitor.rule
+        return self.advance(states, event)[1]
 
     def violated(self, states: States, *, ended: bool = False) -> Iterator[Rule]:
         """The rules that are broken, in order."""
@@ -189,22 +209,28 @@ class Monitors:
             if monitor.verdict(state, ended=ended) == "violated":
                 yield monitor.rule
 
+    def _find_moves(self, event: Event) -> tuple[_Move, ...]:
+        """What such an event does, without the rules that it never changes."""
+        found: list[_Move] = []
+        for index, monitor in enumerate(self.monitors):
+            if event.type in monitor.types:
+                letter = monitor.constant_letter(event)
+                if letter is None:
+                    found.append((index, monitor, None, NEITHER))
+                elif any(row[letter] != state for state, row in enumerate(monitor.rows)):
+                    found.append((index, monitor, monitor.rows, letter))
+        if len(self._moves) >= _MOST_MOVES:  # names may come from outside
+            self._moves.clear()
+        moves = self._moves[event.type, event.name] = tuple(found)
+        return moves
+
 
 def judge(monitors: Monitors, events: Iterable[Event]) -> tuple[Violation, ...]:
     """Judge a whole run; the rules that it breaks, each once, in the order in which it breaks them."""
     states, found = monitors.start, []
     for event in events:
-        before, states = states, monitors.step(states, event)
-        if states is not before:
-            found += [Violation(rule, event) for rule in monitors.broken(before, states)]
+        states, broken = monitors.advance(states, event)
+        found += [Violation(rule, event) for rule in broken]
     known = {violation.rule.name for violation in found}
     found += [Violation(rule, None) for rule in monitors.violated(states, ended=True) if rule.name not in known]
     return tuple(found)
-
-
-def _by_type(monitors: Sequence[Monitor]) -> dict[str, list[tuple[int, Monitor]]]:
-    found: dict[str, list[tuple[int, Monitor]]] = {}
-    for index, monitor in enumerate(monitors):
-        for name in monitor.types:
-            found.setdefault(name, []).append((index, monitor))
-    return found

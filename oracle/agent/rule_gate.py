@@ -12,7 +12,7 @@ class RuleBreach:
     Args:
         rule: its name.
         text: its sentence.
-        enforcement: what was done: `refuse`, `stop`, `notify`, or `none`.
+        enforcement: what was done: `refuse`, `stop` or `notify`.
         event: what broke it; empty for the end of the query.
         turn: how many turns had been finished.
     """

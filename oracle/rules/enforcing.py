@@ -4,8 +4,9 @@ Rules:
 
 - A tool call that would break a rule with `enforce: refuse` or `stop` is answered with the rule's sentence and never
   begins; the states of the rules do not change, because nothing has happened.
-- Every rule that is broken is recorded, also one that is not enforced; each once, and each refused call.
-- The plain loop, and a tree without rules, have none of this.
+- Only rules with `enforce` are watched; the others are verified, and judged on the record. Each rule that is broken is
+  recorded once, and each refused call.
+- The plain loop, and a tree without such rules, have none of this.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ log = structlog.get_logger(__name__)
 def rules_of(
     run: AgentRun, definition: TreeDefinition, *, journal: Journal, stop: Callable[[ModelFault], None]
 ) -> "RunRules | None":
-    """Put the rules of a tree in front of a run; `None` if it has none.
+    """Put the rules of a tree that are enforced in front of a run; `None` if it has none.
 
     The run's output passes them from now on, and the steps of the run ask them. The caller uses the result as the
     journal and as an observer of the run.
@@ -43,10 +44,11 @@ def rules_of(
         journal: records broken rules, and whatever else a journal gets.
         stop: ends the query as an error.
     """
-    if not definition.rules:
+    enforced = tuple(rule for rule in definition.rules if rule.enforce is not None)
+    if not enforced:
         return None
-    monitors = _compiled(definition.rules)
-    stream = EventStream(definition.paths, _named_nodes(definition.rules, definition.paths))
+    monitors = _compiled(enforced)
+    stream = EventStream(definition.paths, monitors.types, _named_nodes(enforced, definition.paths))
     rules = RunRules(run, monitors, stream, journal, stop, run.output.emit, monitors.start)
     run.rules = rules
     run.output.emit = rules.emit
@@ -87,16 +89,14 @@ class RunRules:
         if "tool" not in self.monitors.types:
             return None
         event = self.stream.tool(tool, arguments)
-        states = self.monitors.step(self.states, event)
-        if states is self.states:
-            return None
-        broken = tuple(self.monitors.broken(self.states, states))
+        states, broken = self.monitors.advance(self.states, event)
         for rule in broken:
             if rule.enforce in ("refuse", "stop"):
                 self._act((rule,), event)
                 return f"{NOT_RUN}{rule.text}"
         self.states = states
-        self._act(broken, event)
+        if broken:
+            self._act(broken, event)
         return None
 
     # What happens otherwise
@@ -144,10 +144,9 @@ class RunRules:
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
-            before = self.states
-            self.states = self.monitors.step(before, event)
-            if self.states is not before:
-                self._act(tuple(self.monitors.broken(before, self.states)), event)
+            self.states, broken = self.monitors.advance(self.states, event)
+            if broken:
+                self._act(broken, event)
 
     def _act(self, broken: Iterable[Rule], event: Event | None) -> None:
         """Do what the rules say that an event has broken; `None` is the end of the run."""
@@ -160,7 +159,7 @@ class RunRules:
                 self.stop(ModelFault("tree_failed", rule.text, cause, {"rule": rule.name}))
 
     def _record(self, rule: Rule, event: Event | None) -> None:
-        enforcement = rule.enforce or "none"
+        enforcement = rule.enforce or ""
         # The event's type only: its name and fields may be the model's words, which belong in the run's record.
         kind = event.type if event is not None else "end"
         log.warning(

@@ -28,10 +28,12 @@ class EventStream:
 
     Args:
         paths: of the tree's nodes, by index.
+        types: the types of events that are wanted; others may be left out. `None`: all.
         nodes: the indices of the nodes whose results are wanted; `None`: all.
     """
 
     paths: Sequence[str]
+    types: Collection[str] | None = None
     nodes: Collection[int] | None = None
     turns: int = 0
     _remarks: tuple[Event, ...] = ()
@@ -105,16 +107,16 @@ class EventStream:
         """A tick has ended."""
         for key, value in record.deliveries:
             yield Event("delivery", key, {"value": value})
-        for key, value in record.writes:
-            yield Event("key", key, {"value": value})
-        yield from self._results(record)
+        if self.types is None or "key" in self.types:
+            for key, value in record.writes:
+                yield Event("key", key, {"value": value})
+        if self.types is None or "node" in self.types:
+            yield from self._results(record)
         yield from self.remarks()
 
     def _results(self, record: TickRecord) -> Iterator[Event]:
         """The results of the nodes that were visited; RUNNING only where a node has begun to run."""
         wanted = self.nodes
-        if wanted is not None and not wanted:
-            return
         begun = set()
         for index, status in record.changes:
             if wanted is None or index in wanted:

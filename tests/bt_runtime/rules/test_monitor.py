@@ -1,6 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bt_runtime import Event, EventPattern, Monitor, Monitors, Rule, judge
+from bt_runtime.rule import TEMPLATES, UNARY
 
 
 def tool(name, **arguments):
@@ -151,3 +154,43 @@ def test_states_are_small_values_that_can_be_stored_and_compared():
     assert len({monitors.start, states, monitors.step(monitors.start, tool("vault_write"))}) == 2
     assert monitors.step(states, Event("turn", "answer")) is states
     assert [rule.name for rule in monitors.violated(states)] == ["r"]
+
+
+PATTERNS = st.builds(
+    EventPattern,
+    st.sampled_from(["tool", "node"]),
+    st.sampled_from([None, ("a",), ("b", "c")]),
+    st.sampled_from(["", "n > 1", "n is null"]),
+    fields=st.just(frozenset({"n"})),
+)
+EVENTS = st.builds(
+    Event,
+    st.sampled_from(["tool", "node", "key"]),
+    st.sampled_from(["a", "b", "x/c", "d"]),
+    st.sampled_from([{}, {"n": 0}, {"n": 2}]),
+)
+
+
+@given(
+    rules=st.lists(
+        st.builds(
+            lambda template, first, then, after: Rule(
+                "r", "…", template, (first,) if template in UNARY else (first, then), 2, after
+            ),
+            st.sampled_from(TEMPLATES),
+            PATTERNS,
+            PATTERNS,
+            st.one_of(st.none(), PATTERNS),
+        ),
+        max_size=4,
+    ),
+    events=st.lists(EVENTS, max_size=12),
+)
+def test_all_monitors_together_go_the_ways_that_each_goes_alone(rules, events):
+    together, states = Monitors(rules), Monitors(rules).start
+    for event in events:
+        alone = tuple(monitor.step(state, event) for monitor, state in zip(together.monitors, states, strict=True))
+        breaks = [monitor.would_violate(state, event) for monitor, state in zip(together.monitors, states, strict=True)]
+        states, broken = together.advance(states, event)
+        assert states == alone
+        assert list(broken) == [rule for rule, breaks_it in zip(rules, breaks, strict=True) if breaks_it]

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from bt_runtime import EventPattern, Rule
+import trees
+from bt_runtime import EventPattern, Rule, TreeLibrary
 from oracle.judging import Judge
+from oracle.nodes import REGISTRY
 from oracle.storage import Archive, Store
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, says
-from tests.oracle.replays.test_replays import recorded
+from tests.oracle.replays.test_replays import SCRIPTS, recorded
 from tests.oracle.runs.conftest import postgresql_url
 from tests.oracle.runs.running import managed
 
@@ -46,6 +48,15 @@ async def test_each_run_holds_or_violates_each_rule(store: Store, archive: Archi
     for name in ("an answer", "another turn", "a limit"):
         await recorded(store, name)
     assert await judged(archive, ONE_TURN, EXPLAINED) == {"one_turn": (1, 2, 0, 0), "explained": (1, 2, 0, 0)}
+
+
+async def test_the_rules_of_the_shipped_trees_hold(store: Store, archive: Archive):
+    rules = TreeLibrary([trees.FOLDER], registry=REGISTRY).load("oracle").rules
+    for name in SCRIPTS:
+        await recorded(store, name)
+    found = await judged(archive, *rules)
+    assert len(found) == len(rules) > 8
+    assert set(found.values()) == {(len(SCRIPTS), 0, 0, 0)}
 
 
 async def test_a_run_whose_texts_are_gone_is_undecided(store: Store, archive: Archive):

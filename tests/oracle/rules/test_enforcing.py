@@ -233,16 +233,23 @@ async def test_what_is_still_owed_at_the_end_is_told_before_done():
     assert [breach.event for breach in journal.breaches] == [""]
 
 
-async def test_a_broken_rule_that_is_not_enforced_is_logged_without_the_words_of_the_model():
+async def test_a_rule_that_is_not_enforced_costs_nothing_while_the_query_runs():
     rules = STOP.replace("    enforce: stop\n", "")
+    listing = says("", calls("vault_list", **LIST))
+    async with harness([listing, listing, answers("Done.")], wire=False) as it:
+        answered, journal = await ask(it, rules)
+    assert (answered.reason, journal.breaches) == ("completed", [])
+    assert answered.agent.rules is None
+
+
+async def test_a_broken_rule_is_logged_without_the_words_of_the_model():
     listing = says("", calls("vault_list", **LIST))
     with capture_logs() as logs:
         async with harness([listing, listing, answers("Done.")], wire=False) as it:
-            answered, journal = await ask(it, rules)
-    assert answered.reason == "completed"
+            await ask(it, STOP.replace("stop", "notify"))
     [entry] = [entry for entry in logs if entry["event"] == "rule.violated"]
-    assert (entry["rule"], entry["enforcement"], entry["event_type"]) == ("one_look", "none", "tool")
-    assert [breach.enforcement for breach in journal.breaches] == ["none"]
+    assert (entry["rule"], entry["enforcement"], entry["event_type"]) == ("one_look", "notify", "tool")
+    assert "plans" not in str(entry)
 
 
 async def test_a_condition_that_fails_counts_as_not_fulfilled_and_is_logged_once():

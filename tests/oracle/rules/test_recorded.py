@@ -16,7 +16,7 @@ blackboard:
   approved: bool
   notes: {type: str, default: ""}
 rules:
-  - {name: any_rule, text: Never., absence: {delivery: approved}}
+  - {name: any_rule, text: Never., absence: {delivery: approved}, enforce: notify}
 root:
   sequence:
     - classify_query
@@ -47,9 +47,9 @@ class Spy(Monitors):
         self.types = frozenset({"turn", "tool"})
         self.events = events
 
-    def step(self, states, event):
+    def advance(self, states, event):
         self.events.append(event)
-        return states
+        return states, ()
 
 
 async def watched(it, question, **ask):
@@ -74,8 +74,8 @@ async def watched(it, question, **ask):
         Ask(question, tree="watched", **ask), emit=facts.append, observers=[record], journal=record
     )
     rules = query.agent.rules
-    rules.monitors = Spy(query.tree.rules, events)
-    rules.stream.nodes = None
+    rules.monitors = Spy([rule for rule in query.tree.rules if rule.enforce], events)
+    rules.stream.types = rules.stream.nodes = None
     await query.run()
     return facts, events, query.tree.paths
 
