@@ -7,6 +7,7 @@ from typing import Any
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.rendering.labels import Statuses, status_of
+from bt_runtime.rule import Rule
 
 
 def render_json(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
@@ -15,7 +16,7 @@ def render_json(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
 
 
 def tree_data(tree: TreeDefinition, statuses: Statuses | None = None) -> dict[str, Any]:
-    """The tree as data: its head, its keys, and its nodes nested by slot.
+    """The tree as data: its head, its keys, its rules, and its nodes nested by slot.
 
     A node has `index` (as in tick records), `path`, `kind`, `name`, `label`, `file`, `line`, `column`, `settings` (with
     their defaults), `slots`, and with statuses a `status`.
@@ -31,7 +32,23 @@ def tree_data(tree: TreeDefinition, statuses: Statuses | None = None) -> dict[st
             {field: getattr(key, field) for field in ("name", "type", "default", "description", "read_only")}
             for key in tree.keys.values()
         ],
+        "rules": [_rule(rule) for rule in tree.rules],
         "root": _node(tree.root, statuses, count()),
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "text": rule.text,
+        "template": rule.template,
+        "events": [str(event) for event in rule.events],
+        "times": rule.times,
+        "after": str(rule.after) if rule.after else None,
+        "enforce": rule.enforce,
+        "tree": rule.tree,
+        "file": rule.place.file,
+        "line": rule.place.line,
     }
 
 

@@ -2,11 +2,12 @@
 
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.rendering.labels import SYMBOLS, Statuses, children_of, label_of, status_of
+from bt_runtime.rule import Rule
 from bt_runtime.text import visible
 
 
 def render_text(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
-    """One line per node, indented by depth; with statuses, each begins with [✓], [✗], [*] or [-].
+    """One line per node, indented by depth; with statuses, each begins with [✓], [✗], [*] or [-]. The rules follow.
 
     ```
     greet: Says hello.
@@ -16,13 +17,25 @@ def render_text(tree: TreeDefinition, statuses: Statuses | None = None) -> str:
     └── loop (until=count > 9)
         ├── guards: turn_budget
         └── child: greet_user
+
+    rules:
+    polite (greet.yaml:9, refuse): Nothing is said twice.
     ```
     """
     name = f"{tree.name} (internal)" if tree.internal else tree.name
     title = f"{name}: {visible(tree.description)}" if tree.description else name
     lines = [title, ""]
     _append(lines, tree.root, statuses, slot="", first="", rest="")
+    if tree.rules:
+        lines += ["", "rules:", *map(_rule, tree.rules)]
     return "\n".join(lines)
+
+
+def _rule(rule: Rule) -> str:
+    """A rule with the file that declares it: those of subtrees hold as well."""
+    file = rule.place.file.replace("\\", "/").rpartition("/")[2]
+    enforced = f", {rule.enforce}" if rule.enforce else ""
+    return f"{rule.name} ({visible(file)}:{rule.place.line}{enforced}): {visible(rule.text)}"
 
 
 def _append(

@@ -17,6 +17,7 @@ from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.query import Query
+from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.agent.signals import SignalLog
 from oracle.agent.transcript import Transcript
@@ -25,7 +26,7 @@ from oracle.classify import HeuristicIntentClassifier
 from oracle.control.choosing import turn_limit
 from oracle.conversations import MemoryConversations
 from oracle.decision import AgentConfig, AgentState
-from oracle.models.protocol import ModelEvent, ModelRequest
+from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.nodes import AgentHost, values_of
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.prompts import SegmentLibrary, load_segments
@@ -72,6 +73,7 @@ class RebuiltRun:
         clock: shows the time of the tick that is repeated.
         chunks: what the query has sent so far.
         sources: what was found before each tick, by its number.
+        stops: rules that ended the run before a tick, by its number.
     """
 
     agent: AgentRun
@@ -79,10 +81,14 @@ class RebuiltRun:
     clock: _RecordedClock
     chunks: list[Chunk]
     sources: Mapping[int, tuple[Source, ...]]
+    stops: Mapping[int, RuleBreach]
 
     def prepare(self, tick: TickRecord) -> None:
-        """Set the time of a recorded tick, and find what was found before it."""
+        """Set the time of a recorded tick, find what was found before it, and stop where a rule has stopped the run."""
         self.clock.at_s = tick.at_s
+        breach = self.stops.get(tick.tick)
+        if breach is not None and not self.agent.state.is_terminal:
+            self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
         for source in self.sources.get(tick.tick, ()):
             self.agent.output.cite(source)
 
@@ -140,7 +146,12 @@ def rebuild(run: RecordedRun, definition: TreeDefinition, *, registry: Registry)
     )
     host = AgentHost(agent, Closing(MemoryConversations(new_id=lambda: query.context_id)), at, count(1))
     return RebuiltRun(
-        agent, build(definition, registry=registry, host=host, values=values_of(agent)), clock, chunks, run.sources()
+        agent,
+        build(definition, registry=registry, host=host, values=values_of(agent)),
+        clock,
+        chunks,
+        run.sources(),
+        run.stops,
     )
 
 

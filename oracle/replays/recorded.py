@@ -1,12 +1,14 @@
 """A recorded run, read from the store with everything that is needed to repeat it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library import read_sources
 from oracle.agent.outcome_json import decode_outcome
+from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Source, SourceFound, read_chunk
+from oracle.encoding import from_json
 from oracle.errors import UserError
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick
@@ -27,6 +29,7 @@ class RecordedRun:
         opened: what it began with.
         ticks: its tick records, with the values of all outcomes.
         chunks: what the user was sent, each with the number of the tick record that follows it in the log.
+        stops: rules of the tree that ended the run, by the number of the tick record that followed.
     """
 
     record: RunRecord
@@ -34,6 +37,7 @@ class RecordedRun:
     opened: Opened
     ticks: tuple[TickRecord, ...]
     chunks: tuple[tuple[int, Chunk], ...]
+    stops: Mapping[int, RuleBreach] = field(default_factory=dict)
 
     def tree(self, registry: Registry) -> TreeDefinition:
         """The tree that it ran.
@@ -82,6 +86,7 @@ def _read(record: RunRecord, version: TreeVersion, events: list[Event]) -> Recor
     kept: dict[str, Outcome] = {}
     ticks: list[TickRecord] = []
     chunks: list[tuple[int, Chunk]] = []
+    stops: dict[int, RuleBreach] = {}
     for event in events:
         if event.kind == "opened":
             opened = Opened.from_json(event.data)
@@ -90,8 +95,12 @@ def _read(record: RunRecord, version: TreeVersion, events: list[Event]) -> Recor
             kept[outcome.key] = outcome
         elif event.kind == "tick":
             ticks.append(decode_tick(event.data, kept))
+        elif event.kind == "rule":
+            breach = RuleBreach(**from_json(event.data))
+            if breach.enforcement == "stop":
+                stops.setdefault(len(ticks) + 1, breach)
         elif event.kind == "chunk":
             chunks.append((len(ticks) + 1, read_chunk(event.data)))
     if not ticks:
         raise UnreplayableError("its ticks are not in the store")
-    return RecordedRun(record, version, opened or Opened(ticks[0].at_s), tuple(ticks), tuple(chunks))
+    return RecordedRun(record, version, opened or Opened(ticks[0].at_s), tuple(ticks), tuple(chunks), stops)

@@ -47,6 +47,37 @@ sequence
     )
 
 
+RULED = """\
+tree: t
+rules:
+  - name: quiet
+    text: Nothing is asked twice.
+    at_most: {node: has_tool_calls, result: success, times: 1}
+  - name: never
+    text: "It is \\e[1mnever\\e[0m written."
+    absence: {key: hint}
+    enforce: stop
+root: has_tool_calls
+"""
+
+
+def test_rules_follow_the_tree_with_their_places():
+    ruled = read_tree(RULED, file="trees/t.yaml", registry=REGISTRY)
+
+    assert render(ruled).splitlines()[-3:] == [
+        "rules:",
+        "quiet (t.yaml:3): Nothing is asked twice.",
+        "never (t.yaml:6, stop): It is \\x1b[1mnever\\x1b[0m written.",
+    ]
+    first, second = tree_data(ruled)["rules"]
+    assert (first["template"], first["events"], first["times"]) == (
+        "at_most",
+        ["node: has_tool_calls; result: success"],
+        1,
+    )
+    assert (second["enforce"], second["tree"], second["file"], second["line"]) == ("stop", "t", "trees/t.yaml", 6)
+
+
 def test_text_shows_statuses():
     lines = render(TREE, "text", STATUSES).splitlines()
 

@@ -120,3 +120,26 @@ async def test_nothing_is_logged_while_a_run_is_played(store: Store, archive: Ar
     capsys.readouterr()
     await asyncio.to_thread(course_of, run, run.tree(REGISTRY), registry=REGISTRY)
     assert capsys.readouterr().err == ""
+
+
+RULED = """\
+tree: ruled
+rules:
+  - {name: one_search, text: One search is enough., at_most: {tool: search_code, times: 1}, enforce: ENFORCE}
+root: {subtree: oracle}
+"""
+
+
+@pytest.mark.parametrize("enforce", ["refuse", "stop", "notify"])
+async def test_a_run_in_which_a_rule_was_enforced_replays_to_the_identical_record(
+    store: Store, archive: Archive, enforce: str
+):
+    search = says("", calls("search_code", query="log_in"))
+    async with managed(store, [search, says("", calls("search_code", query="retry")), answers()]) as it:
+        it.harness.write_tree("ruled", RULED.replace("ENFORCE", enforce))
+        record = (await it.ask(tree="ruled")).record
+    assert record.termination_reason == ("error" if enforce == "stop" else "completed")
+    run = await read_run(archive, record)
+    replayed = repeat(run, registry=REGISTRY)
+    assert replayed.diverged_at is None
+    assert [encode_tick(tick) for tick in replayed.records] == [encode_tick(tick) for tick in run.ticks]
