@@ -1,6 +1,7 @@
 """`make bench`: all benchmarks, one after the other."""
 
 from benchmarks import (
+    bench_editing,
     bench_long,
     bench_parked,
     bench_rules,
@@ -16,6 +17,7 @@ _ALL = (
     bench_ticks,
     bench_rules,
     bench_turns,
+    bench_editing,
     bench_long,
     bench_parked,
     bench_start,
