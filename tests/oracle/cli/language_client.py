@@ -62,7 +62,7 @@ class Editor:
 
         def found() -> bool:
             version, shown = self._shown.get(uri, (0, []))
-            if version != self._versions[uri]:
+            if version is not None and version != self._versions[uri]:  # some servers number nothing
                 return False
             return not shown if none else until is None or any(until in each.message for each in shown)
 
