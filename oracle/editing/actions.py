@@ -1,24 +1,70 @@
-"""What an editor offers to do about a mistake: its fixes, and silencing a warning with a reason."""
+"""What an editor offers to do about a mistake: its fixes, a missing declaration, and a silence with a reason."""
 
 import re
 from collections.abc import Iterable
 
+from bt_runtime.registry import NAME, Registry
 from bt_runtime.text import Edit, Fix, Mistake, Place
+from bt_runtime.text.yaml_reader import Document, read_yaml
+from oracle.editing.desk import names_in
 from oracle.editing.lines import Lines
+from oracle.editing.occurrences import occurrences
+from oracle.editing.scanning import spot_at
 
 REASON = "why this is right here"
 """Stands in a new silence until the author has written the reason."""
 _BLOCK = re.compile(r"(?:^|[:-])\s+[|>][-+0-9]*(?:\s+#.*)?\s*$|(?:^|\s)-\s+[|>][-+0-9]*\s*$")
 
 
-def fixes_for(mistakes: Iterable[Mistake], text: str) -> list[tuple[Mistake, Fix]]:
-    """The fixes of each mistake, and for a warning the silence."""
+def fixes_for(mistakes: Iterable[Mistake], text: str, registry: Registry) -> list[tuple[Mistake, Fix]]:
+    """The fixes of each mistake, the declaration of a key that does not exist, and for a warning the silence.
+
+    Args:
+        mistakes: of one file.
+        text: the text of the file.
+        registry: the kinds and the host's keys.
+    """
     found: list[tuple[Mistake, Fix]] = []
     for mistake in mistakes:
         found += [(mistake, fix) for fix in mistake.fixes]
+        declared = declaration(mistake, text, registry)
+        if declared is not None:
+            found.append((mistake, declared))
         if not mistake.is_error:
             found.append((mistake, silence(mistake, Lines(text, file=mistake.place.file))))
     return found
+
+
+def declaration(mistake: Mistake, text: str, registry: Registry) -> Fix | None:
+    """Declares the key that a mistake is about; `None` if it is about something else."""
+    file = mistake.place.file
+    document = read_yaml(text, file=file)
+    lines = Lines(document.text, file=file)
+    names = names_in(lines, registry)
+    known = {*names.keys, *names.parameters}
+    for each in occurrences(document, registry) if mistake.is_error else ():
+        if each.start == mistake.place and each.sort in {"key", "name"} and each.name not in known:
+            return _declare(each.name, document, lines) if NAME.fullmatch(each.name) else None
+    return None
+
+
+def _declare(name: str, document: Document, lines: Lines) -> Fix | None:
+    fields = document.root.data if document.root is not None else None
+    if not isinstance(fields, dict) or not {"blackboard", "root"}.intersection(fields):
+        return None
+    entry = f"{name}: {{ type: any }}"
+    title = f"Declare {name!r} under 'blackboard:'"
+    section = fields.get("blackboard")
+    if section is None:
+        start = Place(lines.file, fields["root"].place.line, 1)
+        return Fix(title, (Edit(start, start, f"blackboard:\n  {entry}\n"),))
+    keys = section.node.data
+    if not isinstance(keys, dict) or not keys:
+        return None
+    first = next(iter(keys.values())).place
+    in_braces = lines[first.line][: first.column - 1].strip() != ""
+    between = ", " if in_braces else f"\n{' ' * (first.column - 1)}"
+    return Fix(title, (Edit(first, first, f"{entry}{between}"),))
 
 
 def silence(mistake: Mistake, lines: Lines) -> Fix:
@@ -26,6 +72,8 @@ def silence(mistake: Mistake, lines: Lines) -> Fix:
     number, text = mistake.place.line, f"# silence {mistake.code}: {REASON}"
     title = f"Silence {mistake.code} with a reason"
     head = _block_head(lines, number)
+    if head is None and spot_at(lines, number, len(lines[number]) + 1).quote:
+        head = number  # the line ends inside of a text
     if head is None:
         end = Place(lines.file, number, len(lines[number].rstrip()) + 1)
         return Fix(title, (Edit(end, end, f"  {text}" if lines[number].strip() else text),))

@@ -30,6 +30,7 @@ from oracle.editing.grammar import (
 from oracle.editing.items import Item, ItemKind
 from oracle.editing.lines import Lines
 from oracle.editing.roles import Role, choices
+from oracle.editing.rules import RuleValue, rule_items
 from oracle.editing.scanning import Spot
 from oracle.editing.snippets import kind_snippet, required_of, setting_snippet, spelt
 
@@ -143,12 +144,26 @@ def _in_header(context: Context) -> Iterator[Item]:
     expected = context.expected
     if isinstance(expected, FileValue):
         yield from _fields(context)
+    elif isinstance(expected, RuleValue):
+        yield from _in_rules(context, expected)
     elif isinstance(expected, FieldValue):
         yield from _field_values(context, expected)
     elif isinstance(expected, Declarations):
         yield from _declared(context, expected)
     elif isinstance(expected, Declaration | DeclarationField):
         yield from _declaration_values(context, expected)
+
+
+def _in_rules(context: Context, value: RuleValue) -> Iterator[Item]:
+    spot = context.spot
+    found = rule_items(
+        value,
+        present=_present(context),
+        registry=context.desk.registry,
+        keys=tuple(context.names.keys),
+        is_key=spot.at == "key",
+    )
+    yield from (item for item in found if spot.at != "value" or not item.is_key)
 
 
 def _present(context: Context) -> Mapping[str, str]:

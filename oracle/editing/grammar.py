@@ -11,6 +11,7 @@ from bt_runtime.kind import Kind, Location, Slot
 from bt_runtime.reading.shorthand import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.registry import Registry
 from oracle.editing.roles import EACH, KEYS, Role, below, roles_of
+from oracle.editing.rules import RuleValue, rule_step
 
 Step = str | int
 
@@ -115,6 +116,7 @@ Expected = (
     | NameValue
     | KindValue
     | SettingValue
+    | RuleValue
 )
 
 
@@ -145,12 +147,10 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
     Returns:
         `None` if nothing is known of it.
     """
-    if isinstance(expected, FileValue):
-        return _field(part)
-    if isinstance(expected, Declarations):
-        return Declaration(expected.of, str(part))
-    if isinstance(expected, Declaration):
-        return DeclarationField(expected.of, expected.name, str(part))
+    if isinstance(expected, FileValue | Declarations | Declaration):
+        return _in_header(expected, str(part))
+    if isinstance(expected, RuleValue):
+        return rule_step(expected, part, siblings, registry)
     if isinstance(expected, NodesValue | KeyedNodes):
         return NodeValue() if isinstance(part, int) is isinstance(expected, NodesValue) else None
     if isinstance(expected, NodeValue):
@@ -163,11 +163,21 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
     return None
 
 
-def _field(part: Step) -> Expected | None:
+def _in_header(expected: FileValue | Declarations | Declaration, part: str) -> Expected | None:
+    if isinstance(expected, Declarations):
+        return Declaration(expected.of, part)
+    if isinstance(expected, Declaration):
+        return DeclarationField(expected.of, expected.name, part)
+    return _field(part)
+
+
+def _field(part: str) -> Expected | None:
     if part in {"blackboard", "parameters"}:
-        return Declarations(str(part))
+        return Declarations(part)
     if part == "root":
         return NodeValue()
+    if part == "rules":
+        return RuleValue("rules")
     return FieldValue(part) if part in {"tree", "description", "internal"} else None
 
 

@@ -19,6 +19,7 @@ from oracle.editing.grammar import (
     shorthand_value,
 )
 from oracle.editing.lines import Lines
+from oracle.editing.rules import RuleValue, rule_word
 
 _WORD = re.compile(r"[\w-]+$")
 
@@ -44,6 +45,8 @@ def _meaning(context: Context, word: str) -> str | None:
     expected, spot = context.expected, context.spot
     if isinstance(expected, FileValue):
         return describing.FIELDS.get(word)
+    if isinstance(expected, RuleValue):
+        return rule_word(expected, word, context.desk.registry)
     if isinstance(expected, Declarations):
         return _name(context, word) if expected.of == "blackboard" else _parameter(context, word)
     if isinstance(expected, Declaration | DeclarationField):

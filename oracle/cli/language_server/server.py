@@ -254,13 +254,14 @@ def _act(server: TreesServer, params: types.CodeActionParams) -> list[types.Code
         return []
     coordinates = server.coordinates(each.text, str(each.file))
     first, last = coordinates.place(params.range.start).line, coordinates.place(params.range.end).line
-    found = diagnose(server.files.desk(), each.text, each.file)
+    desk = server.files.desk()
+    found, registry = diagnose(desk, each.text, each.file), desk.registry
     texts = {file: server.coordinates(text, file) for file, text in found.sources.items()}
     actions: list[types.CodeAction] = []
     for finding in found.findings:
         if first <= finding.mistake.place.line <= last:
             shown = wire.diagnostic(finding, texts)
-            offered = fixes_for([finding.mistake], each.text) if finding.related is None else []
+            offered = fixes_for([finding.mistake], each.text, registry) if finding.related is None else []
             for number, (_, fix) in enumerate(offered):
                 is_best = number == 0 and fix in finding.mistake.fixes
                 actions.append(wire.quick_fix(fix, shown, texts, is_preferred=is_best))

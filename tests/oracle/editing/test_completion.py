@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.rule import TEMPLATES
 from tests.oracle.editing.desks import accepted, completed
 
 HEAD = """\
@@ -69,6 +70,22 @@ OFFERED = {
         {"ok"},
         {"turn"},
     ),
+    "fields and templates of a rule": ("rules:\n  - |", {"name", "text", "precedence", "absence"}, {"tree", "first"}),
+    "what a rule has not yet": (
+        "rules:\n  - name: a\n    absence: turn\n    |",
+        {"text", "enforce"},
+        {"name", "response"},
+    ),
+    "events": ("rules:\n  - absence: { |", {"tool", "node", "key", "end"}, {"first", "absence"}),
+    "events of a pair": ("rules:\n  - precedence:\n      |", {"first", "then"}, {"tool"}),
+    "an event of a pair": ("rules:\n  - precedence: { first: { |", {"tool", "delivery"}, {"then"}),
+    "events of a list": ("rules:\n  - choice: [{ |", {"tool"}, {"first"}),
+    "tools in a rule": ("rules:\n  - absence: { tool: |", {"search_code", "any"}, {"turn"}),
+    "keys in a rule": ("blackboard: { mine: int }\nrules:\n  - absence: { key: |", {"mine", "turn"}, {"search_code"}),
+    "results of a node": ("rules:\n  - absence: { node: a, result: |", {"success", "failure"}, {"a"}),
+    "fields of an event": ("rules:\n  - absence: { key: turn, where: |", {"value"}, {"turn"}),
+    "how often": ("rules:\n  - at_most: { tool: any, |", {"times", "where"}, {"tool"}),
+    "ways to enforce a rule": ("rules:\n  - enforce: |", {"refuse", "stop", "notify"}, {"name"}),
     "nothing behind a dot": (HEAD + "  condition: found.|", set(), {"turn"}),
     "values of a key, in quotes": (HEAD + "  condition: signal == |", {'"need_turn"', '"stuck"'}, set()),
     "values of a key inside of quotes": (HEAD + '  condition: signal == "|', {"need_turn", "stuck"}, {"turn"}),
@@ -193,3 +210,8 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_text_makes_completion_fail(text: str, folder: Path) -> None:
     assert isinstance(completed(HEAD + text + "|", folder), dict)
+
+
+def test_every_template_of_rules_has_a_description(folder: Path) -> None:
+    offered = completed("rules:\n  - |", folder)
+    assert [name for name in TEMPLATES if not offered[name].doc] == []

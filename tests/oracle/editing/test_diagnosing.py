@@ -7,6 +7,7 @@ import pytest
 
 from bt_runtime.text import Mistake, Place
 from oracle.editing import Lines, diagnose, fixes_for, silence
+from oracle.nodes import REGISTRY
 from tests.oracle.editing.desks import desk_in
 
 WRONG = "tree: part\ninternal: true\nroot:\n  sequence:\n    - condition: turns > 1\n"
@@ -62,6 +63,11 @@ SILENCED = {
         3,
         "root:\n  sequence:\n    - finish  # silence never-reached: why this is right here\n",
     ),
+    "above a text that goes on": (
+        'root:\n  condition: "turn > 3\n    and failed"\n',
+        2,
+        'root:\n  # silence never-reached: why this is right here\n  condition: "turn > 3\n    and failed"\n',
+    ),
     "above a block of text": (
         "root:\n  condition: >\n    turn > 3\n    and failed\n",
         4,
@@ -84,6 +90,33 @@ def test_a_warning_is_silenced_with_a_reason(text: str, line: int, after: str) -
 
 def test_only_warnings_can_be_silenced() -> None:
     error = replace(warning_at(1), severity="error")
-    assert [fix.title for _, fix in fixes_for([error, warning_at(1)], "root: finish\n")] == [
+    assert [fix.title for _, fix in fixes_for([error, warning_at(1)], "root: finish\n", REGISTRY)] == [
         "Silence never-reached with a reason"
     ]
+
+
+DECLARED = {
+    "without a blackboard": (
+        "tree: mine\nroot:\n  condition: mine > 1\n",
+        "tree: mine\nblackboard:\n  mine: { type: any }\nroot:\n  condition: mine > 1\n",
+    ),
+    "on a line of its own": (
+        "tree: mine\nblackboard:\n  a: int\nroot:\n  condition: mine > a\n",
+        "tree: mine\nblackboard:\n  mine: { type: any }\n  a: int\nroot:\n  condition: mine > a\n",
+    ),
+    "in braces": (
+        "tree: mine\nblackboard: { a: int }\nroot:\n  set: { mine: a }\n",
+        "tree: mine\nblackboard: { mine: { type: any }, a: int }\nroot:\n  set: { mine: a }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "after"), DECLARED.values(), ids=DECLARED)
+def test_a_key_that_does_not_exist_is_declared(text: str, after: str, tmp_path: Path) -> None:
+    desk, file = desk_in(tmp_path), tmp_path / "mine.yaml"
+    (found,) = diagnose(desk, text, file).findings
+    fixes = [fix for _, fix in fixes_for([found.mistake], text, REGISTRY)]
+    (edit,) = next(fix for fix in fixes if fix.title == "Declare 'mine' under 'blackboard:'").edits
+    lines = Lines(text, file=str(file))
+    assert text[: lines.index(edit.start)] + edit.text + text[lines.index(edit.end) :] == after
+    assert diagnose(desk, after, file).findings == ()
