@@ -4,6 +4,7 @@ A `Kind` has three readers: the reader of tree files (which settings and childre
 class makes it?) and the palette in the documentation (what does it do?). It depends on neither YAML nor py_trees.
 """
 
+import inspect
 import json
 import math
 import re
@@ -33,6 +34,9 @@ _WORDS: Mapping[KeyType, str] = {
     "map": "a mapping",
     "any": "a value",
 }
+
+
+_ARGUMENT = re.compile(r"(\w+): (.*)")
 
 
 class NodeSettings(BaseModel):
@@ -218,6 +222,23 @@ class Kind:
     def summary(self) -> str:
         """The first line of the docstring."""
         return self.doc.strip().split("\n", 1)[0]
+
+
+def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
+    """The meaning of each setting from the `Args` of its settings class, on one line."""
+    meanings: dict[str, str] = {}
+    _, _, arguments = inspect.cleandoc(settings.__doc__ or "").partition("Args:\n")
+    name, depth = "", 0
+    for line in arguments.splitlines():
+        indent, text = len(line) - len(line.lstrip()), line.strip()
+        if not text or not indent:
+            break
+        depth = depth or indent
+        started = _ARGUMENT.fullmatch(text) if indent == depth else None
+        if started is not None:
+            name, text = started[1], started[2]
+        meanings[name] = f"{meanings[name]} {text}" if name in meanings else text
+    return {name: text[:1].upper() + text[1:] for name, text in meanings.items()}
 
 
 def in_words(key_type: KeyType) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from bt_runtime.kind import Category, ExpressionText, Key, Kind, NodeSettings, Slot, range_in_words
+from bt_runtime.kind import Category, ExpressionText, Key, Kind, NodeSettings, Slot, argument_meanings, range_in_words
 from bt_runtime.registry import Registry
 
 _HEADINGS: Mapping[Category, tuple[str, str]] = {
@@ -32,7 +32,6 @@ A node is its kind with its settings: `retry: {attempts: 3, child: ...}`. A kind
 written alone. A bare value sets the shorthand, marked *. Every node may have a `name`.
 """
 _SNIPPET = re.compile(r"^```yaml\n.*?^```$", re.DOTALL | re.MULTILINE)
-_ARGUMENT = re.compile(r"(\w+): (.*)")
 _WORDS: Mapping[object, str] = {
     int: "whole number",
     float: "number",
@@ -87,23 +86,6 @@ def _slot_row(kind: Kind, slot: Slot) -> tuple[str, ...]:
 
 def _marked(kind: Kind, name: str) -> str:
     return f"`{name}`*" if name == kind.shorthand else f"`{name}`"
-
-
-def argument_meanings(settings: type[NodeSettings]) -> Mapping[str, str]:
-    """The meaning of each setting from the `Args` of its settings class, on one line."""
-    meanings: dict[str, str] = {}
-    _, _, arguments = inspect.cleandoc(settings.__doc__ or "").partition("Args:\n")
-    name, depth = "", 0
-    for line in arguments.splitlines():
-        indent, text = len(line) - len(line.lstrip()), line.strip()
-        if not text or not indent:
-            break
-        depth = depth or indent
-        started = _ARGUMENT.fullmatch(text) if indent == depth else None
-        if started is not None:
-            name, text = started[1], started[2]
-        meanings[name] = f"{meanings[name]} {text}" if name in meanings else text
-    return {name: text[:1].upper() + text[1:] for name, text in meanings.items()}
 
 
 def type_words(field: FieldInfo) -> str:

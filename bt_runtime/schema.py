@@ -7,7 +7,7 @@ subtrees are checked by the reader; the schema accepts whatever the reader accep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.kind import KEY_TYPES, Kind, Slot
+from bt_runtime.kind import KEY_TYPES, Kind, Slot, argument_meanings
 from bt_runtime.reading.declared_rules import MOST_RULES, MOST_TIMES
 from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.registry import NAME, Registry
@@ -160,11 +160,15 @@ def _kind_schemas(kind: Kind) -> Schema:
     prefix = f"kind.{kind.name}"
     settings = kind.settings.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
     nested = settings.pop("$defs", {})
-    properties = {name: _or_placeholder(each) for name, each in settings.get("properties", {}).items()}
+    meanings = _meanings(kind)
+    properties = {
+        name: {**_or_placeholder(each), **meanings.get(name, {})}
+        for name, each in settings.get("properties", {}).items()
+    }
     slots = {slot.name: _slot_schema(slot) for slot in kind.slots}
     whole = {
         "type": "object",
-        "properties": {"name": {"type": "string", "minLength": 1}, **properties, **slots},
+        "properties": {"name": _NAME, **properties, **slots},
         "required": [*settings.get("required", []), *(slot.name for slot in kind.slots if slot.required)],
         "additionalProperties": False,
     }
@@ -175,6 +179,20 @@ def _kind_schemas(kind: Kind) -> Schema:
         prefix: {"description": kind.doc.strip() or kind.name, "anyOf": forms},
         **{f"{prefix}.{name}": _with_placeholders(each) for name, each in nested.items()},
     }
+
+
+_NAME: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "description": "The name of the node, unique among its siblings; a part of its path.",
+}
+
+
+def _meanings(kind: Kind) -> Mapping[str, Schema]:
+    """What each setting means, as editors show it."""
+    said = argument_meanings(kind.settings)
+    fields = kind.settings.model_fields.items()
+    return {field.alias or name: {"description": said[name]} for name, field in fields if name in said}
 
 
 def _slot_schema(slot: Slot) -> Schema:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from bt_runtime.expressions import FUNCTIONS
-from bt_runtime.kind import Key, Kind
-from bt_runtime.palette import argument_meanings, code, type_words
+from bt_runtime.kind import Key, Kind, argument_meanings
+from bt_runtime.palette import code, type_words
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.shorthand import slot_named
 from oracle.models.protocol import ToolDefinition

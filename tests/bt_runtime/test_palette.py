@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bt_runtime import Key, Kind, NodeSettings
-from bt_runtime.palette import argument_meanings, render_palette
+from bt_runtime.kind import argument_meanings
+from bt_runtime.palette import render_palette
 from bt_runtime.registry import Registry
 from bt_runtime.testing import registry_of
 
