@@ -1,6 +1,6 @@
 """Joins what an editor of tree files needs."""
 
-from bt_runtime.checking import CODES
+from bt_runtime.checking import codes_of
 from oracle.editing import Desk
 from oracle.settings import Settings, SettingsError
 from oracle.tools import ToolRegistry, ToolSetupError
@@ -24,5 +24,6 @@ def editing_desk(settings: Settings, tools: ToolRegistry | None = None) -> Desk:
             tools = None  # the tools cannot be known here; they are reported where the tools are made
     offered = [tool.name for tool in tools.tools if not tool.is_server_side] if tools is not None else []
     definitions = tools.definitions(offered) if tools is not None else ()
-    codes = {code.name: code.summary for code in CODES.values() if code.severity == "warning"}
-    return Desk(tree_library(settings, tools), {tool.name: tool for tool in definitions}, codes)
+    library = tree_library(settings, tools)
+    codes = {name: code.summary for name, code in codes_of(library.registry).items() if code.severity == "warning"}
+    return Desk(library, {tool.name: tool for tool in definitions}, codes)

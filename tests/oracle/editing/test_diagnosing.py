@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.text import Mistake, Place
-from oracle.editing import Lines, diagnose, fixes_for, silence
+from oracle.editing import Diagnosis, Finding, Lines, diagnose, fixes_for, silence
 from oracle.nodes import REGISTRY
 from tests.oracle.editing.desks import desk_in
 
 WRONG = "tree: part\ninternal: true\nroot:\n  sequence:\n    - condition: turns > 1\n"
+
+
+def errors(diagnosis: Diagnosis) -> list[Finding]:
+    return [each for each in diagnosis.findings if each.mistake.is_error]
 
 
 def test_a_mistake_has_the_end_of_its_word(tmp_path: Path) -> None:
@@ -36,11 +40,11 @@ def test_a_text_that_is_not_saved_is_what_others_include(tmp_path: Path) -> None
     (tmp_path / "part.yaml").write_text(WRONG)
     text = "tree: mine\nroot:\n  subtree: part\n"
     file = tmp_path / "mine.yaml"
-    assert diagnose(desk_in(tmp_path), text, file).findings
+    assert errors(diagnose(desk_in(tmp_path), text, file))
     corrected = {tmp_path.resolve() / "part.yaml": WRONG.replace("turns", "turn")}
-    assert not diagnose(desk_in(tmp_path, corrected), text, file).findings
+    assert not errors(diagnose(desk_in(tmp_path, corrected), text, file))
     only_open = {tmp_path.resolve() / "new.yaml": "tree: new\nroot: finish\n"}
-    assert not diagnose(desk_in(tmp_path, only_open), "tree: mine\nroot:\n  subtree: new\n", file).findings
+    assert not errors(diagnose(desk_in(tmp_path, only_open), "tree: mine\nroot:\n  subtree: new\n", file))
 
 
 def test_the_name_must_be_that_of_the_file(tmp_path: Path) -> None:
@@ -119,4 +123,4 @@ def test_a_key_that_does_not_exist_is_declared(text: str, after: str, tmp_path: 
     (edit,) = next(fix for fix in fixes if fix.title == "Declare 'mine' under 'blackboard:'").edits
     lines = Lines(text, file=str(file))
     assert text[: lines.index(edit.start)] + edit.text + text[lines.index(edit.end) :] == after
-    assert diagnose(desk, after, file).findings == ()
+    assert errors(diagnose(desk, after, file)) == []
