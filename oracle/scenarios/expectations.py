@@ -1,8 +1,9 @@
 """What a scenario can state about its end, by name; only what is stated is compared."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
+from oracle.chunks import Severity
 from oracle.scenarios.differences import Expectation
 from oracle.scenarios.model import Json
 from oracle.scenarios.played import Played
@@ -13,6 +14,10 @@ from oracle.scenarios.stated_values import Equal, Listed, Moments
 
 def _notices(played: Played) -> list[tuple[str, Json]]:
     return [(each.system_type, each.system_message) for each in played.answer.notices]
+
+
+def _severities(played: Played) -> list[tuple[str, Json]]:
+    return [(each.severity, "") for each in played.answer.notices]
 
 
 def _errors(played: Played) -> list[tuple[str, Json]]:
@@ -46,6 +51,7 @@ EXPECTATIONS: Final[Mapping[str, Expectation]] = {
     "answer": Equal("answer", lambda played: played.answer.text),
     "thinking": Equal("thinking", lambda played: "".join(v for k, v in played.moments if k == "thinking")),
     "notices": Listed("notices", _notices),
+    "severities": Listed("severities", _severities, get_args(Severity)),
     "errors": Listed("errors", _errors),
     "signals": Listed("signals", _signals),
     "calls_run": Listed("calls_run", lambda played: played.tool_runs, is_text=False),

@@ -22,8 +22,8 @@ GROUPS: Final[tuple[ToolGroup, ...]] = get_args(ToolGroup)
 DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
 """What a turn reports that states no tokens; so the size of the prompt decides nothing."""
 
-Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops"]
-MomentKind = Literal["at_s", "request", "said", "call"]
+Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes"]
+MomentKind = Literal["at_s", "request", "said", "call", "notice"]
 
 SIGNAL_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "need_turn": {"reason": "there is more to read"},
@@ -147,7 +147,7 @@ class Moment:
 
     Args:
         kind: `at_s`: seconds after the question; `request`: when the model gets its n-th request; `said`: when the user
-            has read this; `call`: when this tool begins to run.
+            has read this; `call`: when this tool begins to run; `notice`: when a notification of this type is sent.
     """
 
     kind: MomentKind

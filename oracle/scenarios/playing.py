@@ -177,7 +177,7 @@ async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: 
     run_id = query.agent.query.run_id
     readers.join(run_id, "reader")
     for event in scenario.events:
-        moments.at(event.moment, _action(event, query, readers, run_id))
+        moments.at(event.moment, _action(event, query, readers, clock))
     waiting = moments.start()
     try:
         async with asyncio.timeout(_PATIENCE_S):
@@ -193,11 +193,13 @@ async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: 
                 await task
 
 
-def _action(event: OutsideEvent, query: ActiveQuery, readers: Readers, run_id: str) -> Callable[[], object]:
+def _action(event: OutsideEvent, query: ActiveQuery, readers: Readers, clock: FakeClock) -> Callable[[], object]:
+    run_id, state = query.agent.query.run_id, query.agent.state
     actions: Mapping[str, Callable[[], object]] = {
         "cancel": query.cancel,
         "reader_leaves": lambda: readers.leave(run_id, "reader"),
         "reader_returns": lambda: readers.join(run_id, "reader"),
         "service_stops": lambda: query.abort(_STOPPING),
+        "deadline_passes": lambda: clock.advance(state.start_time + state.time_limit_s - clock.now()),
     }
     return actions[event.action]

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from bt_runtime.testing import FakeClock
-from oracle.chunks import Chunk, Content, Source
+from oracle.chunks import Chunk, Content, Source, SystemNotice
 from oracle.models.protocol import ModelEvent, ModelRequest
 from oracle.scenarios.model import Moment, Scenario, ToolAnswer, ToolScript
 from oracle.testing.script import ScriptedTurn
@@ -68,6 +68,8 @@ class Moments:
         if isinstance(chunk, Content):
             self._said += chunk.content
             self._fire("said", lambda text: text in self._said)
+        elif isinstance(chunk, SystemNotice):
+            self._fire("notice", lambda system_type: system_type == chunk.system_type)
 
     def asks(self, nth: int) -> None:
         """The model gets its n-th request."""

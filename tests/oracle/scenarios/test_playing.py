@@ -70,6 +70,33 @@ scenarios:
 """)
 
 
+@pytest.mark.parametrize(
+    ("event", "reason", "at_s"),
+    [("cancel", "user_cancelled", 0), ("deadline_passes", "timeout", 120), ("service_stops", "error", 0)],
+)
+def test_an_event_at_a_notification_comes_before_the_next_tick(event, reason, at_s):
+    passes(f"""
+scenarios:
+  - name: Between two ticks
+    model: ["Let me look into the next file now.\\n\\n<signal type='working'></signal>"]
+    events: [{event}: {{ notice: fallback }}]
+    expect: {{ reason: {reason}, turns: 1, elapsed_s: {at_s} }}
+""")
+
+
+def test_severities_are_compared_in_order():
+    verdict = played("""
+scenarios:
+  - name: Severities
+    limits: { max_iterations: 2 }
+    model: [{ text: A., signal: need_turn, times: 2 }]
+    expect: { severities: [warning, info] }
+""")
+    assert [(each.path, each.stated, each.got) for each in verdict.differences] == [
+        (("severities", 1), "info", "error")
+    ]
+
+
 def test_tools_answer_in_order_by_arguments_and_with_errors():
     passes("""
 scenarios:
