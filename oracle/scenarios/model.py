@@ -18,7 +18,8 @@ Json: TypeAlias = Any
 """JSON data: as it stands in a file."""
 
 DEFAULT_QUESTION: Final = "Where is the class RetryPolicy defined in the code?"
-GROUPS: Final[tuple[ToolGroup, ...]] = get_args(ToolGroup)
+GROUPS: Final[tuple[ToolGroup, ...]] = ("code", "vault", "thread", "web")
+"""The groups of the tools that ship."""
 DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
 """What a turn reports that states no tokens; so the size of the prompt decides nothing."""
 

@@ -328,7 +328,7 @@ class _File:
         if isinstance(node.data, dict) and set(node.data) & set(_TOOL):
             fields = reader.fields(node, _TOOL, what="a tool")
             answers = reader.items(fields["answers"].node, what="'answers'") if "answers" in fields else ()
-            group = reader.one_of(fields["group"].node, GROUPS, what="'group'") if "group" in fields else None
+            group = reader.text(fields["group"].node, what="'group'") if "group" in fields else None
             return ToolScript(
                 answers=tuple(map(self._answer, answers)),
                 group=group,
