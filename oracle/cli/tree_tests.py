@@ -78,7 +78,7 @@ def _updated(suite: Suite, result: FileResult) -> FileResult:
 
 def _coverage(suite: Suite, results: list[FileResult]) -> list[FileCoverage]:
     """What was visited of the trees that were played, and of those that lie beside the scenarios."""
-    coverage = Coverage()
+    coverage = Coverage(suite.library.registry)
     for tree in suite.trees():
         coverage.know(tree)
     for result in results:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bt_runtime import NodeDefinition, TreeDefinition
+from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime.checking.effects import LeafFlow
+from bt_runtime.kind import Kind
 from bt_runtime.text import Place
 from oracle.nodes import REGISTRY
 from oracle.scenarios.nodes import short_name
@@ -23,15 +25,11 @@ _WORDS: Final[Mapping[str, str]] = {
     _R: "was never running",
     "HALTED": "was never halted",
 }
-_ALWAYS: Final = frozenset(
-    {
-        "set", "notify", "say", "stop", "grant_turn", "refuse_tools", "classify_query", "compose_prompt",
-        "classify_response", "warn_near_limits", "explain_stop",
-    }
-)  # fmt: skip
-"""Leaves that always succeed at once."""
-_NEVER_FAIL: Final = frozenset({"run_tools", "finish"})
-"""Leaves that wait and always succeed."""
+_INTERRUPT: Final = frozenset({"guarded", "parallel", "timeout"})
+_NO_ORDINARY_FAILURE: Final = frozenset({"set"})
+"""Leaves of which the checker says more than their results: they fail by an error in an expression alone."""
+_MADE_TO_FAIL: Final = frozenset({"llm_turn", "action"})
+"""Leaves whose failures from outside a scenario can script; of the others, only ordinary results count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +94,13 @@ class _Node:
 
 @dataclass(slots=True)
 class Coverage:
-    """What has been visited so far."""
+    """What has been visited so far.
 
+    Args:
+        registry: the kinds that the trees were read with.
+    """
+
+    registry: Registry = REGISTRY
     _nodes: dict[Place, _Node] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
 
@@ -106,7 +109,7 @@ class Coverage:
         if tree.sha in self._known:
             return
         self._known.add(tree.sha)
-        for node, results in possible_results(tree.root):
+        for node, results in possible_results(tree.root, registry=self.registry):
             known = self._nodes.setdefault(node.place, _Node(_name(node)))
             known.possible |= results
 
@@ -145,31 +148,47 @@ def total(files: Iterable[FileCoverage]) -> float:
     return percent(sum(part for part, _ in pairs), sum(whole for _, whole in pairs))
 
 
-def possible_results(root: NodeDefinition) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
+def possible_results(
+    root: NodeDefinition, *, registry: Registry = REGISTRY
+) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
     """Every node with the results that it can have, `HALTED` where something above can interrupt it."""
-    yield from _possible(root, is_haltable=False)
+    yield from _possible(root, registry, is_haltable=False)
 
 
-def _possible(node: NodeDefinition, *, is_haltable: bool) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
-    results = _results(node)
+def _possible(
+    node: NodeDefinition, registry: Registry, *, is_haltable: bool
+) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
+    results = _results(node, registry)
     yield node, results | {"HALTED"} if is_haltable and _R in results else results
     for slot, children in node.children.items():
-        interrupts = (node.kind == "loop" and "guards" in node.children) or node.kind in ("parallel", "timeout")
+        interrupts = (node.kind == "loop" and "guards" in node.children) or node.kind in _INTERRUPT
         for child in children:
-            yield from _possible(child, is_haltable=(is_haltable or interrupts) and slot != "guards")
+            yield from _possible(child, registry, is_haltable=(is_haltable or interrupts) and slot != "guards")
 
 
-def _results(node: NodeDefinition) -> frozenset[str]:
+def _results(node: NodeDefinition, registry: Registry) -> frozenset[str]:
     """What a node can return."""
-    by_slot = {slot: [_results(child) for child in nodes] for slot, nodes in node.children.items()}
+    by_slot = {
+        slot: [_results(child, registry) for child in nodes]
+        for slot, nodes in node.children.items()
+        if slot != "guards"
+    }
     below = [each for results in by_slot.values() for each in results]
     if node.kind in _OF_PARENTS and below:
         running = {_R} if any(_R in each for each in below) else set()
         return frozenset(_OF_PARENTS[node.kind](by_slot.get("child", below)) | running)
-    if node.kind in _ALWAYS:
+    return _of_leaf(node, registry.kind(node.kind), is_waiting=any(_R in each for each in below))
+
+
+def _of_leaf(node: NodeDefinition, kind: Kind, *, is_waiting: bool) -> frozenset[str]:
+    """What the checker knows of a leaf's kind; any result of one that it knows nothing of."""
+    running = {_R} if is_waiting or kind.waits else set()
+    if node.kind in _NO_ORDINARY_FAILURE:
         return frozenset({_S})
-    waits = REGISTRY.kind(node.kind).waits or any(_R in each for each in below)
-    return frozenset({_S} | (set() if node.kind in _NEVER_FAIL else {_F}) | ({_R} if waits else set()))
+    if not isinstance(kind.flow, LeafFlow):
+        return frozenset({_S, _F} | running)
+    cases = [case for case in kind.flow.cases(node.settings) if not case.fault or node.kind in _MADE_TO_FAIL]
+    return frozenset({_OF_CASES[case.result] for case in cases} | running)
 
 
 def _of_sequence(below: Sequence[frozenset[str]]) -> set[str]:
@@ -182,13 +201,21 @@ def _of_selector(below: Sequence[frozenset[str]]) -> set[str]:
     return ({_S} if can_succeed else set()) | ({_F} if all(_F in each for each in below) else set())
 
 
+def _of_branches(below: Sequence[frozenset[str]]) -> set[str]:
+    return {each for results in below for each in results}
+
+
+_OF_CASES: Final = {"success": _S, "failure": _F, "waiting": _R}
 _OF_PARENTS: Final[Mapping[str, Callable[[Sequence[frozenset[str]]], set[str]]]] = {
     "sequence": _of_sequence,
     "selector": _of_selector,
     "force_success": lambda _: {_S},
     "force_failure": lambda _: {_F},
     "inverter": lambda below: {{_S: _F, _F: _S}[each] for each in below[0] - {_R}},
-    "subtree": lambda below: set(below[0]),
+    "subtree": _of_branches,
+    "if": lambda below: _of_branches(below) | (set() if len(below) > 1 else {_S}),
+    "once": _of_branches,
+    "guarded": lambda below: {*below[0], _F},
     "finally": lambda below: set(below[0] - {_R}),
     "loop": lambda below: {_R, _S} | (below[0] & {_F}),
 }

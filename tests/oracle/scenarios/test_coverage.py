@@ -88,3 +88,26 @@ def test_what_a_node_can_return_follows_from_its_kind_and_its_children(player):
     assert results["sequence/selector/condition"] == {"SUCCESS", "FAILURE"}
     assert results["sequence/stop"] == {"SUCCESS"}
     assert results["sequence/selector/sequence/run_tools"] == {"SUCCESS", "RUNNING"}
+
+
+def test_branches_guards_and_kinds_that_wait_have_the_results_of_their_children(tmp_path):
+    (tmp_path / "kinds.yaml").write_text("""\
+tree: kinds
+root:
+  sequence:
+    - if: { when: turn > 3, then: { condition: turn > 4 } }
+    - if: { when: turn > 3, then: { set: { hint: "'a'" } }, else: { set: { hint: "'b'" } } }
+    - guarded: { guards: [turn_budget], child: llm_turn }
+    - inverter: { condition: turn > 3 }
+    - force_success: { condition: turn > 3 }
+    - stop: completed
+""")
+    tree = TreeLibrary([tmp_path], registry=REGISTRY).load("kinds")
+    results = {node.path: results for node, results in possible_results(tree.root)}
+    assert results["sequence/if"] == {"SUCCESS", "FAILURE"}
+    assert results["sequence/if#2"] == {"SUCCESS"}
+    assert results["sequence/guarded"] == {"SUCCESS", "FAILURE", "RUNNING"}
+    assert results["sequence/guarded/llm_turn"] == {"SUCCESS", "FAILURE", "RUNNING", "HALTED"}
+    assert results["sequence/guarded/turn_budget"] == {"SUCCESS", "FAILURE"}
+    assert results["sequence/inverter"] == {"SUCCESS", "FAILURE"}
+    assert results["sequence/force_success"] == {"SUCCESS"}
