@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bt_runtime.text import Mistake, format_mistakes
+from bt_runtime.text import Mistake, format_mistakes, visible
 from oracle.chunks import Done
 from oracle.scenarios.differences import Difference, shown
 from oracle.scenarios.expectations import EXPECTATIONS
@@ -47,8 +47,8 @@ class Verdict:
             what = "/".join(map(str, each.path[:1])) or "a rule of every query"
             mistake = Mistake(place, f"{self.scenario.name}: {what}", each.hint)
             text = format_mistakes([mistake], {place.file: source})
-            blocks.append(f"{text}\n  expected: {each.stated}\n  got:      {each.got}")
-        story = "\n".join(f"    {line}" for line in story_of(self.played))
+            blocks.append(f"{text}\n  expected: {visible(each.stated)}\n  got:      {visible(each.got)}")
+        story = "\n".join(f"    {visible(line)}" for line in story_of(self.played))
         return "\n".join([*blocks, "  what happened:", story])
 
 

@@ -228,7 +228,10 @@ class _File:
         return Turn(**values)
 
     def _times(self, node: YamlNode) -> int:
-        return min(self._reader.whole(node, what="'times'", least=1), _MOST_TIMES)
+        times = self._reader.whole(node, what="'times'", least=1)
+        if times > _MOST_TIMES:
+            self._reader.report(node, f"'times' is {times:,}; at most {_MOST_TIMES:,} are played")
+        return min(times, _MOST_TIMES)
 
     def _pieces(self, node: YamlNode) -> str | tuple[str, ...]:
         if isinstance(node.data, tuple):

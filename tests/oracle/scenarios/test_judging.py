@@ -91,3 +91,13 @@ scenarios:
     lines = verdict.report("").splitlines()
     assert sum("more ticks" in line for line in lines) == 1
     assert len(lines) < 55
+
+
+def test_control_characters_are_shown_as_escapes():
+    verdict = played("""
+scenarios:
+  - { name: Hostile, model: ["\\e[31mred"], expect: { answer: "\\e[32mgreen" } }
+""")
+    report = verdict.report("")
+    assert "\x1b" not in report
+    assert "[31mred" in report

@@ -72,9 +72,13 @@ def test_a_mistake_reads_like_a_compilers():
         ("tree: oracle", "the file has no 'scenarios'"),
         ("scenarios: [{ name: A }]", "the scenario has no 'expect'"),
         ("scenarios: [{ name: A, expect: {} }, { name: A, expect: {} }]", "is used on line 1 already"),
+        (
+            "scenarios: [{ name: A, expect: {}, model: [{ times: 1001 }] }]",
+            "'times' is 1,001; at most 1,000 are played",
+        ),
         ("scenarios: [{ name: A, expect: {} }", "the bracket|did not find|not closed|expected"),
     ],
-    ids=["no list", "no mapping", "no scenarios", "no expectation", "same name", "syntax"],
+    ids=["no list", "no mapping", "no scenarios", "no expectation", "same name", "times", "syntax"],
 )
 def test_a_file_of_another_shape_is_refused(text, message):
     error = mistakes_of(text)
