@@ -19,7 +19,8 @@ OracleError
 │   ├── DrainingError           the service is stopping
 │   ├── NotOperatorError        only operators may do this
 │   ├── NoSuchTreeError         there is no tree, or no version of it, of this name
-│   └── TreeConflictError       an edit of a tree that was not made from the present version
+│   ├── TreeConflictError       an edit of a tree that was not made from the present version
+│   └── TrialError              a trial of a tree's text has no result
 ├── OperatorError           whoever runs the service: settings, folders, ports, the database
 │   ├── SettingsError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken

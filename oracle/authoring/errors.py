@@ -40,5 +40,9 @@ class TreeConflictError(UserError):
         self.difference = difference
 
 
+class TrialError(UserError):
+    """A trial of a text has no result; the message says why."""
+
+
 class TreeFolderError(OperatorError):
     """The folder of trees cannot be read or written."""

@@ -122,6 +122,19 @@ class TreeText(RequestBody):
     )
 
 
+class TreeTrial(RequestBody):
+    """A text of a tree that exists."""
+
+    name: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")] = Field(description="The tree.")
+    source: Text = Field(description="The whole text that its file would have.")
+
+
+class TreeReplay(TreeTrial):
+    """A text of a tree, and how many recorded queries it is tried on."""
+
+    runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")
+
+
 class TitleChange(RequestBody):
     """Another title."""
 

@@ -21,7 +21,7 @@ from starlette.routing import Match
 
 from bt_runtime import TreeFileError
 from oracle.agent.query import QuestionError
-from oracle.authoring import NoSuchTreeError, TreeFolderError
+from oracle.authoring import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.control.choosing import UnknownTreeError
 from oracle.conversations import UnknownConversationError
 from oracle.decision import ConfigError
@@ -108,6 +108,7 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     NotOperatorError: _Refusal(403, "Only operators may do this; ORACLE_OPERATORS names them."),
     UnknownRunError: _Refusal(404, "There is no such run."),
     NoSuchTreeError: _Refusal(404, "There is no such tree, or no such version of it."),
+    TrialError: _Refusal(409),
     TreeFolderError: _Refusal(409, event="tree.not_saved", level=logging.WARNING),
     UnknownConversationError: _Refusal(404, "There is no such conversation."),
     ConversationBusyError: _Refusal(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor
+from oracle.authoring import TreeEditor, Trials
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
@@ -21,6 +21,7 @@ class ServiceParts:
     Args:
         oracle: checks questions.
         trees: that operators look at and change.
+        trials: say what a text of a tree would change.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         settings: the operator's.
@@ -35,6 +36,7 @@ class ServiceParts:
 
     oracle: Oracle
     trees: TreeEditor
+    trials: Trials
     store: Store
     runs: RunManager
     settings: Settings

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, RootModel, WithJsonSchema
 
 from bt_runtime import CauseKind
 from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType, TerminationReason
@@ -360,6 +360,10 @@ class TreeMistakes(BaseModel):
     detail: list[TreeMistake]
 
 
+class TreeRefusal(RootModel[TreeMistakes | InvalidRequest]):
+    """Mistakes in the tree, or in the request itself."""
+
+
 class TreeConflict(BaseModel):
     """Why a tree is not saved: the edit was not made from the present version, or the folder cannot be written."""
 
@@ -379,6 +383,76 @@ class TreeCheck(BaseModel):
     ok: bool = Field(description="There are no mistakes; there may be warnings.")
     mistakes: list[TreeMistake]
     warnings: list[TreeMistake]
+
+
+class ReplayDifference(BaseModel):
+    """Where a recorded query would first have gone another way."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    tick: int
+    path: str = Field(description="The first node that does something else; empty if only its effects differ.")
+    file: str | None
+    line: int | None
+    in_: Literal["old", "new"] = Field(alias="in", description="The tree that the node is of.")
+    old: str | None = Field(description="What the present tree does; null for other users' queries.")
+    new: str | None = Field(description="What the tree would do; null for other users' queries.")
+
+
+class ReplayedRun(BaseModel):
+    """A recorded query on the present tree and on the text."""
+
+    tree: str = Field(description="The tree that it named.")
+    run_id: str
+    verdict: Literal["same", "another_way", "differs", "unknown"]
+    difference: ReplayDifference | None
+    old_end: TerminationReason | None = Field(description="Why it ends; null if that is not known.")
+    new_end: TerminationReason | None
+    unknown: str | None = Field(description="Why an end is not known.")
+
+
+class TreeComparison(BaseModel):
+    """Which recorded queries would have gone another way; those of each tree newest first."""
+
+    runs: list[ReplayedRun]
+
+
+class ScenarioDifference(BaseModel):
+    """What happened in place of what is stated."""
+
+    model_config = ConfigDict(extra="allow")
+
+    line: int
+    expected: Any
+    got: Any
+    hint: str | None = None
+
+
+class ScenarioResult(BaseModel):
+    """A scenario that was played."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    passed: bool
+    problem: str | None = Field(default=None, description="Why it could not be played.")
+    differences: list[ScenarioDifference] | None = None
+
+
+class ScenarioFile(BaseModel):
+    """A file of scenarios."""
+
+    file: str
+    passed: bool
+    mistakes: str | None
+    scenarios: list[ScenarioResult]
+
+
+class TreeTest(BaseModel):
+    """The scenarios, with the text in place."""
+
+    passed: bool
+    files: list[ScenarioFile]
 
 
 class TreeEditBody(BaseModel):

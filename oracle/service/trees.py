@@ -1,7 +1,7 @@
 """`/api/trees…`: the trees of the service; operators check, save and take back."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,22 @@ from oracle.authoring.editor import text_of, version_of
 from oracle.service.access import CallerNow, OperatorNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import TreeSave, TreeText, TreeVersionNow
+from oracle.service.bodies import TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
 from oracle.service.replies import (
-    InvalidRequest,
     TreeBody,
     TreeCheck,
+    TreeComparison,
     TreeConflict,
     TreeEditList,
     TreeList,
-    TreeMistakes,
+    TreeRefusal,
+    TreeTest,
     TreeTextBody,
 )
+from oracle.storage import Archive
 
 router = APIRouter(prefix="/api/trees", tags=["trees"])
 
@@ -42,7 +44,7 @@ SAVING = {
         "description": "The edit was not made from the present version, or the folder cannot be written.",
     },
     422: {
-        "model": TreeMistakes | InvalidRequest,
+        "model": TreeRefusal,
         "description": "All mistakes of the tree and of those that include it; nothing is saved.",
     },
 }
@@ -63,6 +65,31 @@ async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
     return json_answer(
         {"ok": not checked.mistakes, "mistakes": _mistakes(checked.mistakes), "warnings": _mistakes(checked.warnings)}
     )
+
+
+@router.post("/compare", summary="Replay queries", response_model=TreeComparison, responses=refusals(404, 409))
+async def compare_trees(body: TreeReplay, parts: Parts, caller: OperatorNow) -> Response:
+    """Replay the latest recorded queries on the present trees, and with a text in place.
+
+    The queries are those that named the tree, or one that includes it.
+    """
+    parts.trees.state(body.name)
+    archive = Archive(parts.store.database)
+    runs = []
+    for state in parts.trees.trees.states():
+        is_concerned = body.name in (state.name, *state.includes) and not state.internal
+        if is_concerned and await archive.runs(tree=state.name, limit=1):
+            found = await parts.trials.compare(body.name, body.source, of=state.name, runs=body.runs)
+            runs += [{"tree": state.name, **await _replayed(parts, run, caller)} for run in found["runs"]]
+    return json_answer({"runs": runs})
+
+
+@router.post("/test", summary="Play scenarios", response_model=TreeTest, responses=refusals(404, 409))
+async def try_scenarios(body: TreeTrial, parts: Parts, _: OperatorNow) -> Response:
+    """Play all scenario files with a text in place of a tree's file."""
+    found = await parts.trials.test(body.name, body.source)
+    files = [{**file, "file": Path(file["file"]).name} for file in found["files"]]
+    return json_answer({"passed": all(file["passed"] for file in files), "files": files})
 
 
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
@@ -119,6 +146,18 @@ async def restore_version(name: str, sha: str, body: TreeVersionNow, parts: Part
     """Save the text of a former version as a new one, with the same checks as any other."""
     text = await parts.trees.version_text(name, sha)
     return await _saved(parts, Save(name, text, body.version, caller.user_id, body.note, how="restored"), caller)
+
+
+async def _replayed(parts: ServiceParts, run: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """A comparison without the texts of other users' queries."""
+    is_own = await parts.store.runs.find(run["run_id"], user_id=caller.user_id) is not None
+    difference = run["difference"]
+    if difference is not None:
+        shown = {} if is_own else {"old": None, "new": None}
+        file = difference["file"] and Path(difference["file"]).name
+        difference = {**difference, **shown, "file": file}
+    kept = ("run_id", "verdict", "old_end", "new_end", "unknown")
+    return {**{name: run[name] for name in kept}, "difference": difference}
 
 
 async def _saved(parts: ServiceParts, save: Save, caller: Caller) -> Response:

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from bt_runtime import ReloadingTrees
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor, watch
+from oracle.authoring import TreeEditor, Trials, watch
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
@@ -103,6 +103,7 @@ def _parts(
     return ServiceParts(
         oracle=oracle,
         trees=trees,
+        trials=Trials(trees.trees, environment=_environment(settings)),
         store=store,
         runs=runs,
         settings=settings,
@@ -123,6 +124,16 @@ def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
             settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             settings.trees_folder.mkdir(exist_ok=True)
     return reloading_trees(settings, tools)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """What the command line of `serve` may have set, for commands on the same data."""
+    folders = {
+        "ORACLE_DATA_DIR": settings.data_dir,
+        "ORACLE_PROJECT_DIR": settings.project_dir,
+        "ORACLE_VAULT_DIR": settings.vault_dir,
+    }
+    return {name: str(folder) for name, folder in folders.items() if folder is not None}
 
 
 @asynccontextmanager

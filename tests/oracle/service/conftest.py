@@ -22,7 +22,7 @@ import trees
 from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor
+from oracle.authoring import TreeEditor, Trials
 from oracle.classify import HeuristicIntentClassifier
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
@@ -150,6 +150,7 @@ async def running_service(
         parts = ServiceParts(
             oracle=oracle,
             trees=editor,
+            trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
             store=store,
             runs=runs,
             settings=chosen,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.service.replies import TreeCheck, TreeComparison, TreeConflict, TreeMistakes, TreeTest
 from tests.oracle.service.conftest import ALICE, HANGS, OLGA, Service
 
 INNER = """tree: inner
@@ -116,6 +117,7 @@ async def test_the_shipped_tree_is_replaced_by_a_file_of_the_operators(library, 
 async def test_a_wrong_text_changes_nothing_and_all_mistakes_are_told_with_their_places(library, folder):
     response = await put(library, "inner", WRONG, sha(INNER))
     assert response.status_code == 422
+    assert TreeMistakes.model_validate(response.json()).model_dump() == response.json()
     (mistake,) = response.json()["detail"]
     assert (mistake["file"], mistake["line"], mistake["column"], mistake["severity"]) == ("inner.yaml", 6, 7, "error")
     assert mistake["message"] == "there is no node kind 'llm_trun'"
@@ -143,6 +145,7 @@ async def test_an_edit_of_an_older_version_is_a_conflict_that_says_who_when_and_
     response = await put(library, "inner", INNER + "# mine\n", sha(INNER))
     assert response.status_code == 409
     conflict = response.json()
+    assert TreeConflict.model_validate(conflict).model_dump() == conflict
     assert conflict["detail"] == "the tree 'inner' has changed since the version that this edit was made from"
     assert (conflict["version"], conflict["user_id"], conflict["note"]) == (sha(third), "local", "says goodbye")
     assert conflict["at"].endswith("Z")
@@ -222,6 +225,8 @@ async def test_a_text_is_checked_alone_or_with_the_trees_that_include_it(library
     assert [mistake["file"] for mistake in within["mistakes"]] == ["outer.yaml"]
     right = (await library.client.post("/api/trees/check", json={"source": INNER, "name": "inner"})).json()
     assert (right["ok"], right["mistakes"]) == (True, [])
+    for answer in (alone, right):
+        assert TreeCheck.model_validate(answer).model_dump() == answer
     assert (folder / "inner.yaml").read_bytes() == INNER.encode()
 
 
@@ -309,6 +314,8 @@ async def test_a_folder_that_cannot_be_written_is_said(start, tmp_path):
 
 CALLS = [
     ("POST", "/api/trees/check", {"source": INNER}),
+    ("POST", "/api/trees/compare", {"name": "nothing", "source": INNER}),
+    ("POST", "/api/trees/test", {"name": "nothing", "source": INNER}),
     ("PUT", "/api/trees/oracle", {"source": INNER, "version": None}),
     ("PUT", "/api/trees/nothing", {"source": INNER, "version": None}),
     ("GET", "/api/trees/oracle/versions", None),
@@ -347,3 +354,59 @@ async def test_every_mistake_is_told_of_a_hostile_text_in_bounded_size(library):
     assert response.status_code == 422
     assert len(response.json()["detail"]) == 100
     assert len(response.content) < 200_000
+
+
+SCENARIO_FILE = """\
+scenarios:
+  - name: one turn is enough
+    tree: outer
+    model:
+      - { text: Because. }
+    expect: { answer: Because., turns: 1 }
+"""
+
+
+async def test_recorded_queries_are_replayed_on_a_text_that_is_not_saved(library, folder):
+    body = {"name": "inner", "source": INNER.replace("- llm", "- say: First of all.\n    - llm"), "runs": 5}
+    assert (await library.client.post("/api/trees/compare", json=body)).json() == {"runs": []}
+    run_id = (await library.ask("a question of its own", tree="outer")).run_id
+    compared = (await library.client.post("/api/trees/compare", json=body)).json()
+    assert TreeComparison.model_validate(compared).model_dump(by_alias=True) == compared
+    (run,) = compared["runs"]
+    assert (run["run_id"], run["tree"], run["verdict"]) == (run_id, "outer", "differs")
+    assert (run["difference"]["file"], run["difference"]["line"], run["difference"]["in"]) == ("inner.yaml", 6, "new")
+    assert "First of all." in run["difference"]["new"]
+    assert "question" not in run
+    (run,) = (await library.client.post("/api/trees/compare", json={**body, "source": f"{INNER}# more\n"})).json()[
+        "runs"
+    ]
+    assert (run["verdict"], run["difference"], run["new_end"]) == ("same", None, "completed")
+    assert (folder / "inner.yaml").read_bytes() == INNER.encode()
+
+
+async def test_a_trial_of_a_text_with_mistakes_says_so(library):
+    await library.ask(tree="outer")
+    body = {"name": "outer", "source": OUTER.replace("subtree", "subtee")}
+    response = await library.client.post("/api/trees/compare", json=body)
+    assert response.status_code == 409
+    assert "outer.yaml:6:7: there is no node kind 'subtee'" in response.json()["detail"]
+    assert "/tmp" not in response.json()["detail"]
+
+
+async def test_scenarios_are_played_with_a_text_in_place(library, folder):
+    (folder / "scenarios").mkdir()
+    (folder / "scenarios" / "part.yaml").write_text(SCENARIO_FILE, encoding="utf-8")
+    played = [
+        (await library.client.post("/api/trees/test", json={"name": "inner", "source": source})).json()
+        for source in (INNER, INNER.replace("- llm_turn", "- say: Nothing."))
+    ]
+    assert [TreeTest.model_validate(each).model_dump(exclude_unset=True) for each in played] == played
+    right, wrong = (next(file for file in each["files"] if file["file"] == "part.yaml") for each in played)
+    assert right == {
+        "file": "part.yaml",
+        "passed": True,
+        "mistakes": "",
+        "scenarios": [{"name": "one turn is enough", "line": 2, "passed": True, "differences": []}],
+    }
+    assert (wrong["passed"], wrong["scenarios"][0]["passed"], played[1]["passed"]) == (False, False, False)
+    assert ["answer"] in [each["path"][:1] for each in wrong["scenarios"][0]["differences"]]

@@ -8,16 +8,28 @@ from typing import Any, get_args
 import pytest
 
 from oracle.chunks import Chunk, ErrorType, SystemType, TerminationReason, read_chunk
-from oracle.service.replies import ConversationBody, ConversationList, RunList, Tick, WholeAnswer
+from oracle.service.replies import (
+    ConversationBody,
+    ConversationList,
+    RunList,
+    Tick,
+    TreeBody,
+    TreeConflict,
+    TreeEditList,
+    TreeList,
+    WholeAnswer,
+)
 from oracle.testing import ScriptedCall, ScriptedTurn
 from signals import SignalRecord
 from tests.oracle.service.conftest import in_shared_loop
 
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
-    "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "forget_conversation",
-    "list_conversations", "list_runs", "read_conversation", "read_me", "read_metrics", "read_run", "read_settings",
-    "read_signals", "read_ticks", "rename_conversation", "reset_settings", "resume_run", "stream_query",
+    "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_trees",
+    "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
+    "read_me", "read_metrics", "read_run", "read_settings", "read_signals", "read_ticks", "read_tree", "read_version",
+    "rename_conversation", "reset_settings", "restore_version", "resume_run", "save_tree", "stream_query",
+    "try_scenarios",
 }  # fmt: skip
 TURN = ScriptedTurn(
     text='On. <signal type="need_turn"><reason>r</reason></signal>',
@@ -86,7 +98,8 @@ async def test_the_described_422_is_the_one_that_is_sent(shared):
     for path, calls in described["paths"].items():
         for method, call in calls.items():
             schema = call["responses"]["422"]["content"]["application/json"]["schema"]
-            assert schema == {"$ref": "#/components/schemas/InvalidRequest"}, (method, path)
+            model = "TreeRefusal" if TreeConflict.__name__ in str(call["responses"].get("409")) else "InvalidRequest"
+            assert schema == {"$ref": f"#/components/schemas/{model}"}, (method, path)
     assert "HTTPValidationError" not in described["components"]["schemas"]
 
 
@@ -100,6 +113,9 @@ async def test_responses_match_their_models(start):
         (f"/api/oracle/conversations/{streamed.done['context_id']}", ConversationBody),
         ("/api/oracle/conversations", ConversationList),
         ("/api/runs", RunList),
+        ("/api/trees", TreeList),
+        ("/api/trees/oracle", TreeBody),
+        ("/api/trees/oracle/versions", TreeEditList),
     ):
         answer = (await service.client.get(path)).json()
         assert model.model_validate(answer).model_dump(exclude_unset=True) == answer, path
