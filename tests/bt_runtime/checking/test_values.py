@@ -35,7 +35,10 @@ SPEAKS = "- llm_turn\n"
             ("null-operand", "score >= 3"),
         ),
         (
-            "- selector: [sequence: [condition: tokens_used > 3, set: { score: 3 }], say: No.]\n- set: { score: score + 1 }",
+            (
+                "- selector: [sequence: [condition: tokens_used > 3, set: { score: 3 }], say: No.]\n"
+                "- set: { score: score + 1 }"
+            ),
             SCORE,
             ("null-operand", "score + 1"),
         ),
