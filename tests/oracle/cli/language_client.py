@@ -57,18 +57,25 @@ class Editor:
         changes = [types.TextDocumentContentChangeWholeDocument(text)]
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, changes))
 
-    async def diagnostics(self, uri: str, *, until: str | None = None, none: bool = False) -> list[types.Diagnostic]:
-        """What is shown for the present version: as soon as it is shown, or as it has a message, or has none."""
+    async def diagnostics(
+        self, uri: str, *, until: str | None = None, none: bool = False, warnings: bool = False
+    ) -> list[types.Diagnostic]:
+        """The errors shown for the present version: as soon as they are, or as one has a message, or there are none."""
 
         def found() -> bool:
-            version, shown = self._shown.get(uri, (0, []))
+            version, _ = self._shown.get(uri, (0, []))
+            shown = self._of(uri, warnings=warnings)
             if version is not None and version != self._versions[uri]:  # some servers number nothing
                 return False
             return not shown if none else until is None or any(until in each.message for each in shown)
 
         async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(found)
-        return self._shown[uri][1]
+        return self._of(uri, warnings=warnings)
+
+    def _of(self, uri: str, *, warnings: bool) -> list[types.Diagnostic]:
+        _, shown = self._shown.get(uri, (0, []))
+        return [each for each in shown if warnings or each.severity == types.DiagnosticSeverity.Error]
 
     @property
     def server(self) -> asyncio.subprocess.Process:

@@ -202,6 +202,30 @@ async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path, env: dict[str, str
 
 
 @pytest.mark.long
+async def test_a_warning_can_be_silenced_with_a_reason(tmp_path: Path, env: dict[str, str]) -> None:
+    text = "tree: mine\nroot: finish\n"
+    async with editor(tmp_path, env) as here:
+        await here.start(tmp_path)
+        uri = here.open(tmp_path / "mine.yaml", text)
+        found = await here.diagnostics(uri, until="without a reason", warnings=True)
+        shown = next(each for each in found if "without a reason" in each.message)
+        assert shown.severity == types.DiagnosticSeverity.Warning
+        context = types.CodeActionContext([shown])
+        asked = types.CodeActionParams(identified(uri), shown.range, context)
+        actions = await here.client.text_document_code_action_async(asked) or ()
+        titles = {each.title: each for each in actions}
+        silence = titles[f"Silence {shown.code} with a reason"]
+        assert isinstance(silence, types.CodeAction)
+        assert silence.edit is not None
+        (edit,) = (silence.edit.changes or {})[uri]
+        assert isinstance(edit, types.TextEdit)
+        assert edit.range.start == types.Position(1, len("root: finish"))
+        here.change(uri, f"tree: mine\nroot: finish{edit.new_text}\n")
+        left = await here.diagnostics(uri, warnings=True)
+        assert shown.code not in {each.code for each in left}
+
+
+@pytest.mark.long
 async def test_other_yaml_files_are_left_alone(tmp_path: Path, env: dict[str, str]) -> None:
     async with editor(tmp_path, env) as here:
         await here.start(tmp_path)
