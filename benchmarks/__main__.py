@@ -1,6 +1,7 @@
 """`make bench`: all benchmarks, one after the other."""
 
 from benchmarks import (
+    bench_check,
     bench_editing,
     bench_long,
     bench_parked,
@@ -17,6 +18,7 @@ _ALL = (
     bench_ticks,
     bench_rules,
     bench_turns,
+    bench_check,
     bench_editing,
     bench_long,
     bench_parked,

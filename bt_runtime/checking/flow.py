@@ -81,8 +81,16 @@ class Flow:
 
     def states(self, node: NodeDefinition) -> tuple[State, ...]:
         """What is known when it is ticked."""
-        seen = self.walk.seen.get(node.path)
-        return tuple(seen.states.values()) if seen else ()
+        found = self._states.get(node.path)
+        if found is None:
+            seen = self.walk.seen.get(node.path)
+            found = self._states[node.path] = self.walk.partition.merged(seen.states) if seen else ()
+        return found
+
+    @cached_property
+    def _states(self) -> dict[str, tuple[State, ...]]:
+        """The states of the nodes that somebody has asked for, joined."""
+        return {}
 
     def domain(self, state: State, key: str) -> Domain:
         """What a key may hold."""

@@ -146,12 +146,11 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
         if not isinstance(when, str) or not names_in(when) or not flow.is_reached(node):
             continue
         true, false, _ = flow.walk.split(node, when, flow.states(node))
-        known = _known(flow, node, when)
         if not true and false:
-            message = f"this is always false here: {known}"
+            message = f"this is always false here: {_known(flow, node, when)}"
             yield warning(flow, node, "condition-always-false", message, "what depends on it is never done")
         elif not false and true:
-            message = f"this is always true here: {known}"
+            message = f"this is always true here: {_known(flow, node, when)}"
             yield warning(flow, node, "condition-always-true", message, "remove it, or correct it")
 
 

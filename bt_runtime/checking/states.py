@@ -7,6 +7,7 @@ small.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bt_runtime.expressions.domains import ANY, Domain
 
@@ -78,29 +79,52 @@ class State:
         """
         if self is other:
             return self
-        keys = {}
-        for name, domain in self.keys.items():
-            newer = other.keys.get(name)
-            if newer is None:
-                continue
-            if newer is not domain and newer != domain:
-                newer = domain.widened(newer) if widen else domain.union(newer)
-                keys[name] = domain if newer == domain else newer
-            else:
-                keys[name] = domain
-        facts = {}
-        for name, values in self.facts.items():
-            others = other.facts.get(name)
-            if others is not None:
-                facts[name] = values if others <= values else values | others
-        if (
-            len(keys) == len(self.keys)
-            and len(facts) == len(self.facts)
-            and all(keys[name] is domain for name, domain in self.keys.items())
-            and all(facts[name] is values for name, values in self.facts.items())
-        ):
-            return self
-        return State(keys, facts)
+        keys = _joined_keys(self.keys, other.keys, widen=widen)
+        facts = _joined_facts(self.facts, other.facts)
+        return self if keys is self.keys and facts is self.facts else State(keys, facts)
+
+
+def _joined_keys(mine: Mapping[str, Domain], theirs: Mapping[str, Domain], *, widen: bool) -> Mapping[str, Domain]:
+    """The domains of both; `mine` itself if that covers the others."""
+    if mine is theirs:
+        return mine
+    found: dict[str, Domain] = {}
+    is_mine = True
+    for name, domain in mine.items():
+        newer = theirs.get(name)
+        if newer is domain:
+            found[name] = domain
+        elif newer is None:
+            is_mine = False
+        else:
+            union = _union(domain, newer, widen=widen)
+            is_same = union == domain
+            found[name] = domain if is_same else union
+            is_mine = is_mine and is_same
+    return mine if is_mine else found
+
+
+@lru_cache(maxsize=8192)
+def _union(one: Domain, newer: Domain, *, widen: bool) -> Domain:
+    return one.widened(newer) if widen else one.union(newer)
+
+
+def _joined_facts(mine: Facts, theirs: Facts) -> Facts:
+    """The facts of both; `mine` itself if that covers the others."""
+    if mine is theirs:
+        return mine
+    found: dict[str, frozenset[str]] = {}
+    is_mine = True
+    for name, values in mine.items():
+        others = theirs.get(name)
+        if others is None:
+            is_mine = False
+        elif others is values or others <= values:
+            found[name] = values
+        else:
+            found[name] = values | others
+            is_mine = False
+    return mine if is_mine else found
 
 
 States = tuple[State, ...]
@@ -122,7 +146,7 @@ class Partition:
     def part(self, state: State) -> object:
         """Equal for states that are joined."""
         facts = state.facts
-        return (*(facts.get(name) for name in self.facts), facts.get(ACTED), self.truth(self.domain(state, REASON)))
+        return (*map(facts.get, self.facts), facts.get(ACTED), self.truth(self.domain(state, REASON)))
 
     def domain(self, state: State, key: str) -> Domain:
         """What a key may hold."""

@@ -317,12 +317,13 @@ def guarded(walk: Walk, node: NodeDefinition, states: States) -> Paths:
 def if_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     """The branch that its expression chooses."""
     true, false, raised = walk.split(node, str(getattr(node.settings, "when", "true")), states)
-    found = walk.paths(child_of(node, "then"), true)
+    then = walk.paths(child_of(node, "then"), true)
     if node.children.get("else"):
-        found = both(walk, found, walk.paths(child_of(node, "else"), false))
+        other = walk.paths(child_of(node, "else"), false)
     else:
-        found = both(walk, found, Paths(tuple(state.succeeded(node.path) for state in false)))
-    return both(walk, found, Paths(failure=walk.failed(node, raised, fault=True)))
+        other = Paths(tuple(state.succeeded(node.path) for state in false))
+    failure = (*then.failure, *other.failure, *walk.failed(node, raised, fault=True))
+    return merged(walk, (*then.success, *other.success), failure, (*then.waiting, *other.waiting))
 
 
 def switch(walk: Walk, node: NodeDefinition, states: States) -> Paths:

@@ -35,7 +35,7 @@ class Seen:
         results: its results.
     """
 
-    states: dict[object, State] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list)
     results: set[str] = field(default_factory=set)
 
 
@@ -109,10 +109,7 @@ class Walk:
         seen = self.seen.get(node.path)
         if seen is None:
             seen = self.seen[node.path] = Seen()
-        for state in merged:
-            part = self.partition.part(state)
-            known = seen.states.get(part)
-            seen.states[part] = state if known is None else known.joined(state)
+        seen.states += merged
         kind = self._registry.kinds[node.kind]
         found: Paths = (kind.flow or _unknown)(self, node, merged)
         for result, ends in zip(Paths._fields, found, strict=True):

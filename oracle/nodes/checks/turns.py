@@ -76,12 +76,13 @@ def _unread(flow: Flow) -> Iterator[Mistake]:
                 return
             read |= state.facts["unread"]
     for node in flow.all_nodes.values():
-        may_run = any(
-            not state.facts.get("calls", frozenset({"open"})) <= {"none", "done"} for state in flow.states(node)
-        )
-        if node.kind == "run_tools" and may_run and node.path not in read:
+        if node.kind == "run_tools" and node.path not in read and _may_run_calls(flow, node):
             message = "no turn of the model reads the results of these tools"
             yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
+
+
+def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
+    return any("open" in state.facts.get("calls", frozenset({"open"})) for state in flow.states(node))
 
 
 def _grants(flow: Flow) -> Iterator[Mistake]:
