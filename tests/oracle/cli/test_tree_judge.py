@@ -44,11 +44,8 @@ def ruled(tmp_path, rules=RULES):
     folder = tmp_path / "my"
     folder.mkdir()
     for path in trees.FOLDER.glob("*.yaml"):
-        head, _, rest = path.read_text().partition("\nrules:\n")
-        kept = head + "\n\nroot:" + rest.partition("\nroot:")[2] if rest else head
-        (folder / path.name).write_text(
-            kept.replace("\nroot:", f"{rules}\nroot:", 1) if path.stem == "oracle" else kept
-        )
+        kept = path.read_text().partition("\nrules:\n")[0]  # at the end of the file
+        (folder / path.name).write_text(kept + rules if path.stem == "oracle" else kept)
     return "my/oracle.yaml"
 
 
