@@ -129,6 +129,7 @@ class RunRules:
             self._take(events)
             self._end()
             self.forward(chunk)
+            self.run.rules, self.run.output.emit = None, self.forward  # a reference cycle would outlive the run
         else:
             self.forward(chunk)
             self._take(events)

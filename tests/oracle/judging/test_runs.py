@@ -8,7 +8,7 @@ import trees
 from bt_runtime import EventPattern, Rule, TreeLibrary
 from oracle.judging import Judge
 from oracle.nodes import REGISTRY
-from oracle.storage import Archive, Store
+from oracle.storage import Archive, Store, open_archive, open_store
 from tests.acceptance.harness import ACTION_QUESTION, answers, calls, says
 from tests.oracle.replays.test_replays import SCRIPTS, recorded
 from tests.oracle.runs.conftest import postgresql_url
@@ -91,3 +91,10 @@ async def test_a_damaged_log_is_undecided(store: Store, archive: Archive, broken
 
     await judge.read(Damaged(), record)
     assert judge.judgments[0].undecided == 1
+
+
+async def test_runs_on_postgresql_are_judged_while_the_store_is_open(postgresql_url: str):
+    async with open_store(postgresql_url, worker="w1") as store, open_archive(postgresql_url) as archive:
+        for name in ("an answer", "a limit"):
+            await recorded(store, name)
+        assert await judged(archive, ONE_TURN, EXPLAINED) == {"one_turn": (1, 1, 0, 0), "explained": (1, 1, 0, 0)}

@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import replace
 
-import pytest
 from structlog.testing import capture_logs
 
 from oracle.agent.outcomes import ToolsOutcome
@@ -237,9 +236,22 @@ async def test_a_rule_that_is_not_enforced_costs_nothing_while_the_query_runs():
     rules = STOP.replace("    enforce: stop\n", "")
     listing = says("", calls("vault_list", **LIST))
     async with harness([listing, listing, answers("Done.")], wire=False) as it:
-        answered, journal = await ask(it, rules)
+        it.write_tree("ruled", TREE.format(rules=rules))
+        underway = await it.start(ACTION_QUESTION, tree="ruled", journal=(journal := Journal()))
+        assert underway.query.agent.rules is None
+        answered = await underway.result()
     assert (answered.reason, journal.breaches) == ("completed", [])
-    assert answered.agent.rules is None
+
+
+async def test_a_run_that_has_ended_does_not_refer_to_its_rules():
+    """They refer to the run: together that would be a cycle, which stays until a garbage collection."""
+    async with harness([answers("Hello.")], wire=False) as it:
+        it.write_tree("ruled", TREE.format(rules=STOP))
+        underway = await it.start(ACTION_QUESTION, tree="ruled")
+        rules = underway.query.agent.rules
+        agent = (await underway.result()).agent
+    assert rules is not None
+    assert (agent.rules, agent.output.emit) == (None, rules.forward)
 
 
 async def test_a_broken_rule_is_logged_without_the_words_of_the_model():
@@ -293,12 +305,8 @@ async def test_a_refused_call_neither_waits_nor_runs_beside_a_slow_one():
     assert answered.reason == "completed"
 
 
-@pytest.mark.parametrize("control", ["tree", "loop"])
-async def test_a_control_without_rules_has_no_gate(control):
-    async with harness([answers("Hello.")], wire=False, control=control) as it:
-        if control == "tree":
-            it.write_tree(
-                "oracle", TREE.format(rules="").replace("tree: ruled", "tree: oracle").replace("rules:\n", "")
-            )
-        answered = await it.ask()
-    assert answered.agent.rules is None
+async def test_the_plain_loop_has_no_rules():
+    async with harness([answers("Hello.")], wire=False, control="loop") as it:
+        underway = await it.start()
+        assert underway.query.agent.rules is None
+        await underway.result()
