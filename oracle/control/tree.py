@@ -43,7 +43,7 @@ class TreeControl:
         observers: Iterable[Observer] = (),
         registry: Registry = REGISTRY,
     ) -> None:
-        rules = rules_of(run, definition, journal=journal, stop=self._stop)
+        rules = rules_of(run, definition, journal=journal, stop=self._stop, only_enforced=True)
         host = AgentHost(run, closing, asked_at, count(1))
         self.tree: LiveTree = build(definition, registry=registry, host=host, values=values_of(run))
         self._loop = RunLoop(

@@ -4,8 +4,8 @@ Rules:
 
 - A tool call that would break a rule with `enforce: refuse` or `stop` is answered with the rule's sentence and never
   begins; the states of the rules do not change, because nothing has happened.
-- Only rules with `enforce` are watched; the others are verified, and judged on the record. Each rule that is broken is
-  recorded once, and each refused call.
+- While a query runs only rules with `enforce` are watched; the others are verified, and judged on the record. Each rule
+  that is broken is recorded once, and each refused call.
 - The plain loop, and a tree without such rules, have none of this.
 """
 
@@ -31,9 +31,14 @@ log = structlog.get_logger(__name__)
 
 
 def rules_of(
-    run: AgentRun, definition: TreeDefinition, *, journal: Journal, stop: Callable[[ModelFault], None]
+    run: AgentRun,
+    definition: TreeDefinition,
+    *,
+    journal: Journal,
+    stop: Callable[[ModelFault], None],
+    only_enforced: bool = False,
 ) -> "RunRules | None":
-    """Put the rules of a tree that are enforced in front of a run; `None` if it has none.
+    """Put the rules of a tree in front of a run; `None` if there are none.
 
     The run's output passes them from now on, and the steps of the run ask them. The caller uses the result as the
     journal and as an observer of the run.
@@ -43,12 +48,13 @@ def rules_of(
         definition: its tree.
         journal: records broken rules, and whatever else a journal gets.
         stop: ends the query as an error.
+        only_enforced: leave out the rules that are not enforced; otherwise their states are kept, and nothing is done.
     """
-    enforced = tuple(rule for rule in definition.rules if rule.enforce is not None)
-    if not enforced:
+    watched = tuple(rule for rule in definition.rules if rule.enforce is not None or not only_enforced)
+    if not watched:
         return None
-    monitors = _compiled(enforced)
-    stream = EventStream(definition.paths, monitors.types, _named_nodes(enforced, definition.paths))
+    monitors = _compiled(watched)
+    stream = EventStream(definition.paths, monitors.types, _named_nodes(watched, definition.paths))
     rules = RunRules(run, monitors, stream, journal, stop, run.output.emit, monitors.start)
     run.rules = rules
     run.output.emit = rules.emit
@@ -160,14 +166,15 @@ class RunRules:
                 self.stop(ModelFault("tree_failed", rule.text, cause, {"rule": rule.name}))
 
     def _record(self, rule: Rule, event: Event | None) -> None:
-        enforcement = rule.enforce or ""
+        if rule.enforce is None:
+            return
         # The event's type only: its name and fields may be the model's words, which belong in the run's record.
         kind = event.type if event is not None else "end"
         log.warning(
-            "rule.violated", run_id=self.run.query.run_id, rule=rule.name, enforcement=enforcement, event_type=kind
+            "rule.violated", run_id=self.run.query.run_id, rule=rule.name, enforcement=rule.enforce, event_type=kind
         )
         what = str(event) if event is not None else ""
-        self.journal.rule(RuleBreach(rule.name, rule.text, enforcement, what, self.run.state.turn))
+        self.journal.rule(RuleBreach(rule.name, rule.text, rule.enforce, what, self.run.state.turn))
 
 
 @lru_cache(maxsize=64)

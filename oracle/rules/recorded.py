@@ -45,6 +45,8 @@ class _Reading:
     def read(self) -> Iterator[Happening]:
         tick = 0
         for fact in self._facts:
+            if self._stream.is_over:
+                return
             if isinstance(fact, TickRecord):
                 tick = fact.tick
                 events = (*self._stream.tick(fact), *self._begun(fact))

@@ -7,6 +7,8 @@ records the events are:
 2. what the tick wrote: deliveries, blackboard changes, results of nodes;
 3. what the user got: notifications, and the sentence that gives the reason for the end;
 4. what began: turns and tools, in the order of their calls.
+
+The end is the last event: what happens behind `Done` is none.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,6 +38,7 @@ class EventStream:
     types: Collection[str] | None = None
     nodes: Collection[int] | None = None
     turns: int = 0
+    is_over: bool = False
     _remarks: tuple[Event, ...] = ()
     _statuses: dict[int, Status] = field(default_factory=dict)
     _own_calls: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
@@ -50,6 +53,8 @@ class EventStream:
 
     def outcome(self, outcome: Outcome) -> Iterator[Event]:
         """A turn or the tools of a turn have ended; other outcomes are no events."""
+        if self.is_over:
+            return
         yield from self.remarks()
         if isinstance(outcome.value, TurnOutcome):
             yield from self._turn_end(outcome.value)
@@ -91,6 +96,7 @@ class EventStream:
                 yield _tool_result(name, arguments, text=text, is_error=chunk.is_error)
             case Done():
                 yield from self.remarks()
+                self.is_over = True
                 fields = {"turns": chunk.turns, "tokens": chunk.tokens_used}
                 yield Event("end", chunk.termination_reason, fields)
 
@@ -105,6 +111,8 @@ class EventStream:
 
     def tick(self, record: TickRecord) -> Iterator[Event]:
         """A tick has ended."""
+        if self.is_over:
+            return
         for key, value in record.deliveries:
             yield Event("delivery", key, {"value": value})
         if self.types is None or "key" in self.types:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from structlog.testing import capture_logs
 
 from oracle.agent.outcomes import ToolsOutcome
+from oracle.rules import rules_of
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     ACTION_QUESTION,
@@ -303,6 +304,19 @@ async def test_a_refused_call_neither_waits_nor_runs_beside_a_slow_one():
         release.set()
         answered = await underway.result()
     assert answered.reason == "completed"
+
+
+async def test_all_rules_are_followed_on_request_and_only_enforced_ones_act():
+    rules = STOP.replace("    enforce: stop\n", "")
+    listing = says("", calls("vault_list", **LIST))
+    async with harness([listing, listing, answers("Done.")], wire=False) as it:
+        it.write_tree("ruled", TREE.format(rules=rules))
+        underway = await it.start(ACTION_QUESTION, tree="ruled")
+        query, journal = underway.query, Journal()
+        watched = rules_of(query.agent, query.tree, journal=journal, stop=lambda _fault: None)
+        answered = await underway.result()
+    assert [rule.name for rule in watched.monitors.violated(watched.states)] == ["one_look"]
+    assert (answered.reason, answered.notices, journal.breaches) == ("completed", [], [])
 
 
 async def test_the_plain_loop_has_no_rules():

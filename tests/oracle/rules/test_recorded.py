@@ -7,6 +7,7 @@ import pytest
 from bt_runtime import Monitors, Outcome, Status, TickRecord
 from oracle.agent.outcomes import TurnOutcome
 from oracle.answering import Ask
+from oracle.chunks import Done
 from oracle.rules import Happening, events_of
 from tests.acceptance.harness import ACTION_QUESTION, CODE_QUESTION, answers, calls, harness, says, signal_xml
 
@@ -185,6 +186,13 @@ def test_a_turn_that_begins_again_within_one_tick_is_a_turn_of_its_own():
 
     found = [(tick, str(event)) for tick, event in events_of(facts, ["loop", "loop/turn"]) if event.type != "node"]
     assert found == [(1, "turn answer"), (2, "turn_end answer"), (2, "turn answer"), (3, "turn_end answer")]
+
+
+def test_the_end_is_the_last_event():
+    done = Done("completed", 1, False, "m", "c", "r", 1)
+    facts = [record(1, visited=(0,)), done, record(2, visited=(0,), changes=((0, Status.SUCCESS),))]
+
+    assert [str(event) for _, event in events_of(facts, ["root"])] == ["end completed"]
 
 
 def test_a_request_that_never_started_is_no_turn():
