@@ -164,20 +164,6 @@ class TreeEditor:
             log.info("tree.saved", tree=save.name, version=edit.sha, how=save.how, user_id=save.user_id)
             await self._refresh()
 
-    async def restore(self, save_of: Save, *, sha: str) -> None:
-        """Save a former text again, as a new version.
-
-        Args:
-            save_of: what is saved, but for its text.
-            sha: the version.
-
-        Raises:
-            NoSuchTreeError: the tree has no such version.
-            Exception: as `save`.
-        """
-        text = await self.version_text(save_of.name, sha)
-        await self.save(Save(save_of.name, text, save_of.base, save_of.user_id, save_of.note, "restored"))
-
     async def refresh(self) -> None:
         """Read the files that have changed, and keep their versions."""
         async with self._lock:
