@@ -34,25 +34,29 @@ class Matcher:
         ExpressionError: the condition is no expression.
     """
 
-    __slots__ = ("_choices", "_ends", "_names", "_report", "_where", "pattern")
+    __slots__ = ("_choices", "_ends", "_names", "_report", "_where", "pattern", "type")
 
     def __init__(self, pattern: EventPattern, report: Report) -> None:
         self.pattern = pattern
+        self.type = pattern.type
         self._names = None if pattern.names is None else frozenset(pattern.names)
         self._ends = tuple(f"/{name}" for name in pattern.names or ()) if pattern.type == "node" else ()
         self._choices = pattern.choices
         self._where = condition_of(pattern) if pattern.where else None
         self._report = report
 
-    @property
-    def reads_fields(self) -> bool:
-        """Whether the decision depends on more than the event's name."""
-        return bool(self._choices) or self._where is not None
+    def depends_on_fields(self, name: str) -> bool:
+        """Whether the decision about events of this name depends on their fields."""
+        return self.matches_name(name) and (bool(self._choices) or self._where is not None)
+
+    def matches_name(self, name: str) -> bool:
+        """Whether the pattern can be about an event of this name."""
+        names = self._names
+        return names is None or name in names or bool(self._ends and name.endswith(self._ends))
 
     def matches(self, event: Event) -> bool:
         """Whether the event, which is of the pattern's type, is one of these."""
-        names = self._names
-        if names is not None and event.name not in names and not (self._ends and event.name.endswith(self._ends)):
+        if not self.matches_name(event.name):
             return False
         for name, value in self._choices:
             if event.fields.get(name) != value:

@@ -72,11 +72,11 @@ class Monitor:
         """Which of the rule's events this is; `None` if it is of none of their types."""
         first, then = self._first, self._then
         is_known, letter = False, NEITHER
-        if event.type == first.pattern.type:
+        if event.type == first.type:
             is_known = True
             if first.matches(event):
                 letter = FIRST
-        if then is not None and event.type == then.pattern.type:
+        if then is not None and event.type == then.type:
             is_known = True
             if then.matches(event):
                 letter |= THEN
@@ -88,9 +88,9 @@ class Monitor:
         return self._automaton.rows
 
     def constant_letter(self, event: Event) -> int | None:
-        """The letter of all events of this type and name; `None` if it depends on their fields, or on the scope."""
-        matchers = [each for each in (self._first, self._then) if each is not None and each.pattern.type == event.type]
-        if self._after is not None or not matchers or any(matcher.reads_fields for matcher in matchers):
+        """The letter of all events of this type and name; `None` if it depends on their fields."""
+        matchers = [each for each in (self._first, self._then) if each is not None and each.type == event.type]
+        if any(matcher.depends_on_fields(event.name) for matcher in matchers):
             return None
         return self.letter(event)
 
@@ -150,9 +150,9 @@ class Violation:
     event: Event | None
 
 
-_Move = tuple[int, Monitor, tuple[Row, ...] | None, int]
-"""What an event of one type and name does to one rule: the rule's index, the rows of its automaton and the letter;
-`None` instead of the rows where that depends on the event's fields."""
+_Move = tuple[int, Monitor, tuple[Row, ...] | None, int | None]
+"""What an event of one type and name does to one rule: the rule's index, the rows of its automaton (`None` where it has
+a scope) and the letter (`None` where that depends on the event's fields)."""
 _MOST_MOVES = 4_096
 
 
@@ -187,7 +187,10 @@ class Monitors:
         broken: tuple[Rule, ...] = ()
         for index, monitor, rows, letter in moves:
             before = states[index]
-            after = monitor.step(before, event) if rows is None or before < 0 else rows[before][letter]
+            if rows is None:
+                after = monitor.step(before, event)
+            else:
+                after = rows[before][monitor.letter(event) or NEITHER if letter is None else letter]
             if after != before:
                 changed = changed if changed is not None else list(states)
                 changed[index] = after
@@ -214,10 +217,11 @@ class Monitors:
         found: list[_Move] = []
         for index, monitor in enumerate(self.monitors):
             if event.type in monitor.types:
+                if monitor.rule.after is not None:
+                    found.append((index, monitor, None, None))
+                    continue
                 letter = monitor.constant_letter(event)
-                if letter is None:
-                    found.append((index, monitor, None, NEITHER))
-                elif any(row[letter] != state for state, row in enumerate(monitor.rows)):
+                if letter is None or any(row[letter] != state for state, row in enumerate(monitor.rows)):
                     found.append((index, monitor, monitor.rows, letter))
         if len(self._moves) >= _MOST_MOVES:  # names may come from outside
             self._moves.clear()
