@@ -209,7 +209,7 @@ class Walk:
                     fresh.append(state)
                     continue
                 before, times = known[part]
-                after = before.joined(state, widen=times > 1)
+                after = before.joined(state, widen=times > 0)
                 if after is not before:
                     known[part] = (after, times + 1)
                     fresh.append(after)
