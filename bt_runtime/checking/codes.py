@@ -26,7 +26,24 @@ def by_name(codes: Iterable[Code]) -> Mapping[str, Code]:
     return {code.name: code for code in codes}
 
 
-ERRORS: tuple[Code, ...] = (Code("invalid", "The file is not a valid tree.", "error"),)
+ERRORS: tuple[Code, ...] = tuple(
+    Code(name, summary, "error")
+    for name, summary in (
+        ("invalid", "The file is not a valid tree."),
+        ("unknown-kind", "There is no node kind of that name."),
+        ("unknown-setting", "A node has no setting of that name."),
+        ("missing-setting", "A node lacks a setting or a child."),
+        ("wrong-value", "A setting has a value that it cannot have."),
+        ("duplicate-name", "Two siblings have one name."),
+        ("unknown-key", "There is no blackboard key of that name."),
+        ("read-only-key", "A tree writes a key that only the host writes."),
+        ("wrong-expression", "An expression cannot be read, or names what does not exist."),
+        ("unknown-action", "The host has no action of that name."),
+        ("wrong-argument", "A call, or a subtree, lacks an argument or has one that it does not take."),
+        ("unknown-tree", "There is no tree of that name."),
+        ("unknown-parameter", "The tree has no parameter of that name."),
+    )
+)
 
 SILENCES: tuple[Code, ...] = (
     Code("silence-without-reason", "A silence does not say why."),

@@ -212,7 +212,9 @@ class Loading:
                 self.mistakes += error.mistakes
             except TreeNotFoundError as error:
                 del self._headers[name]
-                self.mistakes.append(Mistake(place, f"there is no tree {brief(name)}", error.hint, path))
+                self.mistakes.append(
+                    Mistake(place, f"there is no tree {brief(name)}", error.hint, path, "unknown-tree")
+                )
                 return None
         return self._headers[name]
 
@@ -239,7 +241,9 @@ class Loading:
                 hint = (
                     did_you_mean(argument, header.parameters) or f"parameters: {listing(header.parameters) or 'none'}"
                 )
-                self.mistakes.append(Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint))
+                self.mistakes.append(
+                    Mistake(at, f"the tree {name} has no parameter {brief(argument)}", hint, None, "wrong-argument")
+                )
             elif not has_type(value, parameter.key.type):
                 at = entry.node.place if entry else place
                 message = f"{argument!r} must be {in_words(parameter.key.type)}, not {brief(value)}"
@@ -254,7 +258,9 @@ class Loading:
             if not written and self._follows(place, "subtree:"):  # else there are settings to keep
                 instead = f"{{ tree: {header.name}, with: {{ {values} }} }}"
                 hint = Suggestion(hint, written=header.name, instead=instead)
-            self.mistakes.append(Mistake(place, f"the tree {name} needs the argument {words}", hint))
+            self.mistakes.append(
+                Mistake(place, f"the tree {name} needs the argument {words}", hint, None, "wrong-argument")
+            )
         return {**_samples(header), **arguments} if len(self.mistakes) == before else None
 
 

@@ -108,8 +108,10 @@ class NodeReader:
         """
         return self._node(node, _Siblings(path), depth)
 
-    def _report(self, place: Place, message: str, hint: str | None = None, path: str | None = None) -> None:
-        self._mistakes.append(Mistake(place, message, hint, path))
+    def _report(
+        self, place: Place, message: str, hint: str | None = None, path: str | None = None, *, code: str = "invalid"
+    ) -> None:
+        self._mistakes.append(Mistake(place, message, hint, path, code))
 
     def _node(self, node: YamlNode, siblings: _Siblings, depth: int) -> NodeDefinition | None:
         self._budget.nodes -= 1
@@ -159,7 +161,7 @@ class NodeReader:
             nearest = closest(written.key, self._registry.kinds)
             meant = did_you_mean(written.key, self._registry.kinds)
             hint = meant or f"kinds: {listing(self._registry.kinds, most=20)}"
-            self._report(written.place, f"there is no node kind {brief(written.key)}", hint)
+            self._report(written.place, f"there is no node kind {brief(written.key)}", hint, code="unknown-kind")
             # Continue with the kind that was probably meant, to find the mistakes in it; the tree is refused anyway.
             kind = self._registry.kinds[nearest] if nearest else None
         return (written, kind) if kind is not None else None
@@ -212,7 +214,7 @@ class NodeReader:
         """Labels must be unique among siblings, because paths consist of them."""
         if label in siblings.lines:
             message = f"a sibling is called {brief(label)} already, on line {siblings.lines[label]}"
-            self._report(place, message, "give one of them another 'name'", path)
+            self._report(place, message, "give one of them another 'name'", path, code="duplicate-name")
         siblings.lines.setdefault(label, place.line)
 
     def _children(
@@ -232,7 +234,13 @@ class NodeReader:
         for slot in slots.values():
             if slot.required and slot.name not in written:
                 wanted = "children" if slot.many else "a child"
-                self._report(place, f"{kind.name!r} needs {wanted}", f"write it below '{slot.name}:'", path)
+                self._report(
+                    place,
+                    f"{kind.name!r} needs {wanted}",
+                    f"write it below '{slot.name}:'",
+                    path,
+                    code="missing-setting",
+                )
         return children
 
     def _slots(self, kind: Kind, slot: Slot, entry: Entry, path: str) -> Iterator[tuple[str, tuple[YamlNode, ...]]]:

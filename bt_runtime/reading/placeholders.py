@@ -72,7 +72,9 @@ class Filler:
         if name not in self._arguments:
             known = f"parameters: {listing(self._arguments)}" if self._arguments else "the file declares no parameters"
             hint = did_you_mean(name, self._arguments) or f"{known}; '$${{' stands for '${{'"
-            self._mistakes.append(Mistake(place, f"there is no parameter {brief(name)}", hint, self._path))
+            self._mistakes.append(
+                Mistake(place, f"there is no parameter {brief(name)}", hint, self._path, "unknown-parameter")
+            )
             return ""
         self.used.add(name)
         if name in self._samples:

@@ -143,14 +143,18 @@ class _Reporter:
         name = str(at[-1]) if at else ""
         place = entry.place if entry else self._place
         if len(at) > 1:
-            return Mistake(place, f"{self._subject(at[:-1])[1]} has no {brief(name)}", None, self._path)
+            return Mistake(
+                place, f"{self._subject(at[:-1])[1]} has no {brief(name)}", None, self._path, "unknown-setting"
+            )
         if name in {"child", "children"} and not self._kind.slots:
             message = f"{self._kind.name!r} has no children"
-            return Mistake(place, message, "it is a leaf; put it into a sequence instead", self._path)
+            return Mistake(
+                place, message, "it is a leaf; put it into a sequence instead", self._path, "unknown-setting"
+            )
         hint: str | None = did_you_mean(name, self._names)
         if hint is None:
             hint = f"it has: {listing(self._names)}" if self._names else "it has no settings"
-        return Mistake(place, f"{self._kind.name!r} has no setting {brief(name)}", hint, self._path)
+        return Mistake(place, f"{self._kind.name!r} has no setting {brief(name)}", hint, self._path, "unknown-setting")
 
     def _missing(self, at: Location, name: str) -> Mistake:
         place, subject = self._subject(at)
@@ -163,7 +167,7 @@ class _Reporter:
             hint = Suggestion(
                 f"it is {in_words(key_type)}", written=begin, instead=f"{begin} {name}: {_SAMPLES[key_type]},"
             )
-        return Mistake(place, f"{subject} needs {name!r}", hint, self._path)
+        return Mistake(place, f"{subject} needs {name!r}", hint, self._path, "missing-setting")
 
     def _wrong(self, place: Place, subject: str, details: list[Any]) -> Mistake:
         value = details[0]["input"]
@@ -172,9 +176,9 @@ class _Reporter:
         wanted = list(dict.fromkeys(filter(None, map(_wanted, details))))
         if len(wanted) < len(details) and not wanted:
             said = "; ".join(dict.fromkeys(_message(detail) for detail in details))
-            return Mistake(place, f"{subject}: {said}", None, self._path)
+            return Mistake(place, f"{subject}: {said}", None, self._path, "wrong-value")
         message = f"{subject} must be {' or '.join(wanted)}, not {brief(value)}"
-        return Mistake(place, message, _hint(value, wanted, details), self._path)
+        return Mistake(place, message, _hint(value, wanted, details), self._path, "wrong-value")
 
 
 def _wanted(detail: Mapping[str, Any]) -> str | None:

@@ -53,7 +53,7 @@ class UseChecker:
         at = column_of(self._scope.lines, node, found.string, found.start() + 1)
         message = f"an expression takes a parameter by its name, not as {found[0]!r} in its text"
         hint = f"write {found[1]}, outside of quotes; texts are joined by '+': 'Remember: ' + {found[1]}"
-        yield Mistake(at, message, hint, self._path)
+        yield Mistake(at, message, hint, self._path, "wrong-expression")
 
     def mistakes(self, use: LeafUse) -> Iterable[Mistake]:
         """All other mistakes; a real argument may remove those at the place of a sample value."""
@@ -98,9 +98,9 @@ class UseChecker:
             argument = self._scope.written.get(found[1]) if found is not None else None
             if argument is not None and node is not None:
                 hint = error.hint or f"it is used as an expression at {node.place}"
-                return [Mistake(argument.node.place, error.message, hint, self._path)]
+                return [Mistake(argument.node.place, error.message, hint, self._path, "wrong-expression")]
             at = column_of(self._scope.lines, node, use.text, error.column) if node else self._place
-            return [Mistake(at, error.message, error.hint, self._path)]
+            return [Mistake(at, error.message, error.hint, self._path, "wrong-expression")]
         return []
 
     def _call_mistakes(self, use: CallUse) -> Iterator[Mistake]:
@@ -114,7 +114,7 @@ class UseChecker:
         action = known.get(use.action)
         if action is None:
             hint = did_you_mean(use.action, known) or f"there are: {listing(known, most=20)}"
-            yield Mistake(at, f"there is no action {brief(use.action)}", hint, self._path)
+            yield Mistake(at, f"there is no action {brief(use.action)}", hint, self._path, "unknown-action")
             return
         given, _ = locate(self._entries, use.arguments_at)
         if action.arguments is None:
@@ -124,7 +124,7 @@ class UseChecker:
                 argument, _ = locate(self._entries, (*use.arguments_at, name))
                 hint = did_you_mean(name, action.arguments) or f"it takes: {listing(action.arguments) or 'none'}"
                 message = f"{use.action!r} has no argument {brief(name)}"
-                yield Mistake(argument.place if argument else at, message, hint, self._path)
+                yield Mistake(argument.place if argument else at, message, hint, self._path, "wrong-argument")
         for name in sorted(action.required.difference(use.arguments)):
             message = f"{use.action!r} needs the argument {name!r}"
             hint = f"write 'with: {{{name}: ...}}'"
@@ -133,7 +133,7 @@ class UseChecker:
             if given is None and is_short:
                 instead = f"{{ call: {use.action}, with: {{ {value} }} }}"
                 right = Suggestion(hint, written=use.action, instead=instead)
-            yield Mistake(given.place if given else at, message, right, self._path)
+            yield Mistake(given.place if given else at, message, right, self._path, "wrong-argument")
 
     def _delivery_mistakes(self, use: DeliveryUse) -> list[Mistake]:
         key = self._scope.keys.get(use.key)
@@ -158,9 +158,9 @@ class UseChecker:
         at = entry.place if entry and entry.key == use.key else (node.place if node else self._place)
         if key is not None:
             message = f"the blackboard key {use.key!r} can only be read: the host writes it"
-            return [Mistake(at, message, "declare a key of your own under 'blackboard:'", self._path)]
+            return [Mistake(at, message, "declare a key of your own under 'blackboard:'", self._path, "read-only-key")]
         hint = did_you_mean(use.key, self._scope.keys) or "declare it under 'blackboard:'"
-        return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, self._path)]
+        return [Mistake(at, f"there is no blackboard key {brief(use.key)}", hint, self._path, "unknown-key")]
 
 
 def column_of(lines: Sequence[str], node: YamlNode, text: str, column: int) -> Place:
