@@ -22,9 +22,27 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     for node in flow.nodes:
         guards = node.children.get("guards", ())
         for position, guard in enumerate(guards):
+            yield from _hidden(flow, guard, guards[position + 1 :])
             yield from _guard(flow, guard, guards[:position], is_asked_again=_waits(flow, node))
         if flow.is_reached(node):
             yield from _inverted(flow, node)
+
+
+def _hidden(flow: Flow, guard: NodeDefinition, later: tuple[NodeDefinition, ...]) -> Iterator[Mistake]:
+    """A guard before another one of its kind with a lower limit, which is reached first."""
+    mine = _limit(guard)
+    for other in later:
+        lower = _limit(other)
+        if mine is not None and lower is not None and other.kind == guard.kind and lower < mine:
+            message = f"this guard can never trip: {said(flow, other)} trips before"
+            yield warning(flow, guard, "guard-never-trips", message, "remove it, or correct its limit", removable=True)
+            return
+
+
+def _limit(guard: NodeDefinition) -> float | None:
+    """A guard's own limit."""
+    values = [getattr(guard.settings, name, None) for name in ("limit", "seconds")]
+    return next((value for value in values if isinstance(value, int | float)), None)
 
 
 def _waits(flow: Flow, node: NodeDefinition) -> bool:

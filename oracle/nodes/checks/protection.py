@@ -17,7 +17,8 @@ CODES = (
 _WORK = frozenset({"llm_turn", "run_tools", "action"})
 _BOUNDS = frozenset({"turn_budget", "token_budget", "deadline"})
 _MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})
-_REPEATING = frozenset({"loop"})
+_MOST_TURNS = 50
+"""Of a query, by the bounds of `max_iterations`."""
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
@@ -67,7 +68,7 @@ def _around(flow: Flow, node: NodeDefinition) -> list[NodeDefinition]:
 
 def _unbounded(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = _around(flow, node)
-    loop = next((above for above in around if above.kind in _REPEATING), None)
+    loop = next((above for above in around if above.kind == "loop" or _is_long(above)), None)
     if loop is None or not _repeats(flow, loop) or any(_bounds(above) for above in around):
         return
     message = f"{said(flow, node)} can be repeated without end: nothing here counts turns, tokens or time"
@@ -75,9 +76,17 @@ def _unbounded(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     yield warning(flow, loop, "unbounded-turns", message, hint)
 
 
+def _is_long(node: NodeDefinition) -> bool:
+    """Whether a `repeat` asks for more turns than a query can have."""
+    times = getattr(node.settings, "times", 0)
+    return node.kind == "repeat" and isinstance(times, int) and times > _MOST_TURNS
+
+
 def _repeats(flow: Flow, loop: NodeDefinition) -> bool:
     """Whether there can be a second round."""
     child = loop.children["child"][0]
+    if loop.kind == "repeat":
+        return "success" in flow.results(child)
     until = getattr(loop.settings, "until", None)
     if "success" not in flow.results(child):
         return False

@@ -87,3 +87,65 @@ def test_a_fix_removes_its_warning(name: str, tmp_path: Path) -> None:
     left = check(fixed)
     assert left.mistakes == ()
     assert warning.message not in [other.message for other in left.warnings]
+
+
+VARIANTS = {
+    "a set that counts hides the model": (
+        "selector: [set: { rounds: rounds + 1 }, llm_turn: { tools: false }]",
+        "unreachable",
+    ),
+    "the lower limit stands behind": (
+        (
+            "loop: { until: termination_reason, guards: [cancelled, turn_budget: 10, turn_budget: 5, deadline], "
+            "child: { sequence: [llm_turn, selector: [subtree: use_tools, subtree: follow_signal]] } }"
+        ),
+        "guard-never-trips",
+    ),
+    "a guard that is forced": (
+        (
+            "loop: { until: termination_reason, guards: [force_success: cancelled, turn_budget, deadline], "
+            "child: { sequence: [llm_turn, selector: [subtree: use_tools, subtree: follow_signal]] } }"
+        ),
+        "guard-never-trips",
+    ),
+    "more turns than a query has": ("repeat: { times: 100, child: { llm_turn: { tools: false } } }", "unbounded-turns"),
+    "a loop of tools": ("loop: { guards: [cancelled], child: { action: list_files } }", "unbounded-turns"),
+    "the end first": ("sequence: [finish, llm_turn: { tools: false }]", "after-finish"),
+    "an invisible turn alone": ("llm_turn: { visible: false, into: plan }", "no-answer"),
+    "no alternative for the rest": (
+        (
+            "selector: [sequence: [condition: query_type == 'code', llm_turn: { tools: false }], "
+            "sequence: [condition: query_type == 'research', say: No.]]"
+        ),
+        "unhandled-failure",
+    ),
+    "grants after each round": (
+        (
+            "loop: { until: termination_reason, guards: [cancelled, turn_budget, deadline], "
+            "child: { sequence: [llm_turn, force_success: { subtree: use_tools }, grant_turn] } }"
+        ),
+        "turns-without-end",
+    ),
+    "a selector that cannot fail is tried again": (
+        "retry: { attempts: 3, child: { selector: [llm_turn: { tools: false }, say: No.] } }",
+        "retry-without-failure",
+    ),
+    "nine hundred attempts": (
+        "selector: [retry: { attempts: 900, backoff_s: 1, child: { llm_turn: { tools: false } } }, say: No.]",
+        "retry-without-limit",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_other_trees_of_that_sort_are_found_as_well(name: str, tmp_path: Path) -> None:
+    node, code = VARIANTS[name]
+    path = tmp_path / "variant.yaml"
+    path.write_text(
+        "tree: variant\nblackboard: { rounds: { type: int, default: 0 }, plan: { type: str, default: '' } }\n"
+        f"root:\n  sequence:\n    - classify_query\n    - compose_prompt\n    - {node}\n    - stop: completed\n",
+        encoding="utf-8",
+    )
+    found = check(path)
+    assert found.mistakes == ()
+    assert code in [warning.code for warning in found.warnings]
