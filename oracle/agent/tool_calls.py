@@ -1,7 +1,7 @@
 """The tool calls of one turn: run side by side up to the limit, each answered exactly once (decisions 5, 12, 23)."""
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from hashlib import blake2b
@@ -46,9 +46,45 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
             for task in tasks.values():
                 task.cancel()
             await asyncio.wait(tasks.values())
-    ran = [_shared(run, call, tasks[_likeness(call)].result()) for call in calls[:limit]]
+    return _together(run, calls, {likeness: task.result() for likeness, task in tasks.items()})
+
+
+def answer_calls(
+    run: AgentRun,
+    calls: Sequence[ToolCall],
+    result_of: Callable[[ToolCall], ToolResult | None],
+    *,
+    forbidden: Mapping[str, ToolResult],
+) -> ToolsOutcome:
+    """What `run_tool_calls` returns where the results are known already; nothing is run.
+
+    Args:
+        run: the query.
+        calls: those of the last turn.
+        result_of: the result of a call that would be run; `None`: it was cancelled.
+        forbidden: the results of the calls that a rule of the tree forbade when they were to begin, by their ids.
+    """
+    ran: dict[Hashable, CallResult] = {}
+    for call in calls[: run.state.config.max_tool_calls_per_turn]:
+        if _likeness(call) in ran:
+            continue
+        if call.id in forbidden:
+            ran[_likeness(call)] = _answer(run, call, forbidden[call.id], duration_ms=0, counts=False)
+            continue
+        refusal = _refusal(run, call)
+        result = refusal or result_of(call)
+        known = result or ToolResult(CANCELLED, is_error=True)
+        counts = result is not None
+        ran[_likeness(call)] = _answer(run, call, known, duration_ms=0, counts=counts, began=refusal is None)
+    return _together(run, calls, ran)
+
+
+def _together(run: AgentRun, calls: Sequence[ToolCall], ran: Mapping[Hashable, CallResult]) -> ToolsOutcome:
+    """The results of the calls that were run, and of those that share one or are too many."""
+    limit = run.state.config.max_tool_calls_per_turn
+    shared = [_shared(run, call, ran[_likeness(call)]) for call in calls[:limit]]
     too_many = f"Not run: at most {limit} tool calls are run in a turn. Ask for the rest in the next turn."
-    return ToolsOutcome((*ran, *refuse(run, calls[limit:], too_many)))
+    return ToolsOutcome((*shared, *refuse(run, calls[limit:], too_many)))
 
 
 def refuse(run: AgentRun, calls: Sequence[ToolCall], why: str) -> tuple[CallResult, ...]:

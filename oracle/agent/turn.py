@@ -9,10 +9,10 @@ Rules (decisions 6-8, 13-18):
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import structlog
 
@@ -184,8 +184,16 @@ def _request_of(run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible:
     )
 
 
-async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> TurnOutcome:
-    """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
+class TurnRequest(TypedDict):
+    """What a control asks for: the arguments of `run_turn` and `OpenTurn` beside the query."""
+
+    visible: bool
+    tools: bool
+    hint: str
+
+
+class OpenTurn:
+    """A turn between its request and its outcome.
 
     Args:
         run: the query.
@@ -193,38 +201,76 @@ async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, h
         tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
         hint: an instruction for this turn.
     """
-    if run.rules is not None:
-        run.rules.turn(visible=visible)
-    plan = run.plan()
-    notes = _notes_for(run, plan, visible=visible, hint=hint)
-    output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
-    reservation = run.cost.reserve(plan)
 
-    def reserve(characters: int) -> int:
-        return reservation.cover(characters, tokens_left=run.state.tokens_left)
+    def __init__(self, run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> None:
+        if run.rules is not None:
+            run.rules.turn(visible=visible)
+        self._run, self._visible, self._tools = run, visible, tools
+        self._plan = plan = run.plan()
+        self._notes = _notes_for(run, plan, visible=visible, hint=hint)
+        output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
+        self._reservation = reservation = run.cost.reserve(plan)
 
-    taken_ids = set(run.transcript.call_ids)
-    progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids)
-    output.new_paragraph()
-    started_s = run.equipment.clock.now()
+        def reserve(characters: int) -> int:
+            return reservation.cover(characters, tokens_left=run.state.tokens_left)
+
+        taken_ids = set(run.transcript.call_ids)
+        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids)
+        output.new_paragraph()
+        self._started_s = run.equipment.clock.now()
+
+    def request(self) -> ModelRequest:
+        """What is sent to the provider."""
+        return _request_of(self._run, self._plan, self._notes, visible=self._visible, tools=self._tools)
+
+    def play(self, events: Iterable[ModelEvent]) -> None:
+        """Take the events of a response that is there already, up to the one that exceeds the budget."""
+        for event in events:
+            if isinstance(event, TextDelta):
+                self.progress.take_text(event.text)
+            else:
+                self.progress.take(event)
+            if self.progress.exceeds_budget():
+                break
+
+    def release(self) -> None:
+        """The model has ended, or failed: nothing more is reserved."""
+        self._reservation.release()
+
+    def end(self, fault: ModelFault | None = None, *, interrupted: bool = False) -> TurnOutcome:
+        """Show what was held back, and return the outcome.
+
+        Args:
+            fault: what went wrong at the provider.
+            interrupted: the turn was cancelled.
+        """
+        progress = self.progress
+        parsed = progress.reader.close()
+        progress.output.say(parsed.remainder)
+        return _outcome(
+            progress,
+            parsed,
+            plan=self._plan,
+            fault=fault or _fault_of(progress),
+            interrupted=interrupted,
+            duration_ms=round((self._run.equipment.clock.now() - self._started_s) * 1000),
+            notes=self._notes,
+            without_tools=not (self._visible and self._tools),
+            is_side=not self._visible,
+        )
+
+
+async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> TurnOutcome:
+    """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
+
+    The arguments are those of `OpenTurn`.
+    """
+    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint)
     try:
-        request = _request_of(run, plan, notes, visible=visible, tools=tools)
-        fault, interrupted = await _stream(run.equipment.model, request, progress)
+        fault, interrupted = await _stream(run.equipment.model, turn.request(), turn.progress)
     finally:
-        reservation.release()
-    parsed = progress.reader.close()
-    output.say(parsed.remainder)
-    return _outcome(
-        progress,
-        parsed,
-        plan=plan,
-        fault=fault or _fault_of(progress),
-        interrupted=interrupted,
-        duration_ms=round((run.equipment.clock.now() - started_s) * 1000),
-        notes=notes,
-        without_tools=request.tool_choice == "none",
-        is_side=not visible,
-    )
+        turn.release()
+    return turn.end(fault, interrupted=interrupted)
 
 
 async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:

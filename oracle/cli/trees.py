@@ -23,6 +23,7 @@ from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
 from oracle.cli.tree_judge import judge
 from oracle.cli.tree_tests import test
+from oracle.cli.tree_verify import verify_
 from oracle.settings import Settings
 from oracle.wiring import tree_library
 
@@ -40,6 +41,7 @@ trees.add_command(init)
 trees.add_command(list_)
 trees.add_command(lsp)
 trees.add_command(test)
+trees.add_command(verify_)
 
 
 @trees.command("check")

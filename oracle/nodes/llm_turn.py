@@ -10,7 +10,7 @@ from bt_runtime.checking.effects import leaf_of
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
-from oracle.agent.turn import run_turn
+from oracle.agent.turn import TurnRequest, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.flows import turn_cases
@@ -63,11 +63,15 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
                 self.agent.ask_again()
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
-        """Run the turn; it may have waited for another one, which has ended since."""
+        """Run the turn."""
+        return run_turn(self.agent, **self.request())
+
+    def request(self) -> TurnRequest:
+        """What to ask the model for; the node may have waited for another turn, which has ended since."""
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
-        return run_turn(self.agent, visible=self.settings.visible, tools=self.settings.tools, hint=hint)
+        return {"visible": self.settings.visible, "tools": self.settings.tools, "hint": hint}
 
     def update(self) -> Status:
         if self._is_late:

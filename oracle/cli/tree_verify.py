@@ -1,0 +1,126 @@
+"""`oracle trees verify`: explore all behaviours of trees, and prove or refute what must hold."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bt_runtime import TreeDefinition, TreeLibrary, format_mistakes
+from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.setup import settings_for
+from oracle.verifying import Bounds, Report, Scope, recording_of, scenario_file, verify
+from oracle.verifying.exploring import DEFAULT_SECONDS, DEFAULT_STATES
+from oracle.verifying.verify import DEFAULT_TURNS
+from oracle.wiring import tree_library
+
+NOT_DECIDED: Final = 3
+_ENDINGS = (".yaml", ".yml")
+
+
+@click.command("verify")
+@click.argument("names", nargs=-1, metavar="[NAME or FILE]...")
+@click.option(
+    "--turns", default=DEFAULT_TURNS, show_default=True, type=click.IntRange(1, 50), help="Most LLM turns of a run."
+)
+@click.option(
+    "--states", default=DEFAULT_STATES, show_default=True, type=click.IntRange(1), help="Stop after so many states."
+)
+@click.option(
+    "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after so long."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--scenario", type=click.Path(path_type=Path), metavar="DIR", help="Write a scenario file for each counterexample."
+)
+@click.option(
+    "--recording",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the first counterexample's ticks, as JSON.",
+)
+def verify_(
+    *,
+    names: tuple[str, ...],
+    turns: int,
+    states: int,
+    seconds: float,
+    as_json: bool,
+    scenario: Path | None,
+    recording: Path | None,
+) -> int:
+    """Explore all behaviours of trees, and prove or refute what must hold for each run.
+
+    Without a NAME all trees that a question can name are explored. Each property is proven within the printed bounds,
+    refuted by a shortest counterexample, or not decided.
+
+    \b
+    Exit codes:
+      0  every property is proven
+      1  a property is refuted, or a tree has mistakes
+      3  no property is refuted, but not all are decided
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    library = tree_library(settings_for(log="critical"))
+    scope = Scope(turns=turns, bounds=Bounds(states=states, seconds=seconds), registry=library.registry)
+    reports = []
+    for tree in _chosen(library, names):
+        report = verify(tree, scope)
+        reports.append(report)
+        if not as_json:
+            click.echo("\n".join(report.lines()))
+    if as_json:
+        click.echo(json.dumps({"trees": [report.to_json() for report in reports]}, ensure_ascii=False, indent=2))
+    _write(reports, scenario, recording)
+    verdicts = {report.verdict for report in reports}
+    return FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0
+
+
+def _chosen(library: TreeLibrary, names: tuple[str, ...]) -> Iterator[TreeDefinition]:
+    """The trees of these names and files; all that a question can name if there are none.
+
+    Raises:
+        CommandError: a file is a folder, or has mistakes.
+        TreeNotFoundError: there is no such tree.
+        TreeFileError: it has mistakes.
+    """
+    for name in names or library.names():
+        tree = _named(library, name)
+        if names or not tree.internal:
+            yield tree
+
+
+def _named(library: TreeLibrary, name: str) -> TreeDefinition:
+    if os.sep not in name and not name.endswith(_ENDINGS):
+        return library.preview(name)
+    path = Path(name)
+    if path.is_dir():
+        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
+    report = library.check([path])
+    tree = report.files[0].tree
+    if tree is None or not report.ok:
+        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
+    return tree
+
+
+def _write(reports: list[Report], scenario: Path | None, recording: Path | None) -> None:
+    """Write the counterexamples to files.
+
+    Raises:
+        CommandError: a file cannot be written.
+    """
+    stories = [(report, result) for report in reports for result in report.results if result.story is not None]
+    try:
+        if scenario is not None:
+            for report, result in stories:
+                scenario.mkdir(parents=True, exist_ok=True)
+                assert result.story is not None  # noqa: S101  chosen above
+                text = scenario_file(result.story.scenario, about=f"{report.tree}: {result.text}")
+                (scenario / f"{report.tree}.{result.name}.yaml").write_text(text, encoding="utf-8")
+        if recording is not None and stories:
+            report, result = stories[0]
+            assert result.story is not None  # noqa: S101  chosen above
+            recording.write_bytes(recording_of(result.story))
+    except OSError as error:
+        raise CommandError(f"the counterexample cannot be written: {error.filename!r}: {error.strerror}") from None

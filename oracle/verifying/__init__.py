@@ -1,0 +1,14 @@
+"""Explores all behaviours of a tree before it runs, and proves or refutes what must hold for each run.
+
+`verify` drives the real tree, with the product's nodes, agent and floor, and lets everything happen that can: every
+kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/verifying.md`.
+"""
+
+from oracle.verifying.exploring import Bounds
+from oracle.verifying.recordings import recording_of
+from oracle.verifying.report import Report, Result
+from oracle.verifying.scripts import scenario_file
+from oracle.verifying.stories import Step, Story
+from oracle.verifying.verify import Scope, verify
+
+__all__ = ["Bounds", "Report", "Result", "Scope", "Step", "Story", "recording_of", "scenario_file", "verify"]

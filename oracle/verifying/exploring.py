@@ -1,0 +1,228 @@
+"""Breadth-first exploration of all behaviours of a tree: every state once, the shortest way to each.
+
+States of equal identity are one state. From each, every event that can happen is played, and each property is checked
+after it. So the first violation of a property is one of the shortest.
+"""
+
+import resource
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from oracle.verifying.cycles import shortest_cycle
+from oracle.verifying.events import Event
+from oracle.verifying.identity import Identity
+from oracle.verifying.options import Options
+from oracle.verifying.properties import ENDS, Property
+from oracle.verifying.world import Saved, World
+
+DEFAULT_STATES: Final = 50_000
+DEFAULT_SECONDS: Final = 300.0
+DEFAULT_MEGABYTES: Final = 2_000
+_LOOK_EVERY = 256  # transitions between two looks at clock and memory
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where an exploration stops without a result.
+
+    Args:
+        states: different ones.
+        seconds: of the machine's clock.
+        megabytes: of the process.
+    """
+
+    states: int = DEFAULT_STATES
+    seconds: float = DEFAULT_SECONDS
+    megabytes: float = DEFAULT_MEGABYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A violation.
+
+    Args:
+        problem: what is wrong.
+        events: from the question to the violation.
+        repeats: how many of the last events go round for ever; 0 if the violation is at the end.
+    """
+
+    problem: str
+    events: tuple[Event, ...]
+    repeats: int = 0
+
+
+@dataclass(slots=True)
+class Explored:
+    """The result of an exploration.
+
+    Args:
+        found: the first violation of each property, by its name.
+        visited: the indices of the nodes that were ticked.
+        stopped: the bound that stopped it; empty if everything was explored.
+    """
+
+    states: int = 0
+    transitions: int = 0
+    ends: int = 0
+    seconds: float = 0.0
+    megabytes: float = 0.0
+    found: dict[str, Found] = field(default_factory=dict)
+    visited: frozenset[int] = frozenset()
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How a state was reached."""
+
+    before: int
+    event: Event
+
+
+class Exploration:
+    """Explores one tree.
+
+    Args:
+        world: the run; it is used up.
+        identity: tells its states apart.
+        options: what can happen.
+        properties: to be checked.
+        begins: the first events.
+        bounds: where to stop.
+        extra: further parts of a state's identity.
+        stop_early: stop at the first violation.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        identity: Identity,
+        options: Options,
+        properties: Sequence[Property],
+        begins: Iterable[Event],
+        bounds: Bounds,
+        extra: Callable[[], Hashable] = lambda: None,
+        stop_early: bool = False,
+    ) -> None:
+        self._world, self._identity, self._options = world, identity, options
+        self._checks = {each.name: each.check for each in properties if each.check is not None}
+        self._begins, self._bounds, self._extra, self._stop_early = begins, bounds, extra, stop_early
+        self._states: list[_State] = []
+        self._known: dict[Hashable, int] = {}
+        self._next: list[list[int]] = []
+        self._waiting: deque[tuple[int, Saved]] = deque()
+        self._result = Explored()
+
+    def run(self) -> Explored:
+        """Explore until everything is known, or a bound is reached."""
+        result, began_s = self._result, time.monotonic()
+        first = self._world.save()
+        for event in self._begins:
+            self._world.restore(first)
+            self._world.play(event)
+            self._arrive(-1, event)
+        until_s = began_s + self._bounds.seconds
+        while self._waiting and not result.stopped and not (self._stop_early and result.found):
+            self._expand(*self._waiting.popleft(), until_s=until_s)
+        result.states = len(self._states)
+        result.visited = frozenset(self._world.visited)
+        if ENDS.name in self._checks and ENDS.name not in result.found:
+            self._look_for_cycles()
+        result.seconds, result.megabytes = time.monotonic() - began_s, _megabytes()
+        return result
+
+    def _expand(self, state: int, saved: Saved, *, until_s: float) -> None:
+        """Play everything that can happen in a state."""
+        world, options = self._world, self._options
+        world.restore(saved)
+        todo, played = list(options.of(world))[::-1], set[Event]()
+        groups = set[Hashable]()
+        while todo:
+            event = todo.pop()
+            if event in played:
+                continue
+            played.add(event)
+            world.restore(saved)
+            world.play(event)
+            ahead = None if world.progress.is_over else self._identity.ahead()
+            todo += options.variants(world, event, ahead)
+            group = (self._arrive(state, event), *world.path)
+            if group not in groups:  # what differs in nothing but its words need not be varied again
+                groups.add(group)
+                todo += options.once(world, event, ahead)
+            if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
+                self._result.stopped = self._exceeded(until_s)
+
+    def _exceeded(self, until_s: float) -> str:
+        bounds = self._bounds
+        if len(self._states) >= bounds.states:
+            return f"{bounds.states:,} states"
+        if time.monotonic() >= until_s:
+            return f"{bounds.seconds:g} s"
+        return f"{bounds.megabytes:g} MB" if _megabytes() >= bounds.megabytes else ""
+
+    def _arrive(self, before: int, event: Event) -> Hashable:
+        """Check the state that an event has led to, and keep it if it is new; returns its identity."""
+        world, result = self._world, self._result
+        result.transitions += 1
+        for name, check in self._checks.items():
+            if name not in result.found and (problem := check(world)):
+                result.found[name] = Found(problem, (*self._way_to(before), event))
+        identity = self._identity.of(self._extra())
+        if world.progress.is_over:
+            result.ends += 1
+            return identity
+        at = self._known.get(identity)
+        if at is None:
+            at = self._known[identity] = len(self._states)
+            self._states.append(_State(before, event))
+            self._next.append([])
+            if at < self._bounds.states:
+                self._waiting.append((at, world.save()))
+            else:
+                result.stopped = f"{self._bounds.states:,} states"
+        if before >= 0 and at not in self._next[before]:
+            self._next[before].append(at)
+        return identity
+
+    def _way_to(self, state: int) -> Iterator[Event]:
+        """The events from the question to a state."""
+        way = []
+        while state >= 0:
+            way.append(self._states[state].event)
+            state = self._states[state].before
+        yield from reversed(way)
+
+    def _look_for_cycles(self) -> None:
+        """A way back to a state that has been: nothing counts up on it, so the tree can go it for ever."""
+        cycle = shortest_cycle(self._next)
+        if cycle is None:
+            return
+        events = []
+        for state, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
+            events.append(self._event_between(state, following))
+        problem = "this goes round without an end; only the floor's bound on free steps stops it"
+        self._result.found[ENDS.name] = Found(problem, (*self._way_to(cycle[0]), *events), len(events))
+
+    def _event_between(self, state: int, following: int) -> Event:
+        """An event that leads from one state to another, by playing the way again."""
+        world = self._world
+        world.begin_again()
+        for event in self._way_to(state):
+            world.play(event)
+        saved = world.save()
+        for event in self._options.of(world):
+            world.restore(saved)
+            world.play(event)
+            if not world.progress.is_over and self._known.get(self._identity.of(self._extra())) == following:
+                return event
+        return self._states[following].event
+
+
+def _megabytes() -> float:
+    """The most memory that the process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,389 @@
+"""What makes two states of a run the same: everything that can matter to what follows, and nothing else.
+
+Two runs in states of equal identity can do the same from here on. What only grows or only shows (texts, chunks, numbers
+of requests) is left out; so is what no node that can still be ticked reads.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from bt_runtime import Request, Status
+from bt_runtime.nodes import Node
+from oracle.decision import AgentState, rules
+from oracle.decision.rules import ERROR_LIMIT
+from oracle.nodes.board import AGENT_KEYS, AgentKey
+from oracle.verifying.foresight import judgements
+from oracle.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
+from oracle.verifying.reads import Reads
+from oracle.verifying.world import World
+
+_NEVER = frozenset({"_request", "_requests", "feedback_message", "_passed"})
+"""Attributes of nodes that are counted elsewhere, only shown, or a cache."""
+_STARTS_ANEW = frozenset(
+    {"sequence", "selector", "finally", "loop", "repeat", "retry", "timeout", "llm_turn", "parallel"}
+)
+"""Kinds whose attributes are set when they start, so that they matter only while they are RUNNING."""
+_PLAIN = frozenset(
+    {
+        *_STARTS_ANEW,
+        *(
+            "guarded",
+            "if",
+            "switch",
+            "condition",
+            "set",
+            "notify",
+            "action",
+            "subtree",
+            "inverter",
+            "force_success",
+            "force_failure",
+        ),
+        *("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"),
+        *("classify_query", "compose_prompt", "offer_all_reading_tools", "warn_near_limits", "run_tools"),
+        *("refuse_tools", "grant_turn", "classify_response", "say", "stop", "explain_stop", "finish"),
+    }
+)
+"""Kinds whose parents need not know more of them than whether they are RUNNING, `parallel` apart."""
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {key.name: key.read for key in AGENT_KEYS if isinstance(key, AgentKey)}
+_OF_THE_STATE = frozenset({"turn", "turn_limit", "token_budget", "question", "max_turns", "tokens_used"})
+"""Keys whose values follow from what is in the identity anyway."""
+
+
+_COUNTERS = frozenset({"turns_without_signal", "same_reason", "empty_turns"})
+"""Keys that grow by one with each turn of the answer, or start anew."""
+
+
+_TEXTS = frozenset({"signal", "intent", "capability", "blocker", "signal_reason"})
+"""Texts of one turn, which most trees only compare with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What can still be ticked.
+
+    Args:
+        keys: the blackboard keys that it reads.
+        kinds: the kinds of its nodes.
+        texts: of keys that are only compared with texts: those texts.
+    """
+
+    keys: tuple[str, ...]
+    kinds: frozenset[str]
+    texts: Mapping[str, frozenset[object]]
+
+
+class Identity:
+    """Tells the states of one world apart.
+
+    Args:
+        world: the run.
+        reads: what its tree reads.
+        is_exact: what only rules can distinguish is part of the identity: warnings, and which tools were called.
+    """
+
+    def __init__(self, world: World, reads: Reads, *, is_exact: bool = False) -> None:
+        self._world = world
+        self._reads = reads
+        self._warnings = is_exact
+        self._numbers = {key: reads.numbers_of(key) for key in _COUNTERS}
+        self._nodes: tuple[Node[Any], ...] = world.tree.nodes
+        self._names = tuple(self._names_of(node) for node in self._nodes)
+        self._watched = tuple(node for node in self._nodes if _is_watched(node))
+        self._next_turn = Before(world.tree.root, speaks)
+        self._next_tools = Before(world.tree.root, answers_calls)
+        self._ahead = lru_cache(maxsize=4096)(self._look_ahead)
+
+    def of(self, extra: Hashable = None) -> Hashable:
+        """The identity of the state now.
+
+        Args:
+            extra: what else tells states apart, such as the states of monitors.
+        """
+        world = self._world
+        shape, pending = self._shape(), tuple(self._pending())
+        ahead = self._ahead((shape, pending))
+        return (
+            shape,
+            self._attributes(),
+            self._time(),
+            pending,
+            self._board(ahead),
+            self._agent(ahead.kinds),
+            world.progress.reason_at_cancel,
+            world.progress.has_crashed,
+            bool(world.progress.interrupted),
+            extra,
+        )
+
+    def _shape(self) -> tuple[tuple[int, ...], tuple[Status, ...], tuple[Hashable, ...]]:
+        """Which nodes are RUNNING, and how far those have come whose position decides what is ahead."""
+        running = tuple([node.index for node in self._nodes if node.status is Status.RUNNING])
+        positions = tuple(
+            [vars(self._nodes[index]).get(name) for index in running for name in ("_next", "_ended", "ends_with")]
+        )
+        return running, tuple([node.status for node in self._watched]), positions
+
+    def _attributes(self) -> tuple[Hashable, ...]:
+        """The private attributes of nodes."""
+        found: list[Hashable] = []
+        for node, names in zip(self._nodes, self._names, strict=True):
+            if names is None:
+                found += [_hashable(value) for name, value in vars(node).items() if _changes(name, value)]
+            elif names and node.status is Status.RUNNING:
+                own = vars(node)
+                found += [own.get(name) for name in names]
+        return tuple(found)
+
+    def _names_of(self, node: Node[Any]) -> tuple[str, ...] | None:
+        """The attributes that matter while the node is RUNNING; `None`: all of them, always."""
+        kind = node.definition.kind
+        if kind not in _PLAIN:
+            return None
+        return {
+            "repeat": ("_successes",),
+            "retry": ("_failures", "_pause_s", "_resume_at_s"),
+            "timeout": ("_deadline_s",),
+            "llm_turn": ("_is_late", "_deadline_s"),
+            "loop": ("ends_with",),
+            "guarded": ("ends_with",),
+            "if": ("_branch",),
+            "switch": ("_chosen",),
+        }.get(kind, ())
+
+    def _time(self) -> tuple[Hashable, ...]:
+        """How late it is, and what the run will be woken for."""
+        context = self._world.context
+        deadlines, watches = context._deadlines, context._watches  # noqa: SLF001
+        return context.now_s, tuple(sorted(deadlines.items())), tuple(watches), self._world.floor._is_late  # noqa: SLF001
+
+    def _pending(self) -> Iterable[Hashable]:
+        world = self._world
+        for request in world.progress.under_way:
+            yield _index(request), "under way"
+        for request in world.context.posted:
+            yield _index(request), "posted"
+
+    def _board(self, ahead: Ahead) -> tuple[Hashable, ...]:
+        """The values that can still be read; of those that are read from the run, also what they will be next."""
+        board, agent = self._world.tree.blackboard, self._world.agent
+        found: list[Hashable] = []
+        for key in ahead.keys:
+            value = board[key]
+            if key in _COUNTERS:
+                found.append(self._count(key, value))
+                continue
+            if key in ahead.texts and value and value not in ahead.texts[key]:
+                found.append("another")
+                continue
+            found.append(_hashable(value))
+            read = _READERS.get(key)
+            if read is not None and (now := read(agent)) is not value and now != value:
+                found.append((key, _hashable(now)))
+        return tuple(found)
+
+    def _count(self, key: str, value: int) -> Hashable:
+        """How a counter compares with what the tree compares it with, now and after each turn that is left.
+
+        It grows by one with each turn, or starts anew; so equal comparisons mean equal consequences.
+        """
+        state = self._world.agent.state
+        left = state.turn_limit - state.turn
+        return tuple(
+            [
+                (value + turns >= number, value + turns > number)
+                for number in self._numbers[key]
+                for turns in range(left + 1)
+            ]
+        )
+
+    def _agent(self, kinds: frozenset[str]) -> tuple[Hashable, ...]:
+        """What the product's own nodes read of the query."""
+        agent, state = self._world.agent, self._world.agent.state
+        ending, last = agent.ending, agent.turn.outcome
+        closing: Hashable = None
+        if not ending.is_explained:
+            is_replaced = self._only_speaks()
+            closing = (
+                not is_replaced and state.answered,
+                None if agent.fault is None else agent.fault.error_type == "tree_failed",
+                bool(ending.node_errors),
+                bool(agent.output.answer.strip()),
+                not is_replaced and last is not None and last.is_whole and not last.calls,
+            )
+        working: Hashable = None
+        if works(kinds):
+            budget = state.config.token_budget
+            working = (
+                *(state.turn, state.turn_limit, state.broken_turns, state.budget_cut),
+                *(state.tokens_used * 100 // budget if state.tokens_used else 0, agent.turn.is_last_paid),
+                *(len(agent.turn.open_calls), _offered(self._world)),
+                tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
+            )
+        return (
+            closing,
+            ending.is_explained,
+            agent.output.is_done,
+            state.cancelled,
+            state.termination_reason,
+            working,
+            self._actions(kinds),
+            (state.turn_warned, state.token_warned) if self._warnings else None,
+        )
+
+    def _actions(self, kinds: frozenset[str]) -> Hashable:
+        """What is known of the latest actions; before a turn after which no tools run, only what has been judged."""
+        state = self._world.agent.state
+        watched = {"no_progress", "error_limit"} & kinds
+        if not watched or not state.recent_actions:
+            return None
+        if self._only_speaks() and self._world.agent.plan().wrap_up:
+            return rules.is_repeating_itself(state), rules.keeps_failing(state)
+        if self._rounds_left() == 1:
+            return judgements(state)
+        return (_repetition(state) if "no_progress" in watched else None), _streak(state)
+
+    def _rounds_left(self) -> int:
+        """How many more times the tools of a turn can run; 2 stands for more."""
+        world = self._world
+        nodes = [request.node for request in (*world.progress.under_way, *world.context.posted)]
+        left = world.agent.state.turn_limit - world.agent.state.turn
+        if len(nodes) != 1:
+            return 2
+        return left - 1 if speaks(nodes[0]) else left if answers_calls(nodes[0]) else 2
+
+    def _only_speaks(self) -> bool:
+        """Whether the run waits for one turn of the answer and nothing else: it replaces what is known of the last."""
+        under_way, posted = self._world.progress.under_way, self._world.context.posted
+        if posted or len(under_way) != 1 or self._world.agent.ending.node_errors:
+            return False
+        return speaks(next(iter(under_way)).node)
+
+    def ahead(self) -> Ahead:
+        """What can still be ticked."""
+        return self._ahead((self._shape(), tuple(self._pending())))
+
+    def _look_ahead(self, shape: Hashable) -> Ahead:
+        """What can still be ticked; the nodes are in this shape now."""
+        del shape
+        found: set[Node[Any]] = set()
+        self._collect(self._world.tree.root, found)
+        keys = frozenset().union(*(self._reads.by_node[node.index] for node in found)) - _OF_THE_STATE
+        keys -= OF_ONE_TURN - self._read_before(self._next_turn)
+        keys -= OF_THE_TOOLS - self._read_before(self._next_tools)
+        board = self._world.tree.blackboard
+        kinds = frozenset(node.definition.kind for node in found)
+        texts: dict[str, set[object]] = {}
+        for node in self._until_replaced(found):
+            for key, literals in self._reads.compared[node.index].items():
+                if key in _TEXTS:
+                    texts.setdefault(key, set()).update(literals)
+        alike = {key: frozenset(literals) for key, literals in texts.items() if None not in literals}
+        return Ahead(tuple(sorted(key for key in keys if key in board)), kinds, alike)
+
+    def _until_replaced(self, found: set[Node[Any]]) -> set[Node[Any]]:
+        """Of the nodes that can still be ticked, those that can be ticked before the next turn has succeeded."""
+        waiting = [request.node for request in (*self._world.progress.under_way, *self._world.context.posted)]
+        if not waiting:
+            return found
+        nodes: set[Node[Any]] = set()
+        for node in waiting:
+            nodes |= self._next_turn.after(node)  # type: ignore[arg-type]  # all requesters are nodes
+        return found & nodes
+
+    def _read_before(self, replaced: Before) -> frozenset[str]:
+        """The keys that can be read before something is replaced."""
+        waiting = [request.node for request in (*self._world.progress.under_way, *self._world.context.posted)]
+        nodes: set[Node[Any]] = set() if waiting else set(self._nodes)
+        for node in waiting:
+            nodes |= replaced.after(node)  # type: ignore[arg-type]  # all requesters are nodes
+        return frozenset().union(*(self._reads.by_node[node.index] for node in nodes))
+
+    def _collect(self, node: Node[Any], found: set[Node[Any]]) -> None:
+        found.add(node)
+        children, kind = node.child_nodes, node.definition.kind
+        if node.status is Status.RUNNING:
+            own = vars(node)
+            if kind in {"sequence", "selector"} and node.settings.memory:
+                children = children[own.get("_next", 0) :]
+            elif kind == "finally" and own.get("_ended") is not None:
+                children = (own["then"],)
+            elif kind in {"loop", "guarded"} and own.get("ends_with") is not None:
+                children = ()
+        for child in children:
+            self._collect(child, found)
+
+
+_WORKING = frozenset({"llm_turn", "run_tools", "action", "loop"})
+
+
+def works(kinds: frozenset[str]) -> bool:
+    """Whether nodes of these kinds may begin anything that limits bound."""
+    return bool(kinds & _WORKING) or not kinds <= _PLAIN
+
+
+def _is_watched(node: Node[Any]) -> bool:
+    """Whether somebody looks at how the node has ended, later than when it ended."""
+    root = node.run.root()
+    return any(
+        node in parent.child_nodes and (parent.definition.kind == "parallel" or parent.definition.kind not in _PLAIN)
+        for parent in root.walk()
+    )
+
+
+def _index(request: Request) -> int:
+    index: int = request.node.index  # type: ignore[attr-defined]  # all requesters are nodes
+    return index
+
+
+def _offered(world: World) -> Hashable:
+    """What can be told apart of the offered tools: can anything be read, written, added?"""
+    tools = [tool for name in world.agent.offered if (tool := world.tools.get(name))]
+    reading = sum(not tool.writes for tool in tools)
+    return bool(reading), len(tools) > reading, reading == sum(not tool.writes for tool in world.tools.tools)
+
+
+def _repetition(state: AgentState) -> Hashable:
+    """The recent actions, with calls and results numbered by their first occurrence."""
+    calls: dict[Hashable, int] = {}
+    results: dict[Hashable, int] = {}
+    turns: dict[Hashable, int] = {}
+    return tuple(
+        (
+            calls.setdefault((action.tool, action.arguments), len(calls)),
+            results.setdefault((action.tool, action.is_error, action.result_digest), len(results)),
+            action.is_error,
+            turns.setdefault(action.turn, len(turns)),
+        )
+        for action in state.recent_actions
+    )
+
+
+def _streak(state: AgentState) -> Hashable:
+    if not state.error_streak:
+        return 0
+    is_long = state.error_streak_until > state.error_streak_since
+    return min(state.error_streak, ERROR_LIMIT), is_long, state.turn == state.error_streak_since
+
+
+def _changes(name: str, value: object) -> bool:
+    """Whether an attribute of a node may be part of its state."""
+    if name in _NEVER or isinstance(value, Node):
+        return False
+    return not (isinstance(value, tuple) and any(isinstance(each, Node) for each in value))
+
+
+def _hashable(value: object) -> Hashable:
+    """The value, or its text where it cannot be hashed."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    if isinstance(value, Request):
+        return _index(value), value.started, value.halted
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value

@@ -1,0 +1,122 @@
+"""What can happen next to a run that waits."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bt_runtime import Request
+from bt_runtime.kinds.action import CallAction
+from oracle.nodes.finish import Finish
+from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.run_tools import RunTools
+from oracle.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Event,
+    Replied,
+    SaveEnded,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.verifying.identity import Ahead, works
+from oracle.verifying.reads import Reads
+from oracle.verifying.replies import Seen, Vocabulary, results_for
+from oracle.verifying.world import World
+
+
+class Options:
+    """Lists the events that a tree can distinguish.
+
+    Args:
+        reads: what the tree reads.
+        vocabulary: what model and tools can do.
+    """
+
+    def __init__(self, reads: Reads, vocabulary: Vocabulary) -> None:
+        self._reads = reads
+        self._vocabulary = vocabulary
+
+    def of(self, world: World) -> Iterator[Event]:
+        """What can happen now."""
+        for request in tuple(world.progress.under_way):
+            yield from self._ends(world, request)
+        yield from _interruptions(world)
+
+    def variants(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
+        """Further forms of an event that was just played, as far as its consequences depend on its form.
+
+        Args:
+            world: after the event.
+            event: what happened.
+            ahead: what can still be ticked; `None` if the run is over.
+        """
+        if not isinstance(event, Replied):
+            return
+        keys = frozenset(world.read).union(ahead.keys if ahead else ())
+        for reply in self._vocabulary.refined(event.reply, Seen(keys, world.intents.was_asked)):
+            yield replace(event, reply=reply)
+
+    def once(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
+        """Further forms that are played for one of the events that visit the same nodes and lead to the same state."""
+        yield from self._with_other_tokens(world, event, ahead)
+        if isinstance(event, Replied) and world.intents.was_asked:
+            yield from (replace(event, reply=reply) for reply in self._vocabulary.read_otherwise(event.reply))
+
+    def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
+        """The same event with more tokens used, if anything is decided by them, now or later."""
+        will_work = ahead is not None and works(ahead.kinds)
+        if isinstance(event, Replied) and (
+            world.read_tokens or will_work or not world.read.isdisjoint({"tokens_used", "turn_left"})
+        ):
+            yield from (replace(event, reply=reply) for reply in self._vocabulary.on_other_levels(event.reply))
+
+    def _ends(self, world: World, request: Request) -> Iterator[Event]:
+        """How a request can end by itself."""
+        node, key = request.node, request.key
+        if isinstance(node, LlmTurn):
+            yield from self._replies(world, node, key)
+        elif isinstance(node, RunTools):
+            calls = len({(call.name, str(call.arguments)) for call in world.agent.turn.open_calls})
+            for results in results_for(calls, knows_repetition=self._vocabulary.knows_repetition):
+                yield ToolsEnded(key, results)
+        elif isinstance(node, CallAction):
+            yield ActionEnded(key, "found")
+            yield ActionEnded(key, "nothing")
+            yield ActionEnded(key, "error")
+            for text in self._reads.texts_of(node.settings.into) if node.settings.into else ():
+                yield ActionEnded(key, "found", text)
+        elif isinstance(node, Finish):
+            yield SaveEnded(key)
+            yield SaveEnded(key, fails=True)
+        else:
+            yield WorkEnded(key)
+            yield WorkEnded(key, fails=True)
+
+    def _replies(self, world: World, node: LlmTurn, key: str) -> Iterator[Event]:
+        vocabulary = self._vocabulary
+        if node.settings.visible:
+            can_write = any((tool := world.tools.get(name)) and tool.writes for name in world.agent.offered)
+            replies = vocabulary.turns(can_write=can_write)
+        else:
+            replies = vocabulary.side_turns(node.settings.into)
+        yield from (Replied(key, reply) for reply in replies if node.settings.tools or not reply.calls)
+
+
+def _interruptions(world: World) -> Iterator[Event]:
+    """A cancel, and the next deadline, with nothing and with a part of the work done."""
+    nodes = [request.node for request in world.progress.under_way]
+    speaks = any(isinstance(node, LlmTurn) for node in nodes)
+    has_part = speaks or (any(isinstance(node, RunTools) for node in nodes) and len(world.agent.turn.open_calls) > 1)
+    if world.progress.reason_at_cancel is None:
+        yield Cancelled()
+        if has_part:
+            yield Cancelled("some")
+        if speaks:
+            yield Cancelled("whole")
+            yield Cancelled("whole", calls=True)
+        elif any(isinstance(node, RunTools) for node in nodes):
+            yield Cancelled("whole")
+    if world.next_deadline_s is not None:
+        yield TimePassed()
+        if has_part:
+            yield TimePassed("some")

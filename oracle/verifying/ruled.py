@@ -1,0 +1,42 @@
+"""The rules of a tree as properties of its runs."""
+
+from collections.abc import Iterator
+
+from bt_runtime import Rule, TreeDefinition
+from oracle.verifying.properties import Property
+from oracle.verifying.world import World
+
+
+def rule_properties(definition: TreeDefinition) -> tuple[Property, ...]:
+    """A property for each rule, in the order of the file."""
+    return tuple(
+        Property(f"rule {rule.name}", rule.text, _check(index, rule), is_rule=True)
+        for index, rule in enumerate(definition.rules)
+    )
+
+
+class _check:  # noqa: N801  called like a function
+    """Whether a rule is broken for good, or at the end of the run."""
+
+    def __init__(self, index: int, rule: Rule) -> None:
+        self._index, self._rule = index, rule
+
+    def __call__(self, world: World) -> str:
+        if world.rules is None:
+            return ""
+        monitor, state = world.rules.monitors.monitors[self._index], world.rules.states[self._index]
+        verdict = monitor.verdict(state, ended=world.progress.is_over)
+        place = self._rule.place
+        return f"the rule on line {place.line} is broken" if verdict == "violated" else ""
+
+
+def named(definition: TreeDefinition, event_type: str) -> tuple[str, ...]:
+    """The names that rules use for events of a type, in order; such events must be told apart."""
+    return tuple(dict.fromkeys(_names(definition, event_type)))
+
+
+def _names(definition: TreeDefinition, event_type: str) -> Iterator[str]:
+    for rule in definition.rules:
+        for pattern in (*rule.events, *((rule.after,) if rule.after else ())):
+            if pattern.type.startswith(event_type):
+                yield from pattern.names or ()

@@ -1,0 +1,254 @@
+"""A counterexample as a story: what happened, step by step, and which nodes acted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from bt_runtime import NodeDefinition, Status, TickRecord, TreeDefinition
+from bt_runtime.kinds.action import CallAction
+from oracle.chunks import Chunk, Closing, SystemNotice, ToolReturned
+from oracle.nodes.finish import Finish
+from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.run_tools import RunTools
+from oracle.scenarios.model import Scenario
+from oracle.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Event,
+    Replied,
+    SaveEnded,
+    Start,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.verifying.replies import PLAIN, QUESTION, Reply, Result
+from oracle.verifying.scripts import Script
+from oracle.verifying.world import World
+
+_MOST_ACTORS = 8
+_MOST_EVENTS = 100
+_RESULTS = {
+    "found": "brings something new",
+    "found_again": "brings the same as before",
+    "nothing": "finds nothing",
+    "error": "fails",
+    "error_again": "fails with the same error as before",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a story.
+
+    Args:
+        text: what happened, and what the user saw of it.
+        nodes: the nodes that acted, as `path (file:line) status`.
+    """
+
+    text: str
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A run from the question to a violation.
+
+    Args:
+        steps: one for each event.
+        events: what happened.
+        records: of the ticks, as a recording of the run would have them.
+        chunks: what the user got.
+        scenario: the same as a scenario, from the question to `done`.
+        definition: the tree.
+        repeats: how many of the last steps go round for ever.
+    """
+
+    steps: tuple[Step, ...]
+    events: tuple[Event, ...]
+    records: tuple[TickRecord, ...]
+    chunks: tuple[Chunk, ...]
+    scenario: Scenario
+    definition: TreeDefinition
+    repeats: int = 0
+
+    def lines(self) -> list[str]:
+        """The numbered steps, each followed by the nodes that acted."""
+        lines = []
+        for number, step in enumerate(self.steps, start=1):
+            lines += [f"{number}. {step.text}", *(f"     {node}" for node in step.nodes)]
+        if self.repeats:
+            first = len(self.steps) - self.repeats + 1
+            what = f"Step {first} repeats" if self.repeats == 1 else f"Steps {first} to {len(self.steps)} repeat"
+            lines.append(f"{what} without an end.")
+        return lines
+
+
+def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) -> Story:
+    """Play the events again, and tell what happens.
+
+    Args:
+        world: of the same tree; what it was doing is forgotten.
+        events: from the question on.
+        name: of the scenario.
+        repeats: how many of the last events go round.
+    """
+    world.begin_again()
+    records: list[TickRecord] = []
+    steps: list[Step] = []
+    script = Script()
+    nodes = world.definition.nodes()
+    world.on_tick = records.append
+    try:
+        for event in events:
+            at_tick, at_chunk = len(records), len(world.chunks)
+            calls = [call.name for call in world.agent.turn.open_calls]
+            text = _sentence(event, world, calls)
+            script.note(event, world)
+            world.play(event)
+            seen = _seen(world.chunks[at_chunk:])
+            steps.append(Step(" ".join([text, *seen]), _actors(records[at_tick:], nodes)))
+    finally:
+        world.on_tick = None
+    chunks = tuple(world.chunks)
+    if not repeats:
+        _complete(world, script)
+    scenario = script.scenario(world, name=name)
+    return Story(tuple(steps), tuple(events), tuple(records), chunks, scenario, world.definition, repeats)
+
+
+def _complete(world: World, script: Script) -> None:
+    """Go on to the end in the plainest way: a scenario is a whole query."""
+    for _ in range(_MOST_EVENTS):
+        if world.progress.is_over:
+            return
+        event = _plainest(world)
+        if event is None:
+            return
+        script.note(event, world)
+        world.play(event)
+
+
+def _plainest(world: World) -> Event | None:
+    """The plainest thing that can happen; `None` if nothing can."""
+    for request in world.progress.under_way:
+        match request.node:
+            case Finish():
+                return SaveEnded(request.key)
+            case LlmTurn():
+                return Replied(request.key, Reply(PLAIN))
+            case RunTools():
+                found: Result = "found"
+                return ToolsEnded(request.key, (found,) * len(world.agent.turn.open_calls))
+            case CallAction():
+                return ActionEnded(request.key, "found")
+            case _:
+                return WorkEnded(request.key)
+    return TimePassed() if world.next_deadline_s is not None else None
+
+
+def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
+    """What happens."""
+    match event:
+        case Start(question):
+            return f"The user asks: {question}"
+        case Replied(_, reply):
+            return _of_reply(reply, world)
+        case ToolsEnded(_, results):
+            names = dict.fromkeys(calls)
+            ends = [_RESULTS[result] for result in results]
+            each = [f"{name} {end}" for name, end in zip([*names, *[""] * len(ends)], ends, strict=False)]
+            return f"{', '.join(part.strip() for part in each)}."
+        case ActionEnded(request, result):
+            return f"The tool of {request.rpartition('@')[0]} {_RESULTS[result]}."
+        case SaveEnded(_, fails):
+            return "The conversation cannot be saved." if fails else "The conversation is saved."
+        case WorkEnded(request, fails):
+            return f"The work of {request.rpartition('@')[0]} {'raises an error' if fails else 'ends'}."
+        case Cancelled(part, calls_tools):
+            return f"The user cancels{_while(part, calls=calls_tools)}."
+        case TimePassed(part):
+            return f"Time passes until {world.next_deadline_s:g} s after the question{_while(part)}."
+
+
+def _while(part: str, *, calls: bool = False) -> str:
+    match part:
+        case "some":
+            return ", when a part of the response or of the results is there"
+        case "whole":
+            return ", in the moment in which the response is complete" + (" and calls a tool" if calls else "")
+        case _:
+            return ""
+
+
+def _of_reply(reply: Reply, world: World) -> str:
+    if reply.crashes:
+        return "An error in the service breaks the turn."
+    said = {"": "says nothing", PLAIN: "writes an answer", QUESTION: "asks the user a question"}.get(
+        reply.text, f"writes: {reply.text}"
+    )
+    if reply.is_fault:
+        return f"The model {said}, then the provider fails." if reply.text else "The provider fails."
+    parts = [f"The model {said}"]
+    if reply.calls:
+        names = [world.name_of(call) for call in reply.calls]
+        parts.append(
+            f"calls {' and '.join(names)}" + (" with other arguments" if reply.calls == ("read_fresh",) else "")
+        )
+    if reply.signal == "malformed":
+        parts.append("writes a signal that cannot be read")
+    elif reply.signal:
+        how = f" with confidence {reply.confidence:g}" if reply.confidence != 0.9 else ""
+        again = ", for the same reason as before" if reply.same_reason else ""
+        parts.append(f"signals {reply.signal}{how}{again}")
+    sentence = f"{', '.join(parts)}."
+    ends = {
+        "max_tokens": "The response is cut off by its limit of tokens.",
+        "model_context_window_exceeded": "The model's context window is full.",
+        "refusal": "The provider refuses the question.",
+    }.get(reply.stop_reason or "", "")
+    levels = {
+        "half": "More than half of the token budget is used.",
+        "high": "The token budget pays for one more turn.",
+        "full": "The token budget is used up.",
+    }.get(reply.tokens, "")
+    return " ".join(part for part in (sentence, ends, levels) if part)
+
+
+def _seen(chunks: Sequence[Chunk]) -> list[str]:
+    """What the user sees of the control."""
+    seen = []
+    for chunk in chunks:
+        if isinstance(chunk, SystemNotice):
+            seen.append(f"Notification: {chunk.system_message}")
+        elif isinstance(chunk, Closing):
+            seen.append(f"The user reads: {chunk.content}")
+        elif isinstance(chunk, ToolReturned) and chunk.tool_result.startswith("Not run"):
+            seen.append(f"The call gets the result: {chunk.tool_result}")
+    return seen
+
+
+def _actors(records: Sequence[TickRecord], nodes: Sequence[NodeDefinition]) -> tuple[str, ...]:
+    """The leaves that did something: actions that ended or wait, guards that tripped, conditions that were true."""
+    actors = []
+    for record in records:
+        changed = dict(record.changes)
+        for index in dict.fromkeys(record.visited):
+            node, status = nodes[index], changed.get(index)
+            if node.children or status is None or (status is Status.FAILURE and node.kind == "condition"):
+                continue
+            if status is Status.SUCCESS and node.kind in _GUARDS:
+                continue
+            actors.append(f"{node.label} ({where(node)}) {status.name}")
+        actors += [f"{error.path}: {error.error}" for error in record.errors]
+    short = list(dict.fromkeys(actors))
+    more = len(short) - _MOST_ACTORS
+    return (*short[:_MOST_ACTORS], *([f"and {more} more"] if more > 0 else ()))
+
+
+_GUARDS = frozenset({"cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"})
+
+
+def where(node: NodeDefinition) -> str:
+    """The place of a node, as `file:line`."""
+    return f"{PurePath(node.place.file).name}:{node.place.line}"

@@ -1,0 +1,162 @@
+"""Verifies one tree: explores all behaviours within bounds, and judges its properties."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Final
+
+from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime.checking.silences import silences_in
+from oracle.decision import AgentConfig
+from oracle.logs import quiet
+from oracle.nodes import REGISTRY
+from oracle.tools import Tool
+from oracle.verifying.events import Start
+from oracle.verifying.exploring import Bounds, Exploration, Explored
+from oracle.verifying.identity import Identity
+from oracle.verifying.options import Options
+from oracle.verifying.parts import STANDARD_TOOLS
+from oracle.verifying.properties import BUILT_IN, REACHABLE, Property
+from oracle.verifying.reads import Reads, reads_of
+from oracle.verifying.replies import Vocabulary
+from oracle.verifying.report import Report, Result
+from oracle.verifying.ruled import named, rule_properties
+from oracle.verifying.stories import tell, where
+from oracle.verifying.world import World
+
+DEFAULT_TURNS: Final = 3
+"""Enough for each repetition that the product counts: three empty responses, three turns without a signal."""
+
+UNREACHABLE: Final = "unreachable"
+"""The code of the silence that marks a node that no run is meant to reach."""
+
+QUESTIONS: Final[dict[str, str]] = {
+    "code": "Where is the class RetryPolicy defined in the code?",
+    "documentation": "What do our meeting notes in the vault say about the release?",
+    "research": "Search the web for the latest release of PostgreSQL.",
+    "conversational": "Hello there!",
+    "action": "Write a note about the release plan into the vault.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is explored.
+
+    Args:
+        turns: the user's `max_iterations`.
+        bounds: where the exploration stops.
+        tools: what the service has; only their names, groups and whether they write matter.
+        registry: the kinds of the tree.
+        stop_early: stop at the first violation.
+    """
+
+    turns: int = DEFAULT_TURNS
+    bounds: Bounds = field(default_factory=Bounds)
+    tools: Sequence[Tool] = STANDARD_TOOLS
+    registry: Registry = REGISTRY
+    stop_early: bool = False
+
+
+def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
+    """Explore all behaviours of a tree, and judge the properties that every tree must have.
+
+    Works for seconds without a pause: a program that does other things at the same time runs it in a process of its
+    own. Logs nothing.
+
+    Args:
+        definition: a checked tree.
+        scope: what is explored; `None`: the defaults.
+    """
+    scope = scope or Scope()
+    reads = reads_of(definition)
+    questions = _questions(reads, definition)
+    world = _world(definition, scope, questions[0])
+    properties = (*BUILT_IN, *rule_properties(definition))
+    types = world.rules.monitors.types if world.rules else frozenset[str]()
+    exploration = Exploration(
+        world,
+        identity=Identity(world, reads, is_exact=bool(types)),
+        options=Options(reads, Vocabulary(reads, tools=named(definition, "tool"), signals=named(definition, "signal"))),
+        properties=properties,
+        begins=[Start(question) for question in questions],
+        extra=lambda: world.rules.states if world.rules else None,
+        bounds=scope.bounds,
+        stop_early=scope.stop_early,
+    )
+    with quiet():
+        explored = exploration.run()
+        results = tuple(_judged(each, explored, world, reads, scope) for each in properties)
+    return Report(
+        tree=definition.name,
+        results=results,
+        turns=world.turn_limit,
+        states=explored.states,
+        transitions=explored.transitions,
+        ends=explored.ends,
+        seconds=explored.seconds,
+        megabytes=explored.megabytes,
+        bound=explored.stopped,
+    )
+
+
+def _questions(reads: Reads, definition: TreeDefinition) -> list[str]:
+    """The questions that the tree can distinguish; they decide which tools are offered, too."""
+    if named(definition, "tool"):
+        return [QUESTIONS["code"], QUESTIONS["action"]]
+    if not reads.keys & {"query_type", "question"}:
+        return [QUESTIONS["code"]]
+    return [*QUESTIONS.values(), *(f"{QUESTIONS['code']} {text}" for text in reads.texts_of("question"))]
+
+
+def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
+    config = AgentConfig(max_iterations=scope.turns)
+    return World(definition, config=config, tools=scope.tools, question=question, registry=scope.registry)
+
+
+def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope) -> Result:
+    """The verdict on one property."""
+    found = explored.found.get(each.name)
+    if found is not None:
+        name = f"{each.name}: {found.problem.splitlines()[0]}"
+        story = tell(world, found.events, name=name, repeats=found.repeats)
+        return Result(each.name, each.text, "refuted", found.problem, story, each.is_rule)
+    if each is REACHABLE:
+        return _reachability(explored, world.definition, reads, scope)
+    if explored.stopped:
+        problem = f"not decided within {explored.stopped}"
+        return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
+    return Result(each.name, each.text, "proven", is_rule=each.is_rule)
+
+
+def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope) -> Result:
+    """Nodes that no run has reached, those apart that are marked."""
+    unreached = [node for node in _topmost(definition, explored.visited) if not _is_marked(node, definition)]
+    name, text = REACHABLE.name, REACHABLE.text
+    if not unreached:
+        return Result(name, text, "proven")
+    nodes = "\n".join(f"never reached: {node.path} ({where(node)})" for node in unreached)
+    if explored.stopped:
+        return Result(name, text, "not_decided", f"not decided within {explored.stopped}\n{nodes}")
+    needed = int(reads.largest_number) + 1
+    if scope.turns < needed <= AgentConfig.model_fields["max_iterations"].metadata[1].le:
+        problem = f"not decided within {scope.turns} turns; expressions compare with {needed - 1}: --turns {needed}"
+        return Result(name, text, "not_decided", f"{problem}\n{nodes}")
+    return Result(name, text, "refuted", nodes)
+
+
+def _topmost(definition: TreeDefinition, visited: frozenset[int]) -> list[NodeDefinition]:
+    """The nodes that were not visited, without those below another one of them."""
+    found: list[NodeDefinition] = []
+    for index, node in enumerate(definition.nodes()):
+        if index not in visited and not any(node.path.startswith(f"{above.path}/") for above in found):
+            found.append(node)
+    return found
+
+
+def _is_marked(node: NodeDefinition, definition: TreeDefinition) -> bool:
+    """Whether the author has written that no run is meant to reach the node."""
+    name = PurePath(node.place.file).stem
+    text = definition.source if name == PurePath(definition.file).stem else definition.sources.get(name, "")
+    silences = silences_in(text, file=node.place.file, known=[UNREACHABLE])
+    return any(silence.code == UNREACHABLE and silence.line == node.place.line for silence in silences)

@@ -1,0 +1,638 @@
+"""A run of the real tree that is driven by events instead of by time: the run loop without asyncio.
+
+Nodes, agent, floor and closing are the product's. As in a replay, this takes the place of the run loop; other than a
+replay it makes each outcome when it is needed, through the code that makes the outcomes of real turns and tool calls.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from bt_runtime import (
+    Blackboard,
+    BTError,
+    HotLoopError,
+    Outcome,
+    Registry,
+    Request,
+    StalledError,
+    Standing,
+    Status,
+    TickRecord,
+    TreeDefinition,
+    build,
+)
+from bt_runtime.kinds.action import CallAction
+from bt_runtime.recording import CauseKind, TickInput, describe
+from bt_runtime.ticker import close_tree, tick_tree
+from oracle.agent.closing import Closing
+from oracle.agent.equipment import Equipment
+from oracle.agent.journal import NoJournal
+from oracle.agent.output import Output
+from oracle.agent.query import Query
+from oracle.agent.run import AgentRun
+from oracle.agent.signals import SignalLog
+from oracle.agent.tool_calls import answer_calls, forbidden
+from oracle.agent.transcript import Transcript
+from oracle.agent.turn import OpenTurn
+from oracle.chunks import Chunk
+from oracle.classify import HeuristicIntentClassifier, ResponseIntent
+from oracle.control.choosing import turn_limit
+from oracle.control.floor import TreeFloor
+from oracle.decision import AgentConfig, AgentState
+from oracle.encoding import to_json
+from oracle.models.protocol import ModelFault, ToolCall, Usage
+from oracle.nodes import REGISTRY, AgentHost, values_of
+from oracle.nodes.finish import Finish
+from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.run_tools import RunTools
+from oracle.prompts import SegmentLibrary, load_segments
+from oracle.rules import rules_of
+from oracle.signals import ParsedResponse, SignalStream
+from oracle.testing.script import ScriptedCall, ScriptedTurn
+from oracle.tools import Tool, ToolResult
+from oracle.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Event,
+    Replied,
+    SaveEnded,
+    Start,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
+from oracle.verifying.memory import Memory, Stored
+from oracle.verifying.parts import (
+    TIMESTAMP,
+    AnyModel,
+    ChosenTools,
+    Counter,
+    NoAudit,
+    StillClock,
+    Store,
+    disarmed,
+)
+from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, Reply, Result, events_of
+
+Saved = tuple[Stored, tuple[Chunk, ...]]
+
+MOST_TICKS_AT_ONCE = 1000
+"""As the run loop has it."""
+
+_INJECTED = "RuntimeError: an error in the service"
+PARTIAL = "The beginning of an"
+
+
+_BLIND_TO_TOKENS = frozenset(
+    {
+        *("sequence", "selector", "finally", "loop", "subtree", "force_success", "force_failure", "inverter"),
+        *("condition", "set", "notify", "say", "stop", "classify_response", "explain_stop", "finish", "parallel"),
+        *("cancelled", "deadline", "no_progress", "error_limit", "offer_all_reading_tools", "refuse_tools"),
+    }
+)
+"""Kinds that do nothing by the tokens that are used, but for what their expressions read."""
+
+
+def _watched(read: set[str]) -> type[Blackboard]:
+    """A blackboard that notes which keys nodes read."""
+
+    class Watched(Blackboard):
+        __slots__ = ()
+
+        def __getitem__(self, name: str) -> Any:  # noqa: ANN401
+            read.add(name)
+            return super().__getitem__(name)
+
+    return Watched
+
+
+@dataclass(slots=True)
+class _Watched:
+    """Classifies responses as the product does, and notes that it was asked."""
+
+    was_asked: bool = False
+
+    @property
+    def name(self) -> str:
+        return "heuristic"
+
+    def classify(self, text: str) -> ResponseIntent:
+        self.was_asked = True
+        return HeuristicIntentClassifier().classify(text)
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands, beside what its own parts know.
+
+    Args:
+        is_over: `done` was sent.
+        error: what ended the run in place of the tree.
+        reason_at_cancel: the reason that was written when the user cancelled; `None`: the user has not cancelled.
+        began_after_cancel: the path of what began after the cancel, if anything did.
+        has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
+        node_error: the path of the first node that raised by itself.
+        node_problem: what it raised.
+        under_way: the requests that have been started, with the tokens that each has reserved.
+        interrupted: outcomes of halted requests that the next tick gets.
+        forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
+        is_stopped_by_rule: a rule of the tree stops the query with the next tick.
+    """
+
+    is_over: bool = False
+    error: BTError | None = None
+    reason_at_cancel: str | None = None
+    began_after_cancel: str = ""
+    has_crashed: bool = False
+    node_error: str = ""
+    node_problem: str = ""
+    under_way: dict[Request, int] = field(default_factory=dict)
+    interrupted: tuple[Outcome, ...] = ()
+    forbidden: dict[str, ToolResult] = field(default_factory=dict)
+    is_stopped_by_rule: bool = False
+
+
+class World:
+    """One run.
+
+    Args:
+        definition: the tree.
+        config: the user's limits.
+        tools: what the service has.
+        registry: the kinds of the tree.
+        question: what the user asks.
+    """
+
+    def __init__(
+        self,
+        definition: TreeDefinition,
+        *,
+        config: AgentConfig,
+        tools: Sequence[Tool],
+        question: str,
+        registry: Registry = REGISTRY,
+    ) -> None:
+        self.definition = definition
+        self.clock, self.store, self.intents = StillClock(), Store(), _Watched()
+        self.chunks: list[Chunk] = []
+        self.visited: set[int] = set()
+        self.path: list[int] = []  # which nodes each tick of the last event has visited
+        self.on_tick: Callable[[TickRecord], None] | None = None
+        self.tools = ChosenTools(disarmed(tools))
+        equipment = Equipment(
+            model=AnyModel(),
+            tools=self.tools,
+            segments=_segments(),
+            intents=self.intents,
+            clock=self.clock,
+            timestamp=lambda: TIMESTAMP,
+        )
+        limit = turn_limit(definition)
+        self.agent = AgentRun(
+            query=Query("run", question, "local", "conversation", config, tree=definition.name),
+            equipment=equipment,
+            output=Output(emit=self.chunks.append, timestamp=lambda: TIMESTAMP),
+            state=AgentState(user_id="local", config=config, max_turns=limit),
+            transcript=Transcript.of((), question),
+            signals=SignalLog("run", NoJournal(), audit=NoAudit()),
+        )
+        self.turn_limit = self.agent.state.turn_limit
+        calls = Counter()
+        self.progress = Progress()
+        self.rules = rules_of(self.agent, definition, journal=NoJournal(), stop=self._stop)
+        host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls)  # type: ignore[arg-type]  # it only counts
+        self.closing = host.closing
+        self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent))
+        self.context = self.tree.context
+        self.read: set[str] = set()
+        self.read_tokens = False
+        self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
+        nodes = self.tree.nodes
+        self._turns = frozenset(node.index for node in nodes if isinstance(node, LlmTurn))
+        self._token_readers = frozenset(node.index for node in nodes if node.definition.kind not in _BLIND_TO_TOKENS)
+        self.floor = TreeFloor(self.agent, self.tree.blackboard)
+        self.progress = Progress()
+        self._partial: dict[Request, Any] = {}
+        agent = self.agent
+        self._memory = Memory(
+            self.tree,
+            [
+                *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost, agent.ending),
+                *(self.floor, calls, self.store, self.progress),
+                *((self.rules, self.rules.stream) if self.rules else ()),
+            ],
+        )
+
+        self._first = self.save()
+
+    @property
+    def question(self) -> str:
+        """What the user asks."""
+        return self.agent.query.question
+
+    # Time travel
+
+    def save(self) -> Saved:
+        """The state now, to come back to."""
+        requests = {*self.progress.under_way, *self.context.posted}
+        return self._memory.store(requests), tuple(self.chunks)
+
+    def restore(self, saved: Saved) -> None:
+        """Come back to a state."""
+        stored, self.chunks[:] = saved
+        self._memory.restore(stored)
+        self.clock.now_s = self.context.now_s
+
+    def begin_again(self) -> None:
+        """Come back to before the question."""
+        self.restore(self._first)
+
+    # Events
+
+    @property
+    def next_deadline_s(self) -> float | None:
+        """The earliest deadline of a node or of the query."""
+        times = [at_s for at_s in (self.context.next_deadline_s(), self.floor.deadline_s()) if at_s is not None]
+        return min(times, default=None)
+
+    def play(self, event: Event) -> None:
+        """Let something happen, and tick the tree until it waits again or has ended."""
+        self.intents.was_asked = self.read_tokens = False
+        self.read.clear()
+        self.path.clear()
+        self._partial.clear()
+        now_s = self.clock.now_s
+        match event:
+            case Start(question):
+                self._ask(question)
+                self._tick("start", (), now_s)
+            case Cancelled():
+                self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+                ended = self._interrupt(event.part, calls=event.calls)
+                self._tick("delivery", ("cancel_requested",), now_s, ended, (("cancel_requested", True),))
+                if ended:  # what was complete in that moment was complete before
+                    self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+            case TimePassed():
+                until_s = self.next_deadline_s
+                assert until_s is not None  # noqa: S101  it is offered only then
+                self._interrupt(event.part)
+                self.clock.now_s = until_s
+                paths = tuple(self.tree.paths[index] for index in self.context.due(until_s))
+                self._tick("deadline", paths or (self.tree.root.path,), until_s)
+            case _:
+                request = next(each for each in self.progress.under_way if each.key == event.request)
+                outcome = self._end_of(request, event)
+                self._tick("outcome", (request.key,), now_s, (outcome,))
+        self._go_on()
+
+    def _tick(
+        self,
+        cause: CauseKind,
+        causes: tuple[str, ...],
+        at_s: float,
+        outcomes: tuple[Outcome, ...] = (),
+        deliveries: tuple[tuple[str, Any], ...] = (),
+    ) -> None:
+        interrupted, self.progress.interrupted = self.progress.interrupted, ()
+        self._keep(outcomes)
+        given = TickInput(cause, causes, max(at_s, self.context.now_s), (*interrupted, *outcomes), deliveries)
+        self._observe(tick_tree(self.tree, given))
+
+    def _ask(self, question: str) -> None:
+        """Put another question in place of the first one."""
+        if question == self.question:
+            return
+        agent, asked = self.agent, Transcript.of((), question)
+        agent.query = replace(agent.query, question=question)
+        for each in fields(Transcript):
+            setattr(agent.transcript, each.name, getattr(asked, each.name))
+        for key, value in values_of(agent).items():
+            self.tree.blackboard.set(key, value)
+        self.tree.blackboard.take_writes()
+
+    def _keep(self, outcomes: Sequence[Outcome]) -> None:
+        """Show the rules of the tree what has ended, as the journal does before a tick."""
+        if self.rules is not None and outcomes:
+            _outcome(self.rules.keep(outcomes))
+
+    def _stop(self, fault: ModelFault) -> None:
+        """End the query for a rule of the tree."""
+        self.agent.fail(fault)
+        self.progress.is_stopped_by_rule = True
+
+    def _observe(self, record: TickRecord) -> None:
+        visited = record.visited
+        self.visited.update(visited)
+        self._memory.touched.update(visited)
+        self._memory.touched.update([index for index, _ in record.changes])
+        self.path.append(hash(visited))
+        if not self.read_tokens:
+            # What was ticked before the turn had ended saw the tokens from before the turn.
+            end = next((at for at, index in enumerate(visited) if index in self._turns), -1)
+            self.read_tokens = any(index in self._token_readers for index in visited[end + 1 :])
+        if record.errors:
+            self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
+            if not self.progress.has_crashed:
+                first = record.errors[0]
+                self.progress.node_problem = self.progress.node_problem or first.error
+                self.progress.node_error = self.progress.node_error or first.path
+        if self.rules is not None:
+            self.rules.on_tick(record)
+        if self.on_tick is not None:
+            self.on_tick(record)
+
+    def _go_on(self) -> None:
+        """Do what the run loop does between two waits."""
+        at_once = 0
+        try:
+            while self.tree.root.status is Status.RUNNING:
+                self._settle_halted()
+                self.context.notice_changes()
+                if not self._start_posted():
+                    break
+                again = self.context.take_again()
+                until_s = self.next_deadline_s
+                if self.progress.is_stopped_by_rule and not self.tree.blackboard["cancel_requested"]:
+                    self._tick("delivery", ("cancel_requested",), self.clock.now_s, (), (("cancel_requested", True),))
+                    continue
+                if again is not None:
+                    given: tuple[CauseKind, tuple[str, ...]] = ("again", (again,))
+                elif until_s is not None and until_s <= self.clock.now_s:
+                    paths = tuple(self.tree.paths[index] for index in self.context.due(until_s))
+                    given = ("deadline", paths or (self.tree.root.path,))
+                elif until_s is None and not self.progress.under_way and not self.context.awaits_delivery():
+                    raise StalledError(_waiting(self))
+                else:
+                    return
+                at_once += 1
+                if at_once > MOST_TICKS_AT_ONCE:
+                    raise HotLoopError(given[1][0], MOST_TICKS_AT_ONCE)
+                self._tick(*given, self.clock.now_s)
+        except BTError as error:
+            self.progress.error = error.with_traceback(None)
+        self._end()
+
+    def _start_posted(self) -> bool:
+        """Start what the floor lets begin; false if it ends the run."""
+        context = self.context
+        standing = Standing(
+            context.now_s, context.posted, self.progress.under_way.keys(), context.again, context.again is None
+        )
+        chosen = self.floor.judge(standing)
+        if chosen is None:
+            return False
+        for request in context.take_posted(chosen):
+            self.progress.under_way[request] = self._reserve(request)
+            if self.progress.reason_at_cancel is not None and not isinstance(request.node, Finish):
+                self.progress.began_after_cancel = self.progress.began_after_cancel or request.node.path
+        return True
+
+    def _reserve(self, request: Request) -> int:
+        """Reserve the tokens of a turn while it is under way."""
+        node, rules = request.node, self.agent.rules
+        if isinstance(node, RunTools):
+            judged = {call.id: forbidden(self.agent, call) for call in self.agent.turn.open_calls}
+            self.progress.forbidden = {call_id: result for call_id, result in judged.items() if result is not None}
+        if not isinstance(node, LlmTurn):
+            return 0
+        if rules is not None:
+            rules.turn(visible=node.settings.visible)
+        plan = self.agent.plan()
+        reserved = plan.input_tokens + plan.max_tokens
+        self.agent.cost.reserved_tokens += reserved
+        return reserved
+
+    def _settle_halted(self) -> None:
+        while halted := self.context.halting:
+            outcomes = [self._cancelled(request) for request in halted]
+            self.context.settled(halted)
+            self._keep(outcomes)
+            for request, outcome in zip(halted, outcomes, strict=True):
+                self.progress.interrupted += (outcome,)
+                self.context.give_back(request, outcome)
+
+    def _end(self) -> None:
+        """The tree has ended, or was ended: close the query as `ActiveQuery` does."""
+        self.tree.halt()
+        self.context.drop_posted()
+        self._settle_halted()
+        for request in tuple(self.progress.under_way):
+            self._drop(request)
+        interrupted, self.progress.interrupted = self.progress.interrupted, ()
+        record = close_tree(self.tree, TickInput("end", (), self.clock.now_s, interrupted))
+        if record is not None:
+            self._observe(record)
+        if self.progress.error is not None:
+            self.agent.ending.lose_control(self.progress.error)
+        self.store.fails = False
+        _outcome(self.closing.finish(self.agent, asked_at=TIMESTAMP))
+        self.progress.is_over = True
+
+    # Outcomes
+
+    def _drop(self, request: Request) -> None:
+        self.agent.cost.reserved_tokens -= self.progress.under_way.pop(request)
+
+    def _end_of(self, request: Request, event: Event) -> Outcome:
+        """Set the outcome of a request that ends by itself."""
+        self._drop(request)
+        value, error = self._result_of(request, event)
+        if error is not None:
+            self.progress.has_crashed = True
+        state = "done" if error is None else "failed"
+        outcome = Outcome(request.key, state, value, error, at_s=self.clock.now_s)  # type: ignore[arg-type]
+        self.context.answer(request, outcome)
+        return outcome
+
+    def _result_of(self, request: Request, event: Event) -> tuple[Any, str | None]:
+        node = request.node
+        match event:
+            case Replied(_, reply):
+                return (None, _INJECTED) if reply.crashes else (self._turn(request, reply), None)
+            case ToolsEnded(_, results):
+                return self._tools(results), None
+            case ActionEnded():
+                self.tools.next = self.result_of(event.result, event.text)
+                return _outcome(node.start())
+            case SaveEnded(_, fails):
+                self.store.fails = fails
+                return _outcome(node.start())
+            case WorkEnded(_, fails):
+                return (None, _INJECTED) if fails else (None, None)
+            case _:
+                raise TypeError(event)
+
+    def _turn(self, request: Request, reply: Reply, *, interrupted: bool = False) -> Any:  # noqa: ANN401
+        node = request.node
+        assert isinstance(node, LlmTurn)  # noqa: S101  replies are offered for turns alone
+        rules, self.agent.rules = self.agent.rules, None  # they saw the turn when it began
+        turn = OpenTurn(self.agent, **node.request())
+        self.agent.rules = rules
+        try:
+            turn.progress.reader = _reader_of(self.text_of(reply))
+            turn.play(events_of(self.scripted(reply), ends=not (interrupted or reply.is_fault)))
+        finally:
+            turn.release()
+        return turn.end(reply.fault, interrupted=interrupted)
+
+    def scripted(self, reply: Reply) -> ScriptedTurn:
+        """The reply as a turn of a script, as it would be now."""
+        state = self.agent.state
+        target = int(state.config.token_budget * SHARES[reply.tokens])
+        usage = Usage(0, 0, 0, max(0, target - state.tokens_used))
+        calls = tuple(ScriptedCall(call.name, to_json(call.arguments).decode()) for call in self.calls_of(reply))
+        return ScriptedTurn(text=self.text_of(reply), tool_calls=calls, usage=usage, stop_reason=reply.stop_reason)
+
+    def text_of(self, reply: Reply) -> str:
+        """What the model writes, with its signal."""
+        if not reply.signal:
+            return reply.text
+        if reply.signal == "malformed":
+            return f'{reply.text}\n\n<signal type="need_turn"></signal>'
+        return f"{reply.text}\n\n{self.signal_of(reply)}"
+
+    def signal_of(self, reply: Reply) -> str:
+        """The signal as the model writes it."""
+        fields = self.fields_of(reply)
+        inner = "".join(f"<{name}>{value}</{name}>" for name, value in fields.items())
+        return f'<signal type="{reply.signal}">{inner}<confidence>{reply.confidence}</confidence></signal>'
+
+    def fields_of(self, reply: Reply) -> dict[str, str]:
+        """The fields of the signal; a `need_turn` repeats its reason only if it is meant to."""
+        fields = dict(FIELDS[reply.signal])
+        if reply.signal == "need_turn":
+            before = self.agent.signals._reason  # noqa: SLF001  which reason would be a repetition
+            same = next((reason for reason in OTHER_REASONS if reason == before), OTHER_REASONS[0])
+            fields["reason"] = same if reply.same_reason else next(each for each in OTHER_REASONS if each != before)
+        return fields
+
+    def name_of(self, call: str) -> str:
+        """The tool that the model calls."""
+        if call not in {"read", "read_fresh", "write"}:
+            return "no_such_tool" if call == "unknown" else call
+        offered = [tool for name in self.agent.offered if (tool := self.tools.get(name)) and not tool.is_server_side]
+        fitting = (tool.name for tool in offered if tool.writes is (call == "write"))
+        return next(fitting, "vault_write" if call == "write" else "search_code")
+
+    def calls_of(self, reply: Reply) -> tuple[ScriptedCall, ...]:
+        """The calls of the reply; those with fresh arguments have been made never before."""
+        number = len(self.agent.output.steps)
+        return tuple(
+            ScriptedCall(
+                self.name_of(call),
+                {"query": f"question {number}.{at}" if call == "read_fresh" else "the question"},
+            )
+            for at, call in enumerate(reply.calls)
+        )
+
+    def _tools(self, results: Sequence[Result | None]) -> Any:  # noqa: ANN401
+        left = iter(results)
+
+        def known(call: ToolCall) -> ToolResult | None:
+            del call
+            result = next(left, None)
+            return None if result is None else self.result_of(result)
+
+        calls, forbidden = self.agent.turn.open_calls, self.progress.forbidden
+        return answer_calls(self.agent, calls, known, forbidden=forbidden)
+
+    def result_of(self, result: Result, text: str = "") -> ToolResult:
+        """What a tool returns now."""
+        fresh = f"{len(self.agent.output.steps)}"
+        if result in ("found", "found_again"):
+            return ToolResult(text or ("What it says." if result == "found_again" else f"What it says, {fresh}."))
+        if result == "nothing":
+            return ToolResult(text or "Nothing was found.", is_empty=True)
+        again = result == "error_again"
+        return ToolResult("It failed." if again else f"It failed, {fresh}.", is_error=True)
+
+    # Interruptions
+
+    def _interrupt(self, part: str, *, calls: bool = False) -> tuple[Outcome, ...]:
+        """What the work under way has brought when it is interrupted; outcomes of what ended at the same moment."""
+        ended: list[Outcome] = []
+        for request in tuple(self.progress.under_way) if part != "nothing" else ():
+            if isinstance(request.node, LlmTurn):
+                reply = Reply(PARTIAL if part == "some" else PLAIN, calls=("read",) if calls else ())
+                if part == "whole":
+                    ended.append(self._end_of(request, Replied(request.key, reply)))
+                else:
+                    reserved = self.progress.under_way[request]
+                    self.agent.cost.reserved_tokens -= reserved  # the turn itself reserves it while it is played
+                    self._partial[request] = self._turn(request, reply, interrupted=True)
+                    self.agent.cost.reserved_tokens += reserved
+            elif isinstance(request.node, RunTools):
+                if part == "whole":
+                    found: Result = "found"
+                    results = (found,) * len(self.agent.turn.open_calls)
+                    ended.append(self._end_of(request, ToolsEnded(request.key, results)))
+                else:
+                    self._partial[request] = self._tools(("found",))
+        return tuple(ended)
+
+    def _cancelled(self, request: Request) -> Outcome:
+        """The outcome of a request whose node was halted."""
+        if request not in self.progress.under_way:
+            return Outcome(request.key, "cancelled", at_s=self.clock.now_s)
+        self._drop(request)
+        node = request.node
+        value = self._partial.pop(request, None)
+        if value is None and isinstance(node, LlmTurn):
+            value = self._turn(request, Reply(), interrupted=True)
+        elif value is None and isinstance(node, RunTools):
+            value = self._tools(())
+        elif isinstance(node, CallAction):
+            self.tools.next = asyncio.CancelledError()
+            _outcome(node.start())
+        return Outcome(request.key, "cancelled", value, at_s=self.clock.now_s)
+
+
+def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, str | None]:
+    """The value and the error of work that does not wait, because nothing in it has to."""
+    try:
+        work.send(None)
+    except StopIteration as ended:
+        return ended.value, None
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  as the run loop does
+        return None, describe(error)
+    work.close()
+    raise RuntimeError("the work of a node waited, although nothing in this world takes time")
+
+
+class _Known:
+    """The reader of a response that was read before: the product's own has read it once."""
+
+    def __init__(self, text: str) -> None:
+        reader = SignalStream()
+        self._shown = reader.feed(text)
+        self._parsed = reader.close()
+
+    def feed(self, delta: str) -> str:
+        """What may be shown now."""
+        return self._shown if delta else ""
+
+    def close(self) -> ParsedResponse:
+        """The response."""
+        return self._parsed
+
+
+@lru_cache(maxsize=1024)
+def _reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
+    return _Known(text)
+
+
+def _waiting(world: World) -> tuple[str, ...]:
+    """The RUNNING nodes without a RUNNING child."""
+    return tuple(
+        node.path
+        for node in world.tree.nodes
+        if node.status is Status.RUNNING and not any(child.status is Status.RUNNING for child in node.child_nodes)
+    )
+
+
+@lru_cache(maxsize=1)
+def _segments() -> SegmentLibrary:
+    return load_segments(None)

@@ -1,0 +1,231 @@
+"""Properties are proven, or refuted by the shortest story, or not decided."""
+
+import pytest
+
+from tests.oracle.verifying.verified import guarded, shipped, tree_of, verified
+
+ONE_TURN = """
+sequence:
+  - llm_turn
+  - stop: completed
+"""
+PLAIN_TREE = """
+tree: sample
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+{nodes}
+"""
+
+
+def verdicts(report):
+    return {result.name: result.verdict for result in report.results}
+
+
+def story(report, name):
+    return [step.text for step in report.result(name).story.steps]
+
+
+def test_the_shipped_tree_keeps_every_property_for_two_turns():
+    report = verified(shipped())
+    assert report.bound == ""
+    assert {name for name, verdict in verdicts(report).items() if verdict != "proven"} == {"reachable"}
+    assert report.result("reachable").verdict == "not_decided"
+    assert "--turns 4" in report.result("reachable").problem
+
+
+@pytest.mark.long
+def test_the_shipped_tree_is_proven_whole_and_every_node_is_reached():
+    report = verified(shipped(), turns=3, states=50_000, seconds=300)
+    assert report.verdict == "proven", "\n".join(report.lines())
+    assert report.bound == ""
+
+
+def test_a_loop_of_tools_that_need_no_time_has_no_end():
+    report = verified("""
+tree: sample
+root:
+  sequence:
+    - classify_query
+    - loop:
+        until: nothing_found
+        child: { force_success: { action: { call: vault_list } } }
+    - stop: completed
+""")
+    found = report.result("ends")
+    assert found.verdict == "refuted"
+    assert found.story.repeats == 1
+    assert story(report, "ends") == [
+        "The user asks: Where is the class RetryPolicy defined in the code?",
+        "The tool of sequence/loop/force_success/action brings something new.",
+    ]
+    assert "Step 2 repeats without an end." in found.story.lines()
+
+
+def test_a_loop_in_which_nothing_waits_is_ended_by_force():
+    report = verified("""
+tree: sample
+blackboard: { count: { type: int, default: 0 } }
+root:
+  sequence:
+    - loop: { until: count < 0, child: { set: { count: count + 1 } } }
+    - stop: completed
+""")
+    assert report.result("ends").verdict == "refuted"
+    assert "1000" in report.result("ends").problem
+    assert len(report.result("ends").story.steps) == 1
+
+
+def test_an_error_of_the_service_that_a_tree_swallows_goes_round():
+    report = verified(guarded("{ force_success: llm_turn }"), turns=1, states=300)
+    assert report.result("ends").verdict == "refuted"
+    assert "An error in the service breaks the turn." in story(report, "ends")
+
+
+def test_a_tree_without_a_guard_of_turns_makes_no_more_turns_than_the_limit():
+    report = verified("""
+tree: sample
+blackboard: { max_turns: { type: int, default: 2 } }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop: { child: { sequence: [llm_turn, grant_turn] } }
+""")
+    assert report.result("turn-limit").verdict == "proven"
+    assert report.result("cancel-wins").verdict == "proven"
+
+
+def test_an_answer_that_was_never_written_refutes_the_reason():
+    report = verified(PLAIN_TREE.format(nodes="    - stop: completed"))
+    assert report.result("reason").verdict == "refuted"
+    assert story(report, "reason")[1].startswith("The model says nothing, calls search_code.")
+    assert "it stopped before there was an answer" in report.result("reason").problem
+
+
+def test_a_comparison_with_null_is_a_node_that_raises():
+    report = verified(
+        guarded(
+            """
+            sequence:
+              - llm_turn
+              - selector: [{ condition: found > 3 }, { stop: completed }]
+            """,
+            more="  found: { type: int }",
+        )
+    )
+    result = report.result("no-errors")
+    assert result.verdict == "refuted"
+    assert "null" in result.problem
+    assert len(result.story.steps) == 2
+    assert any("condition" in node for node in result.story.steps[1].nodes)
+
+
+def test_a_node_that_nothing_reaches_is_named_with_its_line():
+    report = verified(PLAIN_TREE.format(nodes="    - selector:\n        - stop: completed\n        - stop: stuck"))
+    result = report.result("reachable")
+    assert result.verdict == "refuted"
+    assert result.problem == "never reached: sequence/selector/stop#2 (sample.yaml:10)"
+
+
+def test_a_node_that_is_marked_need_not_be_reached():
+    nodes = "    - selector:\n        - stop: completed\n        - stop: stuck # silence unreachable: kept for later"
+    assert verified(PLAIN_TREE.format(nodes=nodes)).result("reachable").verdict == "proven"
+
+
+def test_a_node_that_more_turns_could_reach_is_not_decided():
+    report = verified(guarded("sequence: [llm_turn, { selector: [{ condition: turn < 9 }, { stop: completed }] }]"))
+    assert report.result("reachable").verdict == "not_decided"
+    assert "--turns 10" in report.result("reachable").problem
+
+
+def test_without_a_guard_a_cancel_wins_nevertheless():
+    report = verified(PLAIN_TREE.format(nodes="    - condition: turn > 0\n    - llm_turn\n    - stop: completed"))
+    assert report.result("cancel-wins").verdict == "proven"
+    assert report.result("one-done").verdict == "proven"
+    assert report.result("saved").verdict == "proven"
+
+
+def test_a_tree_with_too_many_states_is_stopped_at_the_bound_and_says_so():
+    report = verified(
+        guarded(
+            """
+            sequence:
+              - force_success: llm_turn
+              - set: { a: a + tool_calls + 1, b: b + a, c: c + b }
+            """,
+            more="\n".join(f"  {name}: {{ type: int, default: 0 }}" for name in "abc"),
+        ),
+        turns=20,
+        states=60,
+    )
+    assert report.bound == "60 states"
+    assert 60 <= report.states < 200
+    assert report.result("saved").verdict == "not_decided"
+    assert report.result("saved").problem == "not decided within 60 states"
+
+
+def test_no_time_at_all_is_a_bound_too():
+    report = verified(shipped(), seconds=0)
+    assert report.bound == "0 s"
+    assert report.result("saved").verdict == "not_decided"
+
+
+RULED = """
+tree: sample
+blackboard:
+  max_turns: { type: int, default: 3 }
+rules:
+  - name: write_once
+    text: A note is written at most once.
+    at_most: { tool: vault_write, times: 1 }
+    ENFORCE
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget, token_budget, deadline]
+        child:
+          sequence:
+            - llm_turn
+            - selector:
+                - sequence: [{ condition: tool_calls > 0 }, run_tools]
+                - stop: completed
+"""
+
+
+def test_a_rule_is_refuted_by_the_shortest_story():
+    report = verified(RULED.replace("    ENFORCE\n", ""), turns=3)
+    result = report.result("rule write_once")
+    assert (result.verdict, result.is_rule, result.text) == ("refuted", True, "A note is written at most once.")
+    told = story(report, "rule write_once")
+    assert told[0] == "The user asks: Write a note about the release plan into the vault."
+    assert [text for text in told if "calls vault_write" in text] == [told[1], told[3]]
+    assert len(told) == 4
+
+
+def test_a_rule_that_is_enforced_is_proven():
+    report = verified(RULED.replace("ENFORCE", "enforce: refuse"), turns=3)
+    assert report.result("rule write_once").verdict == "proven"
+
+
+def test_two_explorations_of_one_tree_are_the_same():
+    tree = guarded(ONE_TURN)
+    one, other = verified(tree), verified(tree_of(tree.source))
+    assert (one.states, one.transitions, one.ends) == (other.states, other.transitions, other.ends)
+    assert [result.verdict for result in one.results] == [result.verdict for result in other.results]
+
+
+def test_the_report_as_json_has_the_verdicts_the_figures_and_the_bounds():
+    data = verified(PLAIN_TREE.format(nodes="    - stop: completed")).to_json()
+    assert data["verdict"] == "refuted"
+    assert data["bounds"] == {"turns": 2, "stopped_at": None}
+    assert data["states"] >= 1
+    assert data["transitions"] > data["ends"] > 1
+    [reason] = [each for each in data["properties"] if each["name"] == "reason"]
+    assert reason["verdict"] == "refuted"
+    assert reason["story"][0].startswith("1. The user asks")
