@@ -1,0 +1,62 @@
+"""`oracle trees verify`: verdicts, exit codes, and counterexamples as files."""
+
+import json
+
+import pytest
+
+from oracle.cli import main
+
+HASTY = """tree: hasty
+root:
+  sequence: [classify_query, compose_prompt, llm_turn, { stop: completed }]
+"""
+
+
+@pytest.fixture
+def verify(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(text, *options):
+        name = f"{text.split()[1]}.yaml"
+        (tmp_path / name).write_text(text)
+        code = main(["trees", "verify", name, *options])
+        return code, capsys.readouterr()
+
+    return run
+
+
+def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
+    code, printed = verify(HASTY, "--turns", "1")
+    assert code == 1
+    assert "REFUTED      reason" in printed.out
+    assert "1. The user asks:" in printed.out
+    assert "stop (hasty.yaml:3) SUCCESS" in printed.out
+    assert "explored: up to 1 turns" in printed.out
+
+
+def test_a_bound_that_is_reached_exits_with_3(capsys):
+    assert main(["trees", "verify", "oracle", "--seconds", "0"]) == 3
+    assert "not decided within 0 s" in capsys.readouterr().out
+
+
+def test_the_verdicts_as_json(verify):
+    code, printed = verify(HASTY, "--turns", "1", "--json")
+    [tree] = json.loads(printed.out)["trees"]
+    assert (code, tree["tree"], tree["verdict"], tree["bounds"]) == (
+        1,
+        "hasty",
+        "refuted",
+        {"turns": 1, "stopped_at": None},
+    )
+
+
+def test_counterexamples_are_written_to_files(verify, tmp_path):
+    verify(HASTY, "--turns", "1", "--scenario", "found", "--recording", "found.json")
+    assert "tree: hasty" in (tmp_path / "found" / "hasty.reason.yaml").read_text()
+    assert json.loads((tmp_path / "found.json").read_text())["tree"] == "hasty"
+
+
+def test_a_tree_with_mistakes_is_not_verified(verify):
+    code, printed = verify("tree: wrong\nroot: { nothing: 1 }\n")
+    assert code == 1
+    assert "wrong.yaml:2" in printed.err
