@@ -11,6 +11,7 @@ OracleError
 │   ├── UnknownConversationError
 │   ├── UnknownRunError
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
+│   ├── UnscriptableError       a recorded run cannot be turned into a scenario
 │   ├── UnreplayableError       a recorded run cannot be repeated
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
@@ -34,6 +35,7 @@ OracleError
 │   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised
 │   ├── HostError               a tree asked for something that the agent does not have
 │   └── TreeRefusedError        a text of a tree that would bring mistakes
+│   ├── RenameError             a name in a tree file cannot be changed
 │   ├── PlayError               a scenario cannot be played
 │   ├── ScenarioFileError       a scenario file has mistakes
 │   └── HostError               a tree asked for something that the agent does not have

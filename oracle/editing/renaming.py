@@ -10,13 +10,14 @@ from bt_runtime.text import Edit, Place, brief, visible
 from oracle.editing.desk import Desk
 from oracle.editing.occurrences import Occurrence
 from oracle.editing.symbols import Files, Symbol, symbol_at, uses_of
+from oracle.errors import TreeAuthorError
 from oracle.trees import FOLDER
 
 _NODE_NAME = re.compile(rf"[^\s/#:,\[\]{{}}'\"&*!|>%@`-][^/#:,\[\]{{}}'\"\s]{{0,{LONGEST_NAME - 1}}}")
 """A name that needs no quotes in any style of YAML."""
 
 
-class RenameError(Exception):
+class RenameError(TreeAuthorError):
     """The name cannot be changed; the message says why."""
 
 
