@@ -73,7 +73,7 @@ class TreeEditor:
 
     def __init__(self, trees: ReloadingTrees, *, folder: Path, edits: TreeEdits) -> None:
         self.trees = trees
-        self._folder = folder
+        self.folder = folder
         self._edits = edits
         self._lock = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # checks take processor time: the others wait
@@ -94,7 +94,7 @@ class TreeEditor:
 
     def is_shipped(self, state: TreeState) -> bool:
         """Whether the present file of a tree is not in the operator's folder."""
-        return state.source is None or Path(state.source.file).parent != self._folder
+        return state.source is None or Path(state.source.file).parent != self.folder
 
     async def warnings(self, tree: TreeDefinition | None) -> tuple[Mistake, ...]:
         """What the control of a tree does that its author can hardly have meant."""
@@ -153,7 +153,7 @@ class TreeEditor:
         """
         async with self._lock:
             with ExitStack() as stack:
-                await asyncio.to_thread(stack.enter_context, locked(self._folder))
+                await asyncio.to_thread(stack.enter_context, locked(self.folder))
                 present = await asyncio.to_thread(self._present, save.name)
                 await self._require_current(save, present)
                 if present is not None and _bytes(present) == save.text.encode():
@@ -203,7 +203,7 @@ class TreeEditor:
         library = self.trees.library
         texts: dict[str, str] = {}
         for folder in library.folders:
-            if folder != self._folder:
+            if folder != self.folder:
                 for path in sorted(folder.glob("*.yaml")):
                     if TREE_NAME.fullmatch(path.stem):
                         texts.setdefault(path.stem, path.read_bytes().decode(errors="replace"))
@@ -252,7 +252,7 @@ class TreeEditor:
         return (None if mistakes else own.tree), mistakes
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{name}.yaml"
+        return self.folder / f"{name}.yaml"
 
     async def _require_current(self, save: Save, present: Source | None) -> None:
         version = sha_of(_bytes(present)) if present is not None else None

@@ -122,6 +122,13 @@ class TreeText(RequestBody):
     )
 
 
+class TreeCursor(TreeText):
+    """A text that is being typed, and where."""
+
+    line: int = Field(ge=1, le=1_000_000, description="Of the cursor, from 1.")
+    column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
+
+
 class TreeTrial(RequestBody):
     """A text of a tree that exists."""
 

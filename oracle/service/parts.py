@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials
+from oracle.editing import Desk
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
@@ -22,6 +23,7 @@ class ServiceParts:
         oracle: checks questions.
         trees: that operators look at and change.
         trials: say what a text of a tree would change.
+        desk: says what can be typed in a tree file.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         settings: the operator's.
@@ -37,6 +39,7 @@ class ServiceParts:
     oracle: Oracle
     trees: TreeEditor
     trials: Trials
+    desk: Desk
     store: Store
     runs: RunManager
     settings: Settings

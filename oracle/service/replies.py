@@ -385,6 +385,27 @@ class TreeCheck(BaseModel):
     warnings: list[TreeMistake]
 
 
+class TreeCompletion(BaseModel):
+    """Something that can be typed at a position."""
+
+    label: str = Field(description="What a list shows.")
+    kind: str = Field(description="What it is: a node kind, a setting, a key, a value, …")
+    detail: str
+    doc: str = Field(description="Markdown.")
+    line: int = Field(description="With the next three: the text that it replaces.")
+    column: int
+    end_line: int
+    end_column: int
+    insert: str = Field(description="What takes its place.")
+    snippet: str | None = Field(description="The same with places to fill in, as `${1:name}`.")
+
+
+class TreeCompletions(BaseModel):
+    """What can be typed at a position, the likeliest first."""
+
+    items: list[TreeCompletion]
+
+
 class ReplayDifference(BaseModel):
     """Where a recorded query would first have gone another way."""
 

@@ -13,10 +13,11 @@ from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.text import iso
 from oracle.authoring import NoSuchTreeError, Save, TreeConflictError, TreeRefusedError
 from oracle.authoring.editor import text_of, version_of
+from oracle.editing import complete
 from oracle.service.access import CallerNow, OperatorNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
+from oracle.service.bodies import TreeCursor, TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
@@ -24,6 +25,7 @@ from oracle.service.replies import (
     TreeBody,
     TreeCheck,
     TreeComparison,
+    TreeCompletions,
     TreeConflict,
     TreeEditList,
     TreeList,
@@ -36,6 +38,7 @@ from oracle.storage import Archive
 router = APIRouter(prefix="/api/trees", tags=["trees"])
 
 _LONGEST_MESSAGE = 1_000
+_MOST_COMPLETIONS = 500
 
 SAVING = {
     **refusals(404, 409),
@@ -65,6 +68,14 @@ async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
     return json_answer(
         {"ok": not checked.mistakes, "mistakes": _mistakes(checked.mistakes), "warnings": _mistakes(checked.warnings)}
     )
+
+
+@router.post("/complete", summary="Complete a text", response_model=TreeCompletions, responses=refusals())
+async def complete_tree(body: TreeCursor, parts: Parts, _: OperatorNow) -> Response:
+    """What can be typed at a position of a text, which may be incomplete; nothing is saved."""
+    file = parts.trees.folder / f"{body.name or 'new'}.yaml"
+    items = await asyncio.to_thread(complete, parts.desk, body.source, file, line=body.line, column=body.column)
+    return json_answer({"items": [item.to_json() for item in items[:_MOST_COMPLETIONS]]})
 
 
 @router.post("/compare", summary="Replay queries", response_model=TreeComparison, responses=refusals(404, 409))

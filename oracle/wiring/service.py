@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from bt_runtime import ReloadingTrees
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials, watch
+from oracle.editing import Desk
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
@@ -20,6 +21,7 @@ from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
 from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.wiring.database import database_url
+from oracle.wiring.editing import editing_desk
 from oracle.wiring.provider import DeferredModel
 from oracle.wiring.vaults import UserTools
 
@@ -70,7 +72,8 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
         await stack.enter_async_context(runs)
         names_models = model is not None or uses_provider(settings)
-        yield _parts(settings, oracle, editor, store, runs, metrics, names_models=names_models)
+        desk = editing_desk(settings, tools)
+        yield _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
 
 
 def worker_name() -> str:
@@ -93,6 +96,7 @@ def _parts(
     settings: Settings,
     oracle: Oracle,
     trees: TreeEditor,
+    desk: Desk,
     store: Store,
     runs: RunManager,
     metrics: Metrics,
@@ -104,6 +108,7 @@ def _parts(
         oracle=oracle,
         trees=trees,
         trials=Trials(trees.trees, environment=_environment(settings)),
+        desk=desk,
         store=store,
         runs=runs,
         settings=settings,

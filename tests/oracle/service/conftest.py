@@ -24,6 +24,7 @@ from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials
 from oracle.classify import HeuristicIntentClassifier
+from oracle.editing import Desk
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
 from oracle.nodes import REGISTRY
@@ -151,6 +152,7 @@ async def running_service(
             oracle=oracle,
             trees=editor,
             trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
+            desk=Desk(library),
             store=store,
             runs=runs,
             settings=chosen,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.service.replies import TreeCheck, TreeComparison, TreeConflict, TreeMistakes, TreeTest
+from oracle.service.replies import TreeCheck, TreeComparison, TreeCompletions, TreeConflict, TreeMistakes, TreeTest
 from tests.oracle.service.conftest import ALICE, HANGS, OLGA, Service
 
 INNER = """tree: inner
@@ -230,6 +230,24 @@ async def test_a_text_is_checked_alone_or_with_the_trees_that_include_it(library
     assert (folder / "inner.yaml").read_bytes() == INNER.encode()
 
 
+async def test_a_text_is_completed_at_the_cursor(library):
+    async def items(source: str, **more: object):
+        line, column = source.count("\n") + 1, len(source.rpartition("\n")[2]) + 1
+        body = {"source": source, "line": line, "column": column} | more
+        answer = await library.client.post("/api/trees/complete", json=body)
+        assert answer.status_code == 200
+        assert TreeCompletions.model_validate(answer.json()).model_dump() == answer.json()
+        return {item["label"]: item for item in answer.json()["items"]}
+
+    kinds = await items("tree: new\nroot:\n  sequence:\n    - llm_t")
+    assert (kinds["llm_turn"]["column"], kinds["llm_turn"]["end_column"]) == (7, 12)
+    assert "inner" in await items("tree: new\nroot:\n  subtree: ", name="new")
+    assert "signal" in await items('tree: new\nroot:\n  condition: "turn > 3 and si')
+    assert "root" in await items("tree: new\n", line=900, column=7)  # behind the end
+    wrong = await library.client.post("/api/trees/complete", json={"source": "", "line": 0, "column": 1})
+    assert wrong.status_code == 422
+
+
 async def test_a_broken_file_is_shown_with_its_mistakes_while_the_old_tree_answers(library, folder):
     (folder / "inner.yaml").write_bytes(WRONG.encode())
     tree = (await library.client.get("/api/trees/outer")).json()
@@ -314,6 +332,7 @@ async def test_a_folder_that_cannot_be_written_is_said(start, tmp_path):
 
 CALLS = [
     ("POST", "/api/trees/check", {"source": INNER}),
+    ("POST", "/api/trees/complete", {"source": INNER, "line": 1, "column": 1}),
     ("POST", "/api/trees/compare", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/test", {"name": "nothing", "source": INNER}),
     ("PUT", "/api/trees/oracle", {"source": INNER, "version": None}),
