@@ -105,7 +105,15 @@ class CallUse:
     arguments: tuple[str, ...]
 
 
-Use = ExpressionUse | KeyUse | DeliveryUse | TreeUse | CallUse
+@dataclass(frozen=True, slots=True)
+class ActionUse:
+    """A setting that names an action of the host without calling it."""
+
+    at: Location
+    action: str
+
+
+Use = ExpressionUse | KeyUse | DeliveryUse | TreeUse | CallUse | ActionUse
 
 
 def number_uses(**settings: float | str | None) -> Iterator[Use]:
@@ -183,11 +191,13 @@ class HostAction:
         arguments: the names that it accepts; `None`: any.
         required: those that must be given.
         result: the type of what it returns; `None` if that is not known.
+        is_callable: a tree can call it; `False`: it can only be named, because something else runs it.
     """
 
     arguments: tuple[str, ...] | None
     required: frozenset[str] = frozenset()
     result: KeyType | None = None
+    is_callable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

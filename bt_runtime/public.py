@@ -19,6 +19,7 @@ from bt_runtime.errors import (
     TreeNotFoundError,
 )
 from bt_runtime.kind import (
+    ActionUse,
     CallUse,
     DeliveryUse,
     ExpressionUse,
@@ -56,6 +57,7 @@ __all__ = [
     "BUILTIN_KINDS",
     "STANDARD",
     "Action",
+    "ActionUse",
     "BTError",
     "Blackboard",
     "BlackboardError",

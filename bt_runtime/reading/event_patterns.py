@@ -118,7 +118,10 @@ class PatternReader:
         known: Iterable[str] | None = event_type.names
         what = event_type.name
         if event_type.source == "actions":
-            known, what = scope.registry.actions, "action"
+            actions = scope.registry.actions
+            # What something else runs is no call of this process, so no rule can be about it.
+            known = actions and [name for name, action in actions.items() if action.is_callable]
+            what = "action"
         elif event_type.source == "keys":
             known, what = scope.keys, "blackboard key"
         if known is not None and name not in known:

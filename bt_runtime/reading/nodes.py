@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bt_runtime.definition import NodeDefinition, PlacedUse
-from bt_runtime.kind import CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
+from bt_runtime.kind import ActionUse, CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
 from bt_runtime.reading.settings import locate, read_settings
@@ -283,7 +283,7 @@ class NodeReader:
         uses = tuple(settings.uses()) if settings is not None else ()
         self.inserted |= filler.used
         for use in uses:
-            if isinstance(use, TreeUse | CallUse) and filler.sampled:
+            if isinstance(use, TreeUse | CallUse | ActionUse) and filler.sampled:
                 # The tree or action and its arguments are known only in an including tree.
                 self.broken = self.broken or isinstance(use, TreeUse)
             elif isinstance(use, TreeUse):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from bt_runtime.definition import PlacedUse
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import compile_expression
-from bt_runtime.kind import CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use
+from bt_runtime.kind import ActionUse, CallUse, DeliveryUse, ExpressionUse, HostAction, Key, KeyUse, Use
 from bt_runtime.reading.placeholders import placeholder_in
 from bt_runtime.reading.settings import locate
 from bt_runtime.text import Mistake, Place, Suggestion, brief, did_you_mean, listing
 from bt_runtime.text.yaml_reader import Entry, YamlNode
 
-LeafUse = ExpressionUse | KeyUse | DeliveryUse | CallUse
+LeafUse = ExpressionUse | KeyUse | DeliveryUse | CallUse | ActionUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,9 @@ class UseChecker:
             return self._expression_mistakes(use)
         if isinstance(use, DeliveryUse):
             return self._delivery_mistakes(use)
+        if isinstance(use, ActionUse):
+            _, named = locate(self._entries, use.at)
+            return self._unknown_action(use.action, named.place if named else self._place)
         return self._call_mistakes(use) if isinstance(use, CallUse) else self._key_mistakes(use)
 
     def placed(self, use: Use) -> PlacedUse:
@@ -113,8 +116,11 @@ class UseChecker:
             return
         action = known.get(use.action)
         if action is None:
-            hint = did_you_mean(use.action, known) or f"there are: {listing(known, most=20)}"
-            yield Mistake(at, f"there is no action {brief(use.action)}", hint, self._path, "unknown-action")
+            yield from self._unknown_action(use.action, at)
+            return
+        if not action.is_callable:
+            message = f"a tree cannot call {brief(use.action)}: the provider runs it within a turn"
+            yield Mistake(at, message, "offer it to the model instead", self._path, "unknown-action")
             return
         given, _ = locate(self._entries, use.arguments_at)
         if action.arguments is None:
@@ -134,6 +140,13 @@ class UseChecker:
                 instead = f"{{ call: {use.action}, with: {{ {value} }} }}"
                 right = Suggestion(hint, written=use.action, instead=instead)
             yield Mistake(given.place if given else at, message, right, self._path, "wrong-argument")
+
+    def _unknown_action(self, name: str, at: Place) -> Iterator[Mistake]:
+        """An action that the host does not have; nothing if the actions are unknown."""
+        known = self._scope.actions
+        if known is not None and name not in known:
+            hint = did_you_mean(name, known) or f"there are: {listing(known, most=20)}"
+            yield Mistake(at, f"there is no action {brief(name)}", hint, self._path, "unknown-action")
 
     def _delivery_mistakes(self, use: DeliveryUse) -> list[Mistake]:
         key = self._scope.keys.get(use.key)

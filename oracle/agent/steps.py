@@ -1,5 +1,6 @@
 """The steps of a query that do not wait: what kind of question is it, which tools and which prompt does it get?"""
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 
@@ -62,12 +63,19 @@ def tool_entry(tool: Tool) -> ToolEntry:
 
 
 def offer_all_reading(run: AgentRun) -> tuple[str, ...]:
-    """Offer every reading tool and note the new ones for the model; returns those.
+    """Offer every reading tool and note the new ones for the model; returns those."""
+    return offer(run, all_reading(run.equipment.tools))
 
-    They come after the tools that were offered before, and no query does this twice with an effect: each change of the
-    tools voids the provider's cache of the whole request, and what its thinking was bound to.
+
+def offer(run: AgentRun, names: Iterable[str]) -> tuple[str, ...]:
+    """Offer the tools of these names and note the new ones for the model; returns those.
+
+    They come after the tools that were offered before, and nothing is taken away: each change of the tools voids the
+    provider's cache of the whole request, and what its thinking was bound to. Tools that this process does not have
+    are left out.
     """
-    new = tuple(name for name in all_reading(run.equipment.tools) if name not in run.offered)
+    wanted = (name for name in dict.fromkeys(names) if run.equipment.tools.get(name) is not None)
+    new = tuple(name for name in wanted if name not in run.offered)
     if new:
         run.offered = (*run.offered, *new)
         entries = [tool_entry(tool) for name in new if (tool := run.equipment.tools.get(name))]

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 import click
@@ -91,7 +92,10 @@ async def show_answer(oracle: Oracle, asked: Ask, *, interrupts: Interrupts, as_
     stage.begin(cancel=query.cancel)
     interrupts.bind(stop=lambda: loop.call_soon_threadsafe(query.cancel), give_up=stage.view.give_up)
     try:
-        await query.run()
+        # A view keeps the stream that it writes to; whatever else prints, such as a tool of another package, must not
+        # get into an answer that a program reads.
+        with nullcontext() if is_interactive(sys.stdout) else redirect_stdout(sys.stderr):
+            await query.run()
     finally:
         stage.view.close()
     return interrupts.exit_code or stage.exit_code()

@@ -12,9 +12,9 @@ from bt_runtime import TreeFileError, TreeLibrary, tree_schema
 from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.nodes import REGISTRY
 from oracle.trees import FOLDER
 from oracle.wiring import tree_library
+from oracle.wiring.plugins import plugins_of, registry_of
 
 _SCHEMA: Final = "tree.schema.json"
 SCENARIOS: Final = "scenarios"
@@ -56,20 +56,28 @@ def init(*, name: str) -> None:
 def list_() -> None:
     """Print the file that serves each tree name.
 
-    A file in ORACLE_TREES_DIR takes precedence over the shipped one. Trees with mistakes are marked.
+    A file in ORACLE_TREES_DIR takes precedence over one that a package has added, and over the shipped one. Trees with
+    mistakes are marked.
     """
-    library = tree_library(settings_for())
+    settings = settings_for()
+    library = tree_library(settings)
     names = library.names()
     width = max(map(len, names), default=0)
     for name in names:
-        click.echo(f"{name:{width}}  {_served(library, name)}")
+        click.echo(f"{name:{width}}  {_served(library, name, settings.trees_folder)}")
     for path in _misnamed(library):
         click.echo(f"Note: {_shown(path)} serves no name; a tree file is called NAME.yaml", err=True)
 
 
 def schema_text() -> str:
-    """The JSON Schema of tree files, with all node kinds."""
-    return json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n"
+    """The JSON Schema of tree files, with all node kinds of this process.
+
+    Raises:
+        SettingsError: settings are invalid.
+        PluginError: what other packages add cannot be used.
+    """
+    registry = registry_of(plugins_of(settings_for()))
+    return json.dumps(tree_schema(registry), indent=2, ensure_ascii=False) + "\n"
 
 
 def shortest(folder: Path) -> Path:
@@ -119,10 +127,10 @@ def _holds(path: Path, data: bytes) -> bool:
         return False
 
 
-def _served(library: TreeLibrary, name: str) -> str:
+def _served(library: TreeLibrary, name: str, own: Path) -> str:
     files = (folder / f"{name}.yaml" for folder in dict.fromkeys(library.folders))
     serving, *hidden = (file for file in files if file.is_file())
-    whose = "shipped" if serving.parent == FOLDER else "yours"
+    whose = {own: "yours", FOLDER: "shipped"}.get(serving.parent, "added by a package")
     over = f", in place of {', '.join(map(_shown, hidden))}" if hidden else ""
     try:
         use = ", a part of other trees" if library.preview(name).internal else ""

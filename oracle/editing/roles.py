@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin
 
-from bt_runtime.kind import DeliveryUse, ExpressionUse, KeyUse, Location, NodeSettings, TreeUse, Use
+from bt_runtime.kind import ActionUse, DeliveryUse, ExpressionUse, KeyUse, Location, NodeSettings, TreeUse, Use
 
 Role = Literal[
     "expression",
@@ -64,6 +64,8 @@ def _roles(use: Use, settings: type[NodeSettings]) -> list[tuple[Location, Role]
         mappings = [name for name, field in _fields(settings) if _is_mapping(field) and (name,) != use.outputs_at]
         arguments: list[tuple[Location, Role]] = [((name, KEYS), "tree-arguments") for name in mappings]
         return [(_general(use.at), "tree"), *outputs, *arguments]
+    if isinstance(use, ActionUse):
+        return [(_general(use.at), "action")]
     return [(_general(use.at), "action"), ((*_general(use.arguments_at), KEYS), "action-arguments")]
 
 

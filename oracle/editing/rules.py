@@ -152,7 +152,7 @@ def _event_keys(value: RuleValue, present: Collection[str], registry: Registry) 
 
 def _names(event: EventType, registry: Registry, keys: Collection[str]) -> Collection[str]:
     if event.source == "actions":
-        return registry.actions or ()
+        return [name for name, action in (registry.actions or {}).items() if action.is_callable]
     return keys if event.source == "keys" else event.names or ()
 
 

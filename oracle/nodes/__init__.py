@@ -24,6 +24,7 @@ from oracle.nodes.host import AgentHost
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.notify import AGENT_NOTIFY
 from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
+from oracle.nodes.offer_tools import OfferTools
 from oracle.nodes.refuse_tools import RefuseTools
 from oracle.nodes.rules import RULES
 from oracle.nodes.run_tools import RunTools
@@ -42,6 +43,7 @@ AGENT_KINDS: tuple[Kind, ...] = (
     ClassifyQuery.kind,
     ComposePrompt.kind,
     OfferAllReadingTools.kind,
+    OfferTools.kind,
     WarnNearLimits.kind,
     LlmTurn.kind,
     RunTools.kind,

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import ModuleType
 from typing import Final
 
@@ -46,8 +46,10 @@ def installed(found: Iterable[EntryPoint] | None = None) -> Iterator[Contributio
     Args:
         found: the entry points to look through; `None`: those of this environment.
     """
+    # One look at the environment: each call of `entry_points` reads the metadata of every installed package.
+    every = entry_points() if found is None else EntryPoints(found)
     for group in GROUPS:
-        points = entry_points(group=group) if found is None else [each for each in found if each.group == group]
+        points = every.select(group=group)
         for point in sorted(points, key=lambda each: (_package(each), each.name)):
             yield Contribution(point.group, point.name, _package(point), point.load)
 

@@ -1,20 +1,23 @@
 """Loads what other packages add, and finds names that are claimed twice. All problems are reported together."""
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from bt_runtime import Key, Kind, KindError, Registry
 from oracle.classify import IntentClassifier
-from oracle.decision import decision_trees
 from oracle.decision.registry import Factory
 from oracle.plugins.contributions import Contribution, installed, named
 from oracle.plugins.errors import PluginError
-from oracle.plugins.reading import classifier_of, decision_trees_of, folder_of, kinds_of, tools_of
+from oracle.plugins.reading import classifier_of, decision_trees_of, folder_of, kinds_of, names_in, tools_of
 from oracle.tools import Tool
 
 _LONGEST_REASON = 300
+_INTERRUPTED = (130, 143)
+"""The exit codes of SIGINT and SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Loaded:
     Args:
         group: of its entry point.
         package: the distribution with its version, or the module.
-        names: of what it adds.
+        names: of what it adds; that of a blackboard key ends with ` (key)`.
     """
 
     group: str
@@ -62,7 +65,7 @@ class Plugins:
         Raises:
             PluginError: one of them is invalid, or its name is taken.
         """
-        self.check_free("oracle.kinds", {*registry.kinds, *registry.keys})
+        self.check_free("oracle.kinds", {*registry.kinds, *map(_of_key, registry.keys)})
         try:
             return registry.extended(self.kinds, self.keys) if self.kinds or self.keys else registry
         except KindError as error:
@@ -88,18 +91,21 @@ class Plugins:
 def load_plugins(modules: Sequence[str] = (), *, found: Iterable[EntryPoint] | None = None) -> Plugins:
     """Load the plugins of this environment.
 
+    What they print while they are loaded goes to standard error: standard output may be read by a program.
+
     Args:
         modules: named by the operator.
         found: the entry points; `None`: those of the installed packages.
 
     Raises:
         PluginError: some cannot be loaded, or two claim a name; with every problem.
+        KeyboardInterrupt: Ctrl-C, which is not told from a plugin that raises it.
     """
     gathering = _Gathering()
-    for contribution in installed(found):
-        gathering.add(contribution)
-    for module in modules:
-        gathering.add_module(module)
+    with redirect_stdout(sys.stderr):
+        gathering.add_installed(found)
+        for module in dict.fromkeys(modules):
+            gathering.add_module(module)
     if gathering.problems:
         raise PluginError(gathering.problems)
     return gathering.plugins()
@@ -110,7 +116,7 @@ class _Gathering:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
-        self._claims: dict[tuple[str, str], str] = {}
+        self._claims: dict[tuple[str, str], Contribution] = {}
         self._loaded: list[Loaded] = []
         self._tools: list[Tool] = []
         self._kinds: list[Kind] = []
@@ -119,11 +125,23 @@ class _Gathering:
         self._folders: dict[str, list[Path]] = {"oracle.trees": [], "oracle.prompts": []}
         self._intents: IntentClassifier | None = None
 
+    def add_installed(self, found: Iterable[EntryPoint] | None) -> None:
+        """Add what the entry points name."""
+        try:
+            contributions = list(installed(found))
+        except Exception as error:  # noqa: BLE001  the metadata of any package can be damaged
+            self.problems.append(f"the entry points of the installed packages cannot be read: {_reason(error)}")
+            return
+        for contribution in contributions:
+            self.add(contribution)
+
     def add_module(self, module: str) -> None:
         """Add what a module has."""
         try:
             contributions = named(module)
-        except Exception as error:  # noqa: BLE001  another package's import can raise anything
+        except BaseException as error:
+            if _is_interrupt(error):
+                raise
             self.problems.append(f"ORACLE_PLUGINS names {module!r}, which cannot be loaded: {_reason(error)}")
             return
         for contribution in contributions:
@@ -133,7 +151,9 @@ class _Gathering:
         """Load a contribution, and note what is wrong with it."""
         try:
             names = self._take(contribution, contribution.load())
-        except Exception as error:  # noqa: BLE001  another package's import can raise anything
+        except BaseException as error:
+            if _is_interrupt(error):
+                raise
             self.problems.append(f"{contribution.label} cannot be loaded: {_reason(error)}")
             return
         self._loaded.append(Loaded(contribution.group, contribution.package, tuple(names)))
@@ -164,10 +184,10 @@ class _Gathering:
                 kinds, keys = kinds_of(found)
                 self._kinds += kinds
                 self._keys += keys
-                return [*(kind.name for kind in kinds), *(key.name for key in keys)]
+                return [*(kind.name for kind in kinds), *(_of_key(key.name) for key in keys)]
             case "oracle.decision_trees":
                 trees = decision_trees_of(contribution.name, found)
-                self._decision_trees |= {name: trees[name] for name in trees if name not in decision_trees()}
+                self._decision_trees |= trees
                 return list(trees)
             case "oracle.classifiers":
                 self._intents = classifier_of(found)
@@ -175,18 +195,35 @@ class _Gathering:
             case group:
                 folder = folder_of(found)
                 self._folders[group].append(folder)
-                return sorted(path.stem for path in folder.glob("*.yaml" if group == "oracle.trees" else "*.md"))
+                return names_in(folder, group)
 
     def _claim(self, contribution: Contribution, name: str) -> None:
-        key = (contribution.group, name)
-        first = self._claims.setdefault(key, contribution.package)
-        if first != contribution.package or self._loaded[-1].names.count(name) > 1:
-            what = {"oracle.classifiers": "the classifier of responses"}.get(contribution.group, repr(name))
-            self.problems.append(
-                f"{contribution.group}: {first} and {contribution.package} both claim {what}; remove one of them"
-            )
+        first = self._claims.setdefault((contribution.group, name), contribution)
+        if first is contribution and self._loaded[-1].names.count(name) < 2:
+            return
+        what = {"oracle.classifiers": "the classifier of responses"}.get(contribution.group, repr(name))
+        problem = f"{first.package} and {contribution.package} both claim {what}; remove one of them"
+        if first.package == contribution.package:
+            problem = f"{first.package} adds {what} twice; once is enough"
+        problem = f"{contribution.group}: {problem}"
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
-def _reason(error: Exception) -> str:
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether the user or the system has ended the process; a command may turn the signal into an exit code."""
+    return isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and error.code in _INTERRUPTED)
+
+
+def _of_key(name: str) -> str:
+    """The name of a blackboard key among those of node kinds, which may be called the same."""
+    return f"{name} (key)"
+
+
+def _reason(error: BaseException) -> str:
+    try:
+        words = f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001  another package's exception may raise as well
+        words = type(error).__name__
+    text = " ".join(words.split())
     return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar, cast
@@ -61,13 +60,24 @@ def folder_of(found: object) -> Path:
         TypeError: it is something else, or no folder.
     """
     if isinstance(found, ModuleType):
-        found = Path(str(files(found)))
+        paths = list(getattr(found, "__path__", ()))  # a folder without `__init__.py` is a package as well
+        if len(paths) != 1:
+            raise TypeError(f"it must be a folder or a package, not the module {found.__name__!r}")
+        found = Path(paths[0])
     if not isinstance(found, str | Path):
         raise TypeError(f"it must be a folder or a package, not {_shown(found)}")
     folder = Path(found)
     if not folder.is_dir():
         raise TypeError(f"there is no folder {str(folder)!r}")
     return folder
+
+
+def names_in(folder: Path, group: str) -> list[str]:
+    """The names of the trees or prompt segments in a folder of `oracle.trees` or `oracle.prompts`."""
+    if group == "oracle.trees":
+        return sorted(path.stem for path in folder.glob("*.yaml"))
+    inner = folder / "oracle"  # as `prompts.load_segments` reads it
+    return sorted(path.stem for path in (inner if inner.is_dir() else folder).glob("*.md"))
 
 
 def classifier_of(found: object) -> IntentClassifier:

@@ -8,7 +8,7 @@ from oracle.tools.code import project_tools
 from oracle.tools.code_files import top_folders
 from oracle.tools.errors import ToolDefinitionError, ToolError, ToolSetupError
 from oracle.tools.paths import Root
-from oracle.tools.protocol import Tool, ToolGroup, ToolResult
+from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
 from oracle.tools.registry import ToolRegistry
 from oracle.tools.schema import arguments_line, tool
 from oracle.tools.selection import all_reading, tools_for
@@ -17,6 +17,7 @@ from oracle.tools.web import web_tools
 from oracle.tools.workers import Workers, check_cancelled
 
 __all__ = [
+    "BUILT_IN_TOOLS",
     "Root",
     "Tool",
     "ToolDefinitionError",

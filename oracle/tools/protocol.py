@@ -9,6 +9,16 @@ from oracle.chunks import Source
 GROUPS = ("code", "vault", "thread", "web")
 """The groups of the built-in tools; a package's tools may have groups of their own."""
 
+BUILT_IN_TOOLS = frozenset(
+    {
+        *("search_code", "read_file", "list_files"),
+        *("vault_search", "vault_read", "vault_list", "vault_write"),
+        *("thread_read", "thread_seek", "thread_push"),
+        "web_search",
+    }
+)
+"""The names that tools of other packages cannot have, whatever project, vault and provider there are."""
+
 ToolGroup = str
 
 

@@ -152,9 +152,7 @@ def tool_maker(settings: Settings, *, has_web_search: bool) -> Callable[[Path], 
     web = web_tools(has_web_search=has_web_search)
 
     def make(vault: Path) -> ToolRegistry:
-        built_in = [*project, *vault_tools(vault, now=now), *web]
-        plugins.check_free("oracle.tools", {tool.name for tool in built_in})
-        return ToolRegistry([*built_in, *plugins.tools])
+        return ToolRegistry([*project, *vault_tools(vault, now=now), *web, *plugins.tools])
 
     return make
 
@@ -214,14 +212,17 @@ def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | No
         tools = tools if tools is not None else build_tools(settings, has_web_search=False)
     except (ToolSetupError, SettingsError):
         return registry  # the tools cannot be known here; they are reported where the tools are made
-    return registry.with_actions({tool.name: _action(tool) for tool in tools.tools if not tool.is_server_side})
+    # A tree may offer the provider's tools, whether or not this model has them, and stays the same file.
+    known = {tool.name: tool for tool in (*web_tools(has_web_search=True), *tools.tools)}
+    return registry.with_actions({tool.name: _action(tool) for tool in known.values()})
 
 
 def _action(tool: Tool) -> HostAction:
     schema = tool.input_schema
     takes_any = schema.get("additionalProperties", True) is not False
     names = None if takes_any else tuple(schema.get("properties", ()))
-    return HostAction(names, frozenset(schema.get("required", ())), result="str")
+    required = frozenset(schema.get("required", ()))
+    return HostAction(names, required, result="str", is_callable=not tool.is_server_side)
 
 
 def _check_named(settings: Settings, trees: ReloadingTrees) -> None:

@@ -11,6 +11,9 @@ from oracle.nodes import REGISTRY
 from oracle.plugins import PluginError, Plugins, load_plugins
 from oracle.prompts import load_segments
 from oracle.settings import Settings
+from oracle.tools import BUILT_IN_TOOLS
+
+_LISTED = 20
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +23,7 @@ def plugins_of(settings: Settings) -> Plugins:
 
     Raises:
         PluginError: some cannot be loaded, or claim a name that is taken.
+        PromptError: a prompt file of theirs is invalid.
     """
     return _loaded(settings.plugins)
 
@@ -36,15 +40,19 @@ def registry_of(plugins: Plugins) -> Registry:
 @lru_cache(maxsize=8)
 def _loaded(modules: tuple[str, ...]) -> Plugins:
     plugins = load_plugins(modules)
+    if not plugins.loaded:
+        return plugins
     registry_of(plugins)
+    plugins.check_free("oracle.tools", BUILT_IN_TOOLS)
     plugins.check_free("oracle.trees", {path.stem for path in trees.FOLDER.glob("*.yaml")})
     plugins.check_free("oracle.prompts", {segment.id for segment in load_segments().segments})
+    load_segments(further=plugins.prompts)
     for name, factory in plugins.decision_trees.items():
         known = decision_trees().get(name)
         if known is None:
             decision_tree(name)(factory)
         elif known is not factory:
             raise PluginError([f"oracle.decision_trees: {name!r} is registered already; choose another name"])
-    if plugins.loaded:
-        log.info("plugins.loaded", plugins=[f"{each.group}: {each.package}" for each in plugins.loaded])
+    found = [f"{each.group}: {', '.join(each.names[:_LISTED])} ({each.package})" for each in plugins.loaded]
+    log.info("plugins.loaded", plugins=found)
     return plugins

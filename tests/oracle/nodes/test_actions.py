@@ -1,10 +1,11 @@
 """What the agent's action nodes do, one contract after the other; the limits are in the acceptance tests."""
 
 import asyncio
+import textwrap
 
 import pytest
 
-from bt_runtime import TreeFileError
+from bt_runtime import HostAction, TreeFileError
 from bt_runtime.library import read_tree
 from bt_runtime.status import Status
 from bt_runtime.testing import FakeClock
@@ -218,6 +219,50 @@ async def test_offer_all_reading_tools_succeeds_if_that_adds_one() -> None:
     assert "vault_write" not in names
     told = text_of(answered.requests[0].messages[-1])
     assert "<control_note>\nMore tools are offered from now on: search_code(" in told
+
+
+async def test_offer_tools_appends_the_named_tools_once_and_lists_them_for_the_model() -> None:
+    nodes = """
+    - offer_tools: [thread_push, search_code, thread_push, web_search]
+    - inverter: {offer_tools: [thread_push]}
+    - llm_turn
+    - stop: completed
+    """
+    before = await run_nodes("- llm_turn\n- stop: completed", question=CODE_QUESTION)
+    answered = await run_nodes(textwrap.dedent(nodes), question=CODE_QUESTION)
+    names = [tool.name for tool in answered.requests[0].tools]
+    assert names == [*(tool.name for tool in before.requests[0].tools), "thread_push"]
+    told = text_of(answered.requests[0].messages[-1])
+    assert "<control_note>\nMore tools are offered from now on: thread_push(thread, content): " in told
+    assert told.count("thread_push") == 1
+    assert errors(answered) == []
+
+
+async def test_a_tool_that_offer_tools_has_offered_can_be_called() -> None:
+    wants = says("Noting it.", calls("vault_write", path="note.md", body="Retries are capped."))
+    answered = await run_nodes("- offer_tools: [vault_write]\n- llm_turn\n- run_tools\n- stop: completed", [wants])
+    (result,) = answered.results
+    assert not result.is_error
+    refused = await run_nodes("- llm_turn\n- run_tools\n- stop: completed", [wants])
+    assert "is not offered for this question" in refused.results[0].tool_result
+
+
+def test_an_unknown_tool_is_a_mistake_at_its_place_with_the_nearest_name() -> None:
+    known = dict.fromkeys(("vault_write", "thread_push"), HostAction(None))
+    text = "tree: sample\nroot:\n  offer_tools:\n    - thread_push\n    - vault_wirte\n"
+    with pytest.raises(TreeFileError) as wrong:
+        read_tree(text, file="sample.yaml", registry=REGISTRY.with_actions(known))
+    (mistake,) = wrong.value.mistakes
+    assert (mistake.place.line, mistake.place.column) == (5, 7)
+    assert (mistake.message, mistake.hint) == ("there is no action 'vault_wirte'", "did you mean 'vault_write'?")
+    read_tree(text, file="sample.yaml", registry=REGISTRY)  # where the tools are unknown, nothing is wrong
+
+
+def test_a_tool_that_the_provider_runs_can_be_offered_but_not_called() -> None:
+    registry = REGISTRY.with_actions({"web_search": HostAction(("query",), is_callable=False)})
+    read_tree("tree: sample\nroot: {offer_tools: [web_search]}\n", file="sample.yaml", registry=registry)
+    with pytest.raises(TreeFileError, match="a tree cannot call 'web_search': the provider runs it"):
+        read_tree("tree: sample\nroot: {action: web_search}\n", file="sample.yaml", registry=registry)
 
 
 async def test_grant_turn_asks_with_a_note_that_is_not_kept() -> None:

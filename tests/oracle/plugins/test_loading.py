@@ -86,7 +86,7 @@ def test_each_group_of_entry_points_is_read(tmp_path, monkeypatch):
     assert [(each.group, each.names) for each in plugins.loaded] == [
         ("oracle.tools", ("forecast",)),
         ("oracle.kinds", ("measure",)),
-        ("oracle.kinds", ("measured",)),
+        ("oracle.kinds", ("measured (key)",)),
         ("oracle.decision_trees", ("acme",)),
         ("oracle.trees", ("researcher",)),
         ("oracle.prompts", ()),
@@ -143,6 +143,47 @@ def test_a_name_that_two_packages_claim_is_refused(monkeypatch):
     second = module("acme_two", monkeypatch, tools=[forecast])
     with pytest.raises(PluginError, match="acme_one and acme_two both claim 'forecast'; remove one of them"):
         load_plugins([first, second], found=[])
+
+
+def test_one_package_that_adds_a_name_twice_is_refused():
+    found = [point("oracle.tools", name, f"{HERE}:forecast") for name in ("one", "two")]
+    with pytest.raises(PluginError, match=f"oracle.tools: {HERE} adds 'forecast' twice; once is enough"):
+        load_plugins(found=found)
+
+
+def test_a_module_that_is_named_twice_is_loaded_once(monkeypatch):
+    name = module("acme", monkeypatch, tools=[forecast])
+    assert load_plugins([name, name], found=[]).tools == (forecast,)
+
+
+def test_a_kind_and_a_key_may_have_the_same_name(monkeypatch):
+    kinds = [Measure, Key("measure", "int", 0)]
+    plugins = load_plugins([module("acme", monkeypatch, kinds=kinds)], found=[])
+    registry = plugins.extended(REGISTRY)
+    assert "measure" in registry.kinds
+    assert "measure" in registry.keys
+
+
+def test_a_folder_without_init_file_can_be_named_as_a_package(monkeypatch, tmp_path):
+    (tmp_path / "acme_pack" / "trees").mkdir(parents=True)
+    (tmp_path / "acme_pack" / "alone.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins = load_plugins(found=[point("oracle.trees", "acme", "acme_pack.trees")])
+    assert plugins.trees == (tmp_path / "acme_pack" / "trees",)
+    with pytest.raises(PluginError, match=r"must be a folder or a package, not the module 'acme_pack\.alone'"):
+        load_plugins(found=[point("oracle.trees", "acme", "acme_pack.alone")])
+
+
+def test_an_exception_whose_text_cannot_be_made_is_reported_by_its_type(monkeypatch):
+    class HostileError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def raises():
+        raise HostileError
+
+    with pytest.raises(PluginError, match="cannot be loaded: HostileError"):
+        load_plugins([module("acme", monkeypatch, tools=raises)], found=[])
 
 
 def test_a_built_in_name_is_refused(monkeypatch):

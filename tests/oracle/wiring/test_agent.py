@@ -193,7 +193,7 @@ def test_trees_are_checked_against_the_tools_that_there_are(tmp_path):
     settings = read_settings(project_dir=tmp_path, data_dir=tmp_path / "data", trees_dir=folder)
     told = tree_library(settings).check([folder]).mistakes
     assert [mistake.message for mistake in told] == [
-        "there is no action 'web_search'",
+        "a tree cannot call 'web_search': the provider runs it within a turn",
         "'search_code' needs the argument 'query'",
         "'search_code' has no argument 'qurey'",
     ]

@@ -1,0 +1,47 @@
+"""The `offer_tools` kind."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from bt_runtime import ActionUse, NodeSettings, Status, Use, node
+from bt_runtime.checking.effects import Case, leaf
+from oracle.agent.steps import offer
+from oracle.nodes.base import AgentNode
+
+
+class OfferToolsSettings(NodeSettings):
+    """Settings of `offer_tools`.
+
+    Args:
+        tools: the names of the tools.
+    """
+
+    tools: list[str] = Field(min_length=1)
+
+    def uses(self) -> Iterator[Use]:
+        for index, name in enumerate(self.tools):
+            yield ActionUse(("tools", index), name)
+
+
+@node(
+    "offer_tools",
+    category="action",
+    settings=OfferToolsSettings,
+    shorthand="tools",
+    flow=leaf(Case("success"), Case("failure")),
+)
+class OfferTools(AgentNode[OfferToolsSettings]):
+    """Offers further tools by name, for the rest of the query, and tells the model which ones are new.
+
+    SUCCESS if that adds a tool, FAILURE if all of them are offered already. Tools are only added, never taken away.
+    Use it after `classify_query`, which selects the tools of the question's type anew. `web_search` is left out where
+    the model's provider has none.
+
+    ```yaml
+    offer_tools: [vault_write, thread_push]
+    ```
+    """
+
+    def update(self) -> Status:
+        return Status.SUCCESS if offer(self.agent, self.settings.tools) else Status.FAILURE
