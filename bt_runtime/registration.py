@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from py_trees.composites import Composite
 from py_trees.decorators import Decorator as StockDecorator
 
+from bt_runtime.behaviours import behaviour_name, is_behaviour
 from bt_runtime.errors import KindError
 from bt_runtime.kind import Category, Kind, NodeSettings, Slot
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
@@ -54,6 +55,12 @@ def node(
     """
 
     def decorate(cls: ClassT) -> ClassT:
+        found: object = cls
+        if not (inspect.isclass(found) and issubclass(found, Node)):
+            what = "a py_trees behaviour" if is_behaviour(found) else "no node"
+            as_it_is = f", or use it in trees as 'py_trees: {behaviour_name(found)}'" if is_behaviour(found) else ""
+            hint = f"derive it from a class of bt_runtime.nodes{as_it_is}"
+            raise KindError(f"{getattr(found, '__name__', found)} of node kind {name!r} is {what}: {hint}")
         if not cls.__doc__:
             raise KindError(
                 f"the class {cls.__name__} of node kind {name!r} has no docstring: say when it returns which status"

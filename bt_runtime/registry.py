@@ -94,6 +94,10 @@ class Registry:
         """A registry with further kinds and keys; a duplicate name is an error."""
         return self._with([*self.kinds.values(), *kinds], [*self.keys.values(), *keys], self.actions)
 
+    def with_kind(self, kind: Kind) -> "Registry":
+        """A registry in which the kind takes the place of the one of its name."""
+        return self._with(({**self.kinds, kind.name: kind}).values(), self.keys.values(), self.actions)
+
     def with_actions(self, actions: Mapping[str, HostAction]) -> "Registry":
         """A registry that checks calls against these actions of the host."""
         return self._with(self.kinds.values(), self.keys.values(), actions)

@@ -15,6 +15,7 @@ from bt_runtime.kinds.notify import Notify
 from bt_runtime.kinds.on_halt import OnHalt
 from bt_runtime.kinds.once import Once
 from bt_runtime.kinds.parallel import Parallel
+from bt_runtime.kinds.py_trees import PyTrees
 from bt_runtime.kinds.repeat import Repeat
 from bt_runtime.kinds.retry import Retry
 from bt_runtime.kinds.selector import Selector
@@ -50,6 +51,7 @@ BUILTIN_KINDS: tuple[Kind, ...] = (
     CallAction.kind,
     Notify.kind,
     Wait.kind,
+    PyTrees.kind,
 )
 
 BUILTIN_KEYS: tuple[Key, ...] = (

@@ -6,8 +6,11 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 from bt_runtime import Key, Kind, KindError, Registry
+from bt_runtime.behaviours import Behaviours
+from bt_runtime.kinds.py_trees import py_trees_kind
 from oracle.classify import IntentClassifier
 from oracle.decision.registry import Factory
 from oracle.plugins.contributions import Contribution, installed, named
@@ -43,6 +46,7 @@ class Plugins:
         tools: in addition to the built-in ones.
         kinds: of nodes.
         keys: of the blackboard.
+        behaviours: of py_trees, by name.
         decision_trees: by name.
         trees: folders of tree files.
         prompts: folders of prompt segments.
@@ -53,6 +57,7 @@ class Plugins:
     tools: tuple[Tool, ...] = ()
     kinds: tuple[Kind, ...] = ()
     keys: tuple[Key, ...] = ()
+    behaviours: Behaviours = field(default_factory=dict)
     decision_trees: Mapping[str, Factory] = field(default_factory=dict)
     trees: tuple[Path, ...] = ()
     prompts: tuple[Path, ...] = ()
@@ -67,7 +72,8 @@ class Plugins:
         """
         self.check_free("oracle.kinds", {*registry.kinds, *map(_of_key, registry.keys)})
         try:
-            return registry.extended(self.kinds, self.keys) if self.kinds or self.keys else registry
+            extended = registry.extended(self.kinds, self.keys) if self.kinds or self.keys else registry
+            return extended.with_kind(py_trees_kind(self.behaviours)) if self.behaviours else extended
         except KindError as error:
             raise PluginError([f"oracle.kinds: {error}"]) from None
 
@@ -121,6 +127,7 @@ class _Gathering:
         self._tools: list[Tool] = []
         self._kinds: list[Kind] = []
         self._keys: list[Key] = []
+        self._behaviours: dict[str, Any] = {}
         self._decision_trees: dict[str, Factory] = {}
         self._folders: dict[str, list[Path]] = {"oracle.trees": [], "oracle.prompts": []}
         self._intents: IntentClassifier | None = None
@@ -166,6 +173,7 @@ class _Gathering:
             tools=tuple(self._tools),
             kinds=tuple(self._kinds),
             keys=tuple(self._keys),
+            behaviours=dict(self._behaviours),
             decision_trees=dict(self._decision_trees),
             trees=tuple(self._folders["oracle.trees"]),
             prompts=tuple(self._folders["oracle.prompts"]),
@@ -181,10 +189,15 @@ class _Gathering:
                 self._tools += tools
                 return [tool.name for tool in tools]
             case "oracle.kinds":
-                kinds, keys = kinds_of(found)
-                self._kinds += kinds
-                self._keys += keys
-                return [*(kind.name for kind in kinds), *(_of_key(key.name) for key in keys)]
+                added = kinds_of(found)
+                self._kinds += added.kinds
+                self._keys += added.keys
+                self._behaviours |= added.behaviours
+                return [
+                    *(kind.name for kind in added.kinds),
+                    *added.behaviours,
+                    *map(_of_key, (key.name for key in added.keys)),
+                ]
             case "oracle.decision_trees":
                 trees = decision_trees_of(contribution.name, found)
                 self._decision_trees |= trees

@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from bt_runtime import Key, Kind
+from bt_runtime.behaviours import Behaviours, behaviour_name, is_behaviour, refusal
 from oracle.classify import IntentClassifier
 from oracle.decision.registry import Factory
 from oracle.tools import Tool
@@ -23,21 +25,41 @@ def tools_of(found: object) -> list[Tool]:
     return [_checked(each, Tool, "a tool (see oracle.tools.tool)") for each in _several(_made(found))]
 
 
-def kinds_of(found: object) -> tuple[list[Kind], list[Key]]:
-    """Node kinds (classes with `@node`, or `Kind`s) and the blackboard keys that they use.
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """What extends the trees' language.
+
+    Args:
+        behaviours: of py_trees, by the names that trees have for them.
+    """
+
+    kinds: tuple[Kind, ...]
+    keys: tuple[Key, ...]
+    behaviours: Behaviours
+
+
+def kinds_of(found: object) -> Kinds:
+    """Node kinds (classes with `@node`, or `Kind`s), py_trees behaviours, and the blackboard keys that they use.
 
     Raises:
         TypeError: it is something else.
     """
     kinds: list[Kind] = []
     keys: list[Key] = []
+    behaviours: dict[str, Any] = {}
     for each in _several(found):
         kind = getattr(each, "kind", each)
-        if isinstance(kind, Key):
+        if is_behaviour(kind):
+            why = refusal(kind)
+            if why is not None:
+                raise TypeError(f"the behaviour {kind.__name__} cannot be used: {why}")
+            behaviours[behaviour_name(kind)] = kind
+        elif isinstance(kind, Key):
             keys.append(kind)
         else:
-            kinds.append(_checked(kind, Kind, "a node kind (see bt_runtime.node) or a blackboard key"))
-    return kinds, keys
+            words = "a node kind (see bt_runtime.node), a py_trees behaviour or a blackboard key"
+            kinds.append(_checked(kind, Kind, words))
+    return Kinds(tuple(kinds), tuple(keys), behaviours)
 
 
 def decision_trees_of(name: str, found: object) -> Mapping[str, Factory]:

@@ -5,8 +5,11 @@ from importlib.metadata import EntryPoint
 from types import ModuleType
 
 import pytest
+from py_trees.behaviour import Behaviour
+from py_trees.timers import Timer
 
-from bt_runtime import Key, Status, node
+from bt_runtime import Key, Status, TreeFileError, node
+from bt_runtime.library import read_tree
 from bt_runtime.nodes import Action
 from oracle.classify import HeuristicIntentClassifier
 from oracle.decision import DefaultDecisionTree
@@ -111,7 +114,10 @@ def test_nothing_is_added_where_nothing_is_installed():
     [
         ({}, "names 'acme', which cannot be loaded: LookupError: it has none of the attributes tools, kinds"),
         ({"tools": 5}, "oracle.tools: tools (acme) cannot be loaded: TypeError: it must be a tool"),
-        ({"kinds": [forecast]}, "it must be a node kind (see bt_runtime.node) or a blackboard key, not a Tool"),
+        (
+            {"kinds": [forecast]},
+            "it must be a node kind (see bt_runtime.node), a py_trees behaviour or a blackboard key, not a Tool",
+        ),
         ({"trees": "/no/such/folder"}, "there is no folder '/no/such/folder'"),
         ({"prompts": 1}, "it must be a folder or a package, not 1"),
         ({"decision_trees": {"x": 1}}, "the decision tree 'x' must be a class or a function, not 1"),
@@ -213,3 +219,25 @@ def test_a_tool_says_which_queries_are_offered_it():
 async def forecast_of(place: str) -> str:
     """Say what the weather is."""
     return place
+
+
+class Paces(Behaviour):
+    """A behaviour of py_trees; SUCCESS."""
+
+    def update(self):
+        return Status.SUCCESS
+
+
+def test_behaviours_of_py_trees_are_added_to_those_that_trees_can_name(monkeypatch):
+    plugins = load_plugins([module("acme", monkeypatch, kinds=[Paces, Measure])], found=[])
+    assert plugins.loaded[0].names == ("measure", f"{HERE}.Paces")
+    registry = plugins.extended(REGISTRY)
+    text = f"tree: t\nroot: {{sequence: [py_trees: {HERE}.Paces, py_trees: py_trees.behaviours.Success]}}\n"
+    assert read_tree(text, file="t.yaml", registry=registry).name == "t"
+    with pytest.raises(TreeFileError, match="there is no behaviour"):
+        read_tree(text, file="t.yaml", registry=REGISTRY)
+
+
+def test_a_behaviour_that_reads_the_clock_is_refused(monkeypatch):
+    with pytest.raises(PluginError, match="the behaviour Timer cannot be used: it reads the machine's clock"):
+        load_plugins([module("acme", monkeypatch, kinds=[Timer])], found=[])
