@@ -1,241 +1,99 @@
-"""The commands in the README and `examples/` work as printed, against a real `oracle serve`."""
+"""The packages in `examples` are installed in a fresh environment, and found there by their entry points."""
 
-import asyncio
+import json
 import os
-import re
-import shlex
 import shutil
-import signal
+import subprocess
 import sys
-import tomllib
-from contextlib import asynccontextmanager, suppress
+import sysconfig
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-import yaml
-
-from oracle.cli.entry import cli
-from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL = "".join(re.findall(r"```sh\n(.*?)```", README, re.DOTALL)).replace("\\\n", "")
-PRINTED = "http://127.0.0.1:8000"
-PATIENCE_S = 60
+EXAMPLES = ROOT / "examples"
+PATIENCE_S = 120
+
+pytestmark = pytest.mark.long
 
 
-@asynccontextmanager
-async def running(*words, **environment):
-    """A process that is killed at the end."""
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        cwd=ROOT,
-        env=os.environ | environment,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        # A test run in the background of a shell ignores Ctrl-C, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+def run(*words, cwd, code=0):
+    """Run a program without settings of ours; standard output."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_", "PYTHON"))
+    }
+    ran = subprocess.run(
+        [*map(str, words)], cwd=cwd, env=kept, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            yield process
-    finally:
-        with suppress(ProcessLookupError):
-            process.terminate()
-        await process.communicate()
+    assert ran.returncode == code, ran.stdout + ran.stderr
+    return ran.stdout + (ran.stderr if code else "")
 
 
-@asynccontextmanager
-async def service(tmp_path, **environment):
-    """A real service over this project; yields its address."""
-    words = [sys.executable, "-m", "oracle", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
-    async with running(*words, **environment) as process:
-        line = (await process.stdout.readline()).decode()
-        assert line.startswith("Oracle is listening on http://"), await process.stderr.read()
-        yield line.split()[-1]
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """An environment with copies of both packages; Oracle and what it needs are borrowed from this one."""
+    folder = tmp_path_factory.mktemp("fresh")
+    run(sys.executable, "-m", "venv", folder / "venv", cwd=ROOT)
+    python = folder / "venv" / "bin" / "python"
+    own = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=ROOT).strip())
+    # Oracle is installed here as editable, by a path file that a borrowed folder does not pass on.
+    (own / "borrowed.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n")
+    for name in ("plugin_template", "deep_researcher"):
+        copy = shutil.copytree(EXAMPLES / name, folder / name)
+        offline = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+        run(python, "-m", "pip", "install", *offline, copy, cwd=folder)
+    (folder / "project").mkdir()
+    (folder / "project" / "login.py").write_text('"""How users log in: with a password."""\n')
+    return SimpleNamespace(oracle=(python, "-m", "oracle"), folder=folder / "project", installed=own)
 
 
-async def output(*words, **environment):
-    async with running(*words, **environment) as process:
-        out, err = await process.communicate()
-        assert process.returncode == 0, err.decode()
-        return out.decode()
-
-
-async def test_the_curl_line_and_the_client_of_the_readme_work_as_printed(tmp_path):
-    if shutil.which("curl") is None:
-        pytest.skip("there is no curl here")
-    (curl,) = [line for line in SHELL.splitlines() if line.startswith("curl ")]
-    (client,) = [line for line in SHELL.splitlines() if "examples/client.py" in line]
-    assert PRINTED in curl
-    async with service(tmp_path) as url:
-        streamed = await output(*shlex.split(curl.replace(PRINTED, url)))
-        printed = await output(sys.executable, *shlex.split(client)[1:], url)
-    assert streamed.startswith("id: 1\ndata: {")
-    assert '"type":"done","termination_reason":"completed"' in streamed
-    assert printed.endswith("\n[completed]\n")
-    assert len(printed) > 100
-
-
-@pytest.mark.long
-async def test_the_client_resumes_after_a_lost_connection(tmp_path):
-    async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
-        async with Cutting(url, after_bytes=[1500, 300, 2500]) as proxy:
-            words = [sys.executable, "examples/client.py", "How are mistakes in a tree file reported?"]
-            cut = await output(*words, proxy.url, ORACLE_TOKEN="example-token-0123")
-        whole = await output(*words, url, ORACLE_TOKEN="example-token-0123")
-    assert proxy.cuts == 3
-    assert cut == whole
-
-
-class Cutting:
-    """A proxy that cuts its first connections after a number of bytes of the response."""
-
-    def __init__(self, url, *, after_bytes):
-        self._port = int(url.rpartition(":")[2])
-        self._after_bytes = list(after_bytes)
-        self.cuts = 0
-
-    async def __aenter__(self):
-        self._server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *_):
-        self._server.close()
-        await self._server.wait_closed()
-
-    async def _connection(self, reader, writer):
-        left = self._after_bytes.pop(0) if self._after_bytes else None
-        from_service, to_service = await asyncio.open_connection("127.0.0.1", self._port)
-        up = asyncio.create_task(pass_on(reader, to_service))
-        while data := await from_service.read(65536 if left is None else left):
-            writer.write(data)
-            await writer.drain()
-            if left is not None and (left := left - len(data)) <= 0:
-                self.cuts += 1
-                break
-        up.cancel()
-        for each in (writer, to_service):
-            each.close()
-            with suppress(OSError):
-                await each.wait_closed()
-
-
-async def pass_on(reader, writer):
-    while data := await reader.read(65536):
-        writer.write(data)
-        await writer.drain()
-
-
-async def test_the_client_repeats_a_post_whose_answer_was_lost_under_the_same_key():
-    keys = []
-
-    async def connection(reader, writer):
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        keys.append(re.search(r"idempotency-key: (\S+)", head, re.IGNORECASE)[1])
-        if len(keys) > 1:
-            writer.write(b"HTTP/1.1 200 OK\r\nLocation: /api/oracle/runs/r1\r\nConnection: close\r\n\r\n")
-            writer.write(b'id: 1\ndata: {"type":"content","content":"Once."}\n\n')
-            writer.write(b'id: 2\ndata: {"type":"done","termination_reason":"completed"}\n\n')
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(connection, "127.0.0.1", 0)
-    async with server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        assert await output(sys.executable, "examples/client.py", "Hello", url) == "Once.\n[completed]\n"
-    first, second = keys
-    assert first == second
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        pytest.param(["Hello", "http://127.0.0.1:9"], "Connection refused", id="no listener"),
-        pytest.param(["Hello", "localhost:9"], "unknown url type", id="no scheme"),
-        pytest.param(["Hello", "nothing"], "unknown url type", id="no address"),
-    ],
-)
-async def test_the_client_reports_in_one_line_that_there_is_no_service(words, message):
-    async with running(sys.executable, "examples/client.py", *words) as process:
-        _, err = await process.communicate()
-    assert process.returncode == 1
-    assert message in err.decode()
-    assert err.count(b"\n") == 1
-
-
-@pytest.mark.long
-async def test_the_client_reports_in_one_line_what_the_service_refuses(tmp_path):
-    async with service(tmp_path, ORACLE_TOKENS="example-token-0123=anna") as url:
-        for question, token, message in (
-            ("Hello", "wrong", "error: 401 Unauthorized: "),
-            (" ", "example-token-0123", "error: 422 Unprocessable"),
-        ):
-            words = [sys.executable, "examples/client.py", question, url]
-            async with running(*words, ORACLE_TOKEN=token) as process:
-                out, err = await process.communicate()
-            assert (process.returncode, out) == (1, b"")
-            assert err.decode().startswith(message)
-            assert err.count(b"\n") == 1
-
-
-@pytest.mark.long
-async def test_the_client_ends_with_1_if_the_query_failed(tmp_path):
-    refused = HttpError("authentication_error", "invalid x-api-key", headers={"x-should-retry": "false"})
-    async with (
-        StandInProvider([refused]) as provider,
-        service(tmp_path, ANTHROPIC_BASE_URL=provider.url, ANTHROPIC_API_KEY="test-key") as url,
-        running(sys.executable, "examples/client.py", "Hello", url) as process,
-    ):
-        out, err = await process.communicate()
-    assert process.returncode == 1
-    assert out.endswith(b"\n[error]\n")
-    assert err.startswith(b"\n[")
-
-
-@pytest.mark.long
-async def test_ctrl_c_at_the_client_cancels_the_query(tmp_path):
-    hangs = Disturbed(ScriptedTurn(text="So far so good."), "hang")
-    async with (
-        StandInProvider([hangs]) as provider,
-        service(tmp_path, ANTHROPIC_BASE_URL=provider.url, ANTHROPIC_API_KEY="test-key") as url,
-        running(sys.executable, "examples/client.py", "Hello", url) as process,
-    ):
-        await process.stdout.readuntil(b"good.")
-        process.send_signal(signal.SIGINT)
-        await provider.wait_disconnected()
-        _, err = await process.communicate()
-    assert (process.returncode, err) == (130, b"")
-
-
-def test_the_container_copies_existing_files_and_starts_an_existing_command():
-    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines()
-    copied = [
-        word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
+def test_the_command_lists_what_both_packages_add(fresh):
+    listed = run(*fresh.oracle, "plugins", cwd=fresh.folder).splitlines()
+    assert listed == [
+        "oracle.tools  my-plugin 0.1.0: opening_hours",
+        "oracle.kinds  my-plugin 0.1.0: is_about_offices, my_plugin.kinds.CountVisits, visits (key)",
+        "oracle.kinds  oracle-deep-researcher 1.0: collect",
+        "oracle.decision_trees  my-plugin 0.1.0: brief",
+        "oracle.trees  my-plugin 0.1.0: my_tree",
+        "oracle.trees  oracle-deep-researcher 1.0: deep_researcher, researcher",
+        "oracle.prompts  my-plugin 0.1.0: tone",
     ]
-    kept = set((ROOT / ".containerignore").read_text(encoding="utf-8").replace("!", "").split())
-    assert set(copied) <= kept
-    assert all((ROOT / name).exists() for name in copied)
-    packages = re.search(r"only-include = (\[.*?\])", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert set(yaml.safe_load(packages[1])) <= set(copied)
-    assert "USER 10001" in lines
-    command = yaml.safe_load(lines[-1].removeprefix("CMD "))
-    assert command[:2] == ["oracle", "serve"]
-    serve = cli.get_command(None, "serve")
-    assert {word for word in command if word.startswith("--")} <= {word for each in serve.params for word in each.opts}
 
 
-def test_build_and_installation_tools_are_pinned():
-    pinned = re.compile(r"uv==[\d.]+( \\\n    --hash=sha256:[0-9a-f]{64})+\n")
-    assert pinned.fullmatch((ROOT / ".ci" / "uv.lock").read_text(encoding="utf-8"))
-    for name in ("Makefile", "Containerfile"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        assert "pip install" in text
-        installs = [line for line in text.splitlines() if re.search(r"(?<!uv )pip install", line)]
-        assert all("--require-hashes --requirement .ci/uv.lock" in line for line in installs)
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
-    assert all(re.fullmatch(r"[\w-]+==[\d.]+", requirement) for requirement in build["requires"])
-    bases = [line for line in (ROOT / "Containerfile").read_text(encoding="utf-8").splitlines() if line[:5] == "FROM "]
-    assert all("${PYTHON_IMAGE}" in base for base in bases)
+def test_their_trees_are_valid_and_their_scenarios_pass(fresh):
+    folders = [fresh.installed / name / "trees" for name in ("my_plugin", "deep_researcher")]
+    checked = run(*fresh.oracle, "trees", "check", *folders, cwd=fresh.folder)
+    assert "my_tree.yaml: OK" in checked
+    assert "deep_researcher.yaml: OK" in checked
+    tested = run(*fresh.oracle, "trees", "test", *folders, cwd=fresh.folder)
+    assert "my_tree.yaml: 2 scenarios, passed" in tested
+    assert "deep_researcher.yaml: 5 scenarios, passed" in tested
+
+
+def test_a_question_is_answered_with_the_tree_tool_and_kind_of_the_template(fresh):
+    asked = ("ask", "When is the office in Lima open?", "--tree", "my_tree", "--json")
+    chunks = [json.loads(line) for line in run(*fresh.oracle, *asked, cwd=fresh.folder).splitlines()]
+    assert chunks[-1]["termination_reason"] == "completed"
+    assert next(chunk["tool_call"]["name"] for chunk in chunks if chunk["type"] == "tool_call") == "opening_hours"
+    assert any("open from 8 to 16." in chunk.get("content", "") for chunk in chunks)
+
+
+def test_a_question_is_answered_by_the_researchers(fresh):
+    asked = ("ask", "How do users log in?", "--tree", "deep_researcher", "--json")
+    chunks = [json.loads(line) for line in run(*fresh.oracle, *asked, cwd=fresh.folder).splitlines()]
+    assert chunks[-1]["turns"] == 4
+    assert "search_code" in [chunk["tool_call"]["name"] for chunk in chunks if chunk["type"] == "tool_call"]
+
+
+def test_a_package_that_breaks_later_stops_every_command_with_its_name(fresh):
+    tools = fresh.installed / "my_plugin" / "tools.py"
+    text = tools.read_text()
+    tools.write_text("raise RuntimeError('the licence has expired')\n")
+    try:
+        said = run(*fresh.oracle, "ask", "Hello", cwd=fresh.folder, code=1)
+    finally:
+        tools.write_text(text)
+    assert said == (
+        "Error: oracle.tools: my_plugin (my-plugin 0.1.0) cannot be loaded: RuntimeError: the licence has expired\n"
+    )

@@ -14,6 +14,7 @@ from bt_runtime.checking.accesses import (
     names_of,
     own_keys,
     warning_at,
+    whole_name,
 )
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
@@ -76,7 +77,8 @@ def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mist
     if not reads and not writes and key.name not in found.in_rules:
         yield _unused_key(declared)
     elif not reads and key.name not in found.in_rules:
-        yield from _never_read(flow, declared, writes)
+        if flow.is_whole:  # a tree that includes this one may take the value by `out`
+            yield from _never_read(flow, declared, writes)
     elif reads and not writes and not key.deliverable and is_unset(key):
         yield from _never_written(flow, declared, reads)
 
@@ -287,9 +289,9 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     told: set[str] = set()
     for one, other in combinations(branches, 2):
         for key in sorted(one.keys() & other.keys() - told):
-            if _is_race(one[key], other[key], key):
+            if _is_race(one[key], other[key]):
                 told.add(key)
-                yield _race(flow, one[key][0], other[key][0], key)
+                yield _race(flow, one[key][0], other[key][0], _name_of(other[key][0]))
 
 
 def _writes_below(node: NodeDefinition) -> dict[str, list[Access]]:
@@ -304,19 +306,28 @@ def _own_writes(node: NodeDefinition) -> Iterator[WriteAccess]:
     """The keys that the settings of a node name as written."""
     for placed in node.uses:
         if isinstance(placed.use, KeyUse) and placed.use.access == "write":
-            yield WriteAccess(placed.use.key, Access(node, placed))
+            yield WriteAccess(whole_name(node, placed.use.key), Access(node, placed))
 
 
-def _is_race(one: list[Access], other: list[Access], key: str) -> bool:
+def _is_race(one: list[Access], other: list[Access]) -> bool:
     """Whether the order of the writes matters: not where all write the same, or add to what is there."""
-    values = [_written_value(write, key) for write in (*one, *other)]
-    if all(isinstance(value, str) and key in names_in(value) for value in values):
+    values = [_written_value(write) for write in (*one, *other)]
+    if all(
+        value is not None and _name_of(write) in names_in(value)
+        for write, value in zip((*one, *other), values, strict=True)
+    ):
         return False
     return None in values or len(set(values)) > 1
 
 
-def _written_value(write: Access, key: str) -> str | None:
+def _name_of(write: Access) -> str:
+    """The key as the node that writes it calls it."""
+    return write.placed.use.key if isinstance(write.placed.use, KeyUse) else ""
+
+
+def _written_value(write: Access) -> str | None:
     """The expression that a `set` writes; `None` for another node."""
+    key = _name_of(write)
     for placed, text in expressions(write.node):
         if isinstance(placed.use, ExpressionUse) and placed.use.at == ("values", key):
             return text

@@ -215,9 +215,11 @@ root:
     - condition: tries < 3
     - llm_turn: { visible: false, into: result }
 """
-    assert found(part) == [("key-unused", "spare"), ("key-never-read", "result")]
+    assert found(part) == [("key-unused", "spare")]  # another tree may take `result`
     outer = of_steps(
         "- subtree: { tree: part, out: { result: found } }\n- say: '{found}'\n- llm_turn",
         "blackboard: { found: { type: str, default: '' } }",
     )
     assert found(outer, part) == []
+    beside = of_steps("- parallel: [subtree: { name: a, tree: part }, subtree: { name: b, tree: part }]\n- llm_turn")
+    assert "parallel-writers" not in [code for code, _ in found(beside, part)]  # each inclusion has its own

@@ -1,0 +1,1 @@
+"""What my organisation adds to Oracle; `pyproject.toml` names the parts."""
