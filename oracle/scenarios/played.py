@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from bt_runtime import Status, TickRecord, TreeDefinition
+from bt_runtime import Outcome, Status, TickRecord, TreeDefinition
 from oracle.chunks import (
     Answer,
     Chunk,
@@ -21,6 +21,7 @@ from oracle.chunks import (
 )
 from oracle.control_notes import notes_in, without_notes
 from oracle.models.protocol import ModelRequest
+from oracle.rules import Fact
 from oracle.signals import SignalRecord
 
 
@@ -61,9 +62,8 @@ class Played:
     """A scenario that was played.
 
     Args:
-        chunks: everything that was sent, in order.
+        facts: chunks, outcomes and ticks, in order.
         tree: the tree that was in control.
-        records: of its ticks.
         requests: to the model.
         tool_runs: name and arguments of each tool that ran, in order.
         signals: the audit.
@@ -73,9 +73,8 @@ class Played:
         elapsed_s: of the scenario's own time.
     """
 
-    chunks: Sequence[Chunk]
+    facts: Sequence[Fact]
     tree: TreeDefinition
-    records: Sequence[TickRecord]
     requests: Sequence[ModelRequest]
     tool_runs: Sequence[tuple[str, Mapping[str, Any]]]
     signals: Sequence[SignalRecord]
@@ -84,6 +83,16 @@ class Played:
     turns_scripted: int
     turns_played: int
     elapsed_s: float
+
+    @cached_property
+    def chunks(self) -> Sequence[Chunk]:
+        """Everything that was sent, in order."""
+        return tuple(fact for fact in self.facts if not isinstance(fact, Outcome | TickRecord))
+
+    @cached_property
+    def records(self) -> Sequence[TickRecord]:
+        """What was recorded of the ticks."""
+        return tuple(fact for fact in self.facts if isinstance(fact, TickRecord))
 
     @cached_property
     def answer(self) -> Answer:

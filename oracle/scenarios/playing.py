@@ -1,13 +1,12 @@
 """Plays a scenario: one query with the real control, tree, limits and conversation, and a scripted rest."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Final
 
-from bt_runtime import Recording, TreeDefinition, TreeLibrary
-from bt_runtime.kind import Value
+from bt_runtime import Outcome, ReloadingTrees, TickRecord, TreeLibrary
 from bt_runtime.testing import FakeClock
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
@@ -19,6 +18,7 @@ from oracle.conversations import Exchange, MemoryConversations
 from oracle.errors import TreeAuthorError
 from oracle.models.protocol import ModelFault
 from oracle.prompts import SegmentLibrary, load_segments
+from oracle.rules import Fact
 from oracle.runs.readers import Readers
 from oracle.scenarios.model import OutsideEvent, Scenario
 from oracle.scenarios.played import Played
@@ -40,33 +40,25 @@ class PlayError(TreeAuthorError):
     """A scenario that cannot be played."""
 
 
-class _SameTrees(TreeLibrary):
-    """Reads each tree once."""
-
-    def __init__(self, library: TreeLibrary) -> None:
-        super().__init__(library.folders, registry=library.registry)
-        self._loaded: dict[str, TreeDefinition] = {}
-
-    def load(self, name: str, *, arguments: Mapping[str, Value] | None = None) -> TreeDefinition:
-        if arguments:
-            return super().load(name, arguments=arguments)
-        if name not in self._loaded:
-            self._loaded[name] = super().load(name)
-        return self._loaded[name]
-
-
-class _Signals(NoJournal):
-    """Keeps the audit."""
+class _Record(NoJournal):
+    """Keeps the audit, and what happens in its order."""
 
     def __init__(self) -> None:
-        self.records: list[SignalRecord] = []
+        self.signals: list[SignalRecord] = []
+        self.facts: list[Fact] = []
+
+    async def keep(self, outcomes: Sequence[Outcome]) -> None:
+        self.facts.extend(outcomes)
 
     def signal(self, record: SignalRecord) -> None:
-        self.records.append(record)
+        self.signals.append(record)
+
+    def on_tick(self, record: TickRecord) -> None:
+        self.facts.append(record)
 
 
 class Player:
-    """Plays scenarios on the trees of a library; each tree is read once.
+    """Plays scenarios on the trees of a library; a tree is read once, and again when its file has changed.
 
     Args:
         trees: where they are found by name.
@@ -74,8 +66,8 @@ class Player:
     """
 
     def __init__(self, trees: TreeLibrary, *, segments: SegmentLibrary | None = None) -> None:
-        self.trees = _SameTrees(trees)
-        self._segments = segments or load_segments()
+        self.trees = ReloadingTrees(trees)
+        self.segments = segments or load_segments()
 
     def play(self, scenario: Scenario) -> Played:
         """Play a scenario in an event loop of its own; none may be running.
@@ -104,7 +96,7 @@ class Player:
             equipment=Equipment(
                 model=model,
                 tools=ToolRegistry(tools.tools()),
-                segments=self._segments,
+                segments=self.segments,
                 intents=HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=lambda: _TIMESTAMP,
@@ -114,27 +106,25 @@ class Player:
             new_id=lambda: f"id-{next(numbers)}",
         )
         context_id = await _converse(scenario, conversations)
-        chunks: list[Chunk] = []
-        recording, signals = Recording(), _Signals()
+        record = _Record()
 
         def emit(chunk: Chunk) -> None:
-            chunks.append(chunk)
+            record.facts.append(chunk)
             moments.emit(chunk)
 
         ask = Ask(scenario.question, tree=scenario.tree, limits=scenario.limits, context_id=context_id)
-        query = await oracle.open(ask, emit=emit, observers=[recording], journal=signals)
+        query = await oracle.open(ask, emit=emit, observers=[record], journal=record)
         if not isinstance(query.control, TreeControl) or query.tree is None:
             raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
         await _run(query, scenario, moments, clock)
         kept = await conversations.load(_USER, query.agent.query.context_id)
         messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
         return Played(
-            chunks=chunks,
+            facts=tuple(record.facts),
             tree=query.tree,
-            records=tuple(recording),
             requests=tuple(model.requests),
             tool_runs=tuple(tools.runs),
-            signals=tuple(signals.records),
+            signals=tuple(record.signals),
             blackboard={name: query.control.tree.blackboard[name] for name in query.control.tree.blackboard},
             saved=messages[-1].content if messages and messages[-1].role == "assistant" else "",
             turns_scripted=sum(turn.times for turn in scenario.model),

@@ -4,7 +4,12 @@ import time
 
 import pytest
 
+from bt_runtime import Monitors, TreeLibrary
+from bt_runtime.rules import judge as judge_rules
 from oracle.control.choosing import UnknownTreeError
+from oracle.nodes import REGISTRY
+from oracle.rules import events_of
+from oracle.scenarios import Player, from_yaml, judge
 from tests.oracle.scenarios.playing import played
 
 
@@ -169,3 +174,42 @@ scenarios:
     one, other = played(text).played, played(text).played
     assert one.records == other.records
     assert one.chunks == other.chunks
+
+
+def test_what_happened_can_be_judged_by_the_rules_of_the_tree():
+    done = passes("""
+scenarios:
+  - name: Stuck twice
+    model: [{ text: I find nothing., signal: stuck, times: 2 }]
+    expect: { reason: stuck }
+""")
+    events = [event for _, event in events_of(done.facts, done.tree.paths)]
+    assert [str(event) for event in events if event.type in ("turn", "explained", "end")] == [
+        "turn answer",
+        "turn answer",
+        "explained stuck",
+        "end stuck",
+    ]
+    assert not judge_rules(Monitors(done.tree.rules), events)
+    assert [rule.name for rule in done.tree.rules if rule.name == "one_other_strategy"]
+
+
+def test_a_tree_is_read_again_when_its_file_has_changed(tmp_path):
+    scenario = next(
+        iter(
+            from_yaml(
+                """
+scenarios:
+  - { name: Short, tree: short, model: [An answer.], expect: { reason: completed } }
+""",
+                file="test.yaml",
+            )
+        )
+    )
+    path = tmp_path / "short.yaml"
+    player = Player(TreeLibrary([tmp_path], registry=REGISTRY))
+    text = "tree: short\nroot:\n  sequence: [classify_query, compose_prompt, llm_turn, stop: completed]\n"
+    path.write_text(text, encoding="utf-8")
+    assert judge(scenario, player.play(scenario)).passed
+    path.write_text(text.replace("stop: completed", "stop: stuck"), encoding="utf-8")
+    assert [each.got for each in judge(scenario, player.play(scenario)).differences] == ["stuck"]
