@@ -30,6 +30,9 @@ DEFAULT_TURNS: Final = 3
 UNREACHABLE: Final = "unreachable"
 """The code of the silence that marks a node that no run is meant to reach."""
 
+_OPAQUE: Final = frozenset({"py_trees"})
+"""Kinds whose nodes keep their state in objects of others."""
+
 QUESTIONS: Final[dict[str, str]] = {
     "code": "Where is the class RetryPolicy defined in the code?",
     "documentation": "What do our meeting notes in the vault say about the release?",
@@ -69,6 +72,9 @@ def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
         scope: what is explored; `None`: the defaults.
     """
     scope = scope or Scope()
+    opaque = next((node for node in definition.nodes() if node.kind in _OPAQUE), None)
+    if opaque is not None:
+        return _undecided(definition, scope, opaque)
     reads = reads_of(definition)
     questions = _questions(reads, definition)
     world = _world(definition, scope, questions[0])
@@ -97,6 +103,26 @@ def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
         seconds=explored.seconds,
         megabytes=explored.megabytes,
         bound=explored.stopped,
+    )
+
+
+def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -> Report:
+    """The report on a tree of which nothing can be said, because of a node."""
+    problem = f"not decided: what the behaviour at {node.path} ({where(node)}) remembers cannot be stored and restored"
+    results = tuple(
+        Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
+        for each in (*BUILT_IN, *rule_properties(definition))
+    )
+    return Report(
+        tree=definition.name,
+        results=results,
+        turns=scope.turns,
+        states=0,
+        transitions=0,
+        ends=0,
+        seconds=0.0,
+        megabytes=0.0,
+        bound="a behaviour of py_trees",
     )
 
 

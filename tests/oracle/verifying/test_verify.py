@@ -229,3 +229,11 @@ def test_the_report_as_json_has_the_verdicts_the_figures_and_the_bounds():
     [reason] = [each for each in data["properties"] if each["name"] == "reason"]
     assert reason["verdict"] == "refuted"
     assert reason["story"][0].startswith("1. The user asks")
+
+
+def test_nothing_is_decided_of_a_tree_with_a_behaviour_of_py_trees():
+    nodes = "[py_trees: py_trees.behaviours.Success, llm_turn, stop: completed]"
+    report = verified(tree_of(f"tree: sample\nroot: {{sequence: {nodes}}}\n"))
+    assert set(verdicts(report).values()) == {"not_decided"}
+    assert "what the behaviour at sequence/py_trees" in report.result("ends").problem
+    assert report.bound == "a behaviour of py_trees"
