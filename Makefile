@@ -6,7 +6,7 @@ ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
 	tests/oracle/storage tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check lowest bench mutants eval soak docs lock clean
+.PHONY: help install run test lint check lowest bench mutants tree-mutants eval soak docs lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -39,6 +39,9 @@ bench: .venv/bench ## benchmarks, as ratios to a baseline of the same run
 
 mutants: .venv/dev ## small defects in a sample of places, and how many of them each room's tests find (ARGS="signals --sample 100")
 	$(BIN)/python -m benchmarks.mutants $(ARGS)
+
+tree-mutants: .venv/dev ## small changes of the shipped trees, and who notices them (ARGS="--sample 50 --all-noticers")
+	$(BIN)/python -m benchmarks.tree_mutants $(ARGS)
 
 eval: install ## what only a real model can show; needs ANTHROPIC_API_KEY
 	$(BIN)/python -m benchmarks.eval
