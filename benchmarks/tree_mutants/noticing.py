@@ -17,6 +17,7 @@ from oracle.rules import events_of
 from oracle.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
 from oracle.scenarios.suites import folders_beside, scenario_files
 from oracle.trees import FOLDER
+from oracle.verifying import Scope, verify
 
 ENTRY: Final = "oracle"
 """The tree that the service runs; the others are parts of it."""
@@ -149,9 +150,7 @@ def _broken_rules(played: Played) -> list[str]:
 
 def _verified(tree: TreeDefinition) -> Iterator[tuple[str, str]]:
     """What the verifier refutes."""
-    from oracle.verifying import verify
-
-    report = verify(tree)
+    report = verify(tree, Scope(stop_early=True))
     for result in report.results:
         if result.verdict == "refuted":
             yield "verifier", f"{result.name}: {result.problem.partition(chr(10))[0]}"
