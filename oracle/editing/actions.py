@@ -24,28 +24,31 @@ def fixes_for(mistakes: Iterable[Mistake], text: str, registry: Registry) -> lis
         text: the text of the file.
         registry: the kinds and the host's keys.
     """
+    mistakes = list(mistakes)
+    lines = Lines(text, file=mistakes[0].place.file if mistakes else "")
+    declared = _declarations(lines, registry) if any(mistake.is_error for mistake in mistakes) else {}
     found: list[tuple[Mistake, Fix]] = []
     for mistake in mistakes:
         found += [(mistake, fix) for fix in mistake.fixes]
-        declared = declaration(mistake, text, registry)
-        if declared is not None:
-            found.append((mistake, declared))
         if not mistake.is_error:
-            found.append((mistake, silence(mistake, Lines(text, file=mistake.place.file))))
+            found.append((mistake, silence(mistake, lines)))
+        elif mistake.place in declared:
+            found.append((mistake, declared[mistake.place]))
     return found
 
 
-def declaration(mistake: Mistake, text: str, registry: Registry) -> Fix | None:
-    """Declares the key that a mistake is about; `None` if it is about something else."""
-    file = mistake.place.file
-    document = read_yaml(text, file=file)
-    lines = Lines(document.text, file=file)
+def _declarations(lines: Lines, registry: Registry) -> dict[Place, Fix]:
+    """The declaration of each name that does not exist, by the places where it is used."""
+    document = read_yaml(lines.text, file=lines.file)
     names = names_in(lines, registry)
     known = {*names.keys, *names.parameters}
-    for each in occurrences(document, registry) if mistake.is_error else ():
-        if each.start == mistake.place and each.sort in {"key", "name"} and each.name not in known:
-            return _declare(each.name, document, lines) if NAME.fullmatch(each.name) else None
-    return None
+    unknown = {
+        each.start: each.name
+        for each in occurrences(document, registry)
+        if each.sort in {"key", "name"} and each.name not in known and NAME.fullmatch(each.name)
+    }
+    fixes = {name: _declare(name, document, lines) for name in set(unknown.values())}
+    return {place: fix for place, name in unknown.items() if (fix := fixes[name]) is not None}
 
 
 def _declare(name: str, document: Document, lines: Lines) -> Fix | None:

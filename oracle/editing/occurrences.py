@@ -28,7 +28,7 @@ from oracle.editing.grammar import (
     shorthand_value,
     step,
 )
-from oracle.editing.lines import Lines
+from oracle.editing.lines import LARGEST_TEXT, Lines
 from oracle.editing.roles import Role
 
 Sort = Literal["key", "parameter", "name", "argument", "output", "tree", "node", "kind", "setting", "tool"]
@@ -66,8 +66,8 @@ class Occurrence:
 
 
 def occurrences(document: Document, registry: Registry) -> list[Occurrence]:
-    """All names of a file in the order of the file; none if it is not YAML."""
-    if document.root is None:
+    """All names of a file in the order of the file; none if it is not YAML, or much larger than any tree."""
+    if document.root is None or len(document.text) > LARGEST_TEXT:
         return []
     finder = _Finder(Lines(document.text, file=document.file), registry)
     return list(finder.walk(document.root, FileValue()))

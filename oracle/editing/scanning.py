@@ -2,7 +2,7 @@
 
 The text is often not YAML while somebody types, so the reader cannot say where the cursor is. The scanner follows
 indentation, dashes, keys and brackets line by line, ignores what it does not understand, and never fails. It takes time
-in proportion to the text.
+in proportion to the text; of a text that is much larger than any tree it says nothing.
 """
 
 import re
@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bt_runtime.text import Place
-from oracle.editing.lines import Lines
+from bt_runtime.text.yaml_reader import DEEPEST
+from oracle.editing.lines import LARGEST_TEXT, Lines
 
 Path = tuple[str | int, ...]
 
@@ -26,6 +27,10 @@ _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
 _HEADER = re.compile(r"[|>][-+0-9]*(?:\s+#.*)?\s*$")
 _LONGEST_KEY = 1024
 """A longer key is no key in YAML."""
+_DEEPEST = 2 * DEEPEST
+"""Collections further in are skipped; the reader refuses files with half as many levels."""
+_DEEPEST_DECLARATION = 3
+"""The section, the name, and a field of it."""
 
 
 @dataclass(slots=True)
@@ -95,6 +100,8 @@ class Scanner:
         """The indentation that the lines of a block scalar exceed."""
         self._quote = ""
         self._number = 0
+        self._skipped = 0
+        """Brackets that are open beyond the deepest level."""
         self._open: tuple[int, str, str] | None = None
         """The scalar that the line ends in: its column from 0, its text, and its quote if that is open."""
         self._comment: int | None = None
@@ -142,7 +149,7 @@ class Scanner:
     def _block_line(self, text: str, column: int) -> None:
         is_item = _is_dash(text, column)
         self._dedent(column, is_item=is_item)
-        while _is_dash(text, column):
+        while _is_dash(text, column) and len(self._frames) < _DEEPEST:
             if not self._frames or self._frames[-1].is_mapping or self._frames[-1].indent != column:
                 self._fill()
                 self._frames.append(_Frame(column, is_mapping=False))
@@ -172,7 +179,7 @@ class Scanner:
         frame = self._frames[-1]
         frame.key, frame.is_filled = name, False
         frame.scalars.setdefault(name, "")
-        if self._frames[0].key in {"blackboard", "parameters"} and len(self._frames) > 1:
+        if self._frames[0].key in {"blackboard", "parameters"} and 1 < len(self._frames) <= _DEEPEST_DECLARATION:
             self.keys.append(Written(self.path, self._lines.place(self._number, column + 1), ""))
 
     def _take(self, value: str) -> None:
@@ -183,7 +190,7 @@ class Scanner:
         frame.is_filled = True
         if frame.is_mapping and frame.key is not None:
             frame.scalars[frame.key] = value
-            if self.keys and self.keys[-1].path == self.path:
+            if self.keys and len(self._frames) <= _DEEPEST_DECLARATION and self.keys[-1].path == self.path:
                 self.keys[-1] = Written(self.path, self.keys[-1].place, value)
 
     def _value(self, text: str, column: int) -> None:
@@ -227,6 +234,7 @@ class Scanner:
             self._open = (column, text[column:], "")
 
     def _flow(self, text: str, column: int) -> None:
+        written = len(text.rstrip())
         while column < len(text):
             match = _FLOW.match(text, column)
             if match is None:
@@ -245,16 +253,16 @@ class Scanner:
             elif kind == "quoted":
                 self._flow_quoted(token, match.start(), ends=column == len(text))
             elif kind == "plain":
-                self._flow_plain(text, match)
+                self._flow_plain(text, match, is_last=column == written)
 
-    def _flow_plain(self, text: str, match: re.Match[str]) -> None:
+    def _flow_plain(self, text: str, match: re.Match[str], *, is_last: bool) -> None:
         frame = self._frames[-1]
-        before = frame.pending
+        before = frame.pending[-_LONGEST_KEY:]
         joined = f"{before} {match[0]}" if before and not before.endswith(('"', "'")) else match[0]
         frame.pending = joined
         if frame.is_mapping and frame.key is not None:
             self._take(joined)
-        if match.end() == len(text.rstrip()):
+        if is_last:
             start = match.end() - len(joined) if before else match.start()
             self._open = (max(start, 0), joined + text[match.end() :], "")
 
@@ -272,7 +280,11 @@ class Scanner:
     def _flow_mark(self, mark: str) -> None:
         self._open = None
         frame = self._frames[-1] if self._frames else None
-        if mark in "{[":
+        if mark in "{[" and len(self._frames) >= _DEEPEST:
+            self._skipped += 1
+        elif mark in "}]" and self._skipped:
+            self._skipped -= 1
+        elif mark in "{[":
             self._fill()
             self._frames.append(_Frame(-1, is_mapping=mark == "{", is_flow=True, index=0))
             # Brackets belong to the line that they begin on: no indentation closes them.
@@ -386,6 +398,8 @@ def spot_at(lines: Lines, line: int, column: int) -> Spot:
         column: of the cursor, in characters from 1.
     """
     scanner = Scanner(lines)
+    if len(lines.text) > LARGEST_TEXT:
+        return Spot((), "nowhere", "", lines.place(line, column))
     for number in range(1, line):
         scanner.line(lines[number])
     return scanner.spot(lines[line][: column - 1])
@@ -394,7 +408,7 @@ def spot_at(lines: Lines, line: int, column: int) -> Spot:
 def declarations(lines: Lines) -> list[Written]:
     """The keys below `blackboard:` and `parameters:`, with their fields."""
     scanner = Scanner(lines)
-    for number in range(1, len(lines) + 1):
+    for number in range(1, len(lines) + 1 if len(lines.text) <= LARGEST_TEXT else 1):
         scanner.line(lines[number])
     return scanner.keys
 
