@@ -6,10 +6,11 @@
 
 A silence stands on the warning's line, or alone on a line above it; several such lines may follow each other. It needs
 a reason. Only warnings can be silenced. What is inside of a scalar is text and no comment, so comments are found
-between the tokens of the file.
+between the tokens of the file. Of a file with more than a thousand silences the others have no effect.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -20,10 +21,13 @@ from bt_runtime.text import Edit, Fix, Mistake, Place, brief, closest
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORD = "silence"
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*silence[ \t]+(?P<rest>[^\n\r]*)", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|(?<=[ \t\n\r\x85\u2028\u2029]))#[ \t]*silence[ \t]+(?P<rest>[^\n\r\x85\u2028\u2029]*)")
 _CODES = re.compile(r"[a-z][a-z0-9-]*(?:[ \t]*,[ \t]*[a-z][a-z0-9-]*)*")
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _ONLY_COMMENT = re.compile(r"[ \t]*#")
+_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line for the reader of YAML, by which the places of warnings count."""
+_MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +56,28 @@ def silences_in(text: str, *, file: str, known: Collection[str]) -> tuple[Silenc
     if _WORD not in text:
         return ()
     scalars = _scalar_spans(text)
-    lines = text.splitlines()
+    begins = [start for start, _ in scalars]
+    lines = _Lines(text)
     found: list[Silence] = []
     for match in _COMMENT.finditer(text):
-        if not any(start <= match.start() < end for start, end in scalars):
-            found += _read(match, text, lines, file=file, known=known)
-    return tuple(found)
+        before = bisect_right(begins, match.start())
+        if not before or match.start() >= scalars[before - 1][1]:
+            found += _read(match, lines, file=file, known=known)
+        if len(found) >= _MOST:
+            break
+    return tuple(found[:_MOST])
+
+
+class _Lines:
+    """The lines of a text, and for each one the line whose warnings a comment in it silences."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        self.texts = _BREAK.split(text)
+        self.silenced = [number + 1 for number in range(len(self.texts) + 1)]
+        for number in range(len(self.texts) - 1, -1, -1):
+            if _ONLY_COMMENT.match(self.texts[number]):
+                self.silenced[number] = self.silenced[number + 1]
 
 
 def _scalar_spans(text: str) -> list[tuple[int, int]]:
@@ -73,9 +93,7 @@ def _scalar_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _read(
-    match: "re.Match[str]", text: str, lines: list[str], *, file: str, known: Collection[str]
-) -> Iterator[Silence]:
+def _read(match: "re.Match[str]", lines: _Lines, *, file: str, known: Collection[str]) -> Iterator[Silence]:
     rest = match["rest"]
     codes = _CODES.match(rest)
     if codes is None:
@@ -84,20 +102,13 @@ def _read(
     names = list(_NAME.finditer(codes[0]))
     if behind and not behind.startswith(":") and names[0][0] not in known:
         return  # prose
-    line = text.count("\n", 0, match.start()) + 1
-    column = match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1
+    line = bisect_right(lines.starts, match.start())
+    column = match.start() - lines.starts[line - 1] + 1
     reason = behind[1:].strip() if behind.startswith(":") else ""
-    edit = _removal(lines, line, column, file)
+    edit = _removal(lines.texts, line, column, file)
     for name in names:
         at = Place(file, line, column + match.start("rest") - match.start() + name.start())
-        yield Silence(name[0], at, _silenced_line(lines, line), reason, edit)
-
-
-def _silenced_line(lines: list[str], line: int) -> int:
-    """The line of a comment that stands behind something, else the next one that is no comment."""
-    while line <= len(lines) and _ONLY_COMMENT.match(lines[line - 1]):
-        line += 1
-    return line
+        yield Silence(name[0], at, lines.silenced[line - 1], reason, edit)
 
 
 def _removal(lines: list[str], line: int, column: int, file: str) -> Edit:
