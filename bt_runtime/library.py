@@ -116,7 +116,7 @@ class TreeLibrary:
         if TREE_NAME.fullmatch(name):  # also keeps the path inside its folder
             for folder in self.folders:
                 path = folder / f"{name}.yaml"
-                if self._text(path) is not None or path.is_file():
+                if self._text(path) is not None or _is_file(path):
                     return path
         raise TreeNotFoundError(name, self.names(), self.folders)
 
@@ -181,7 +181,12 @@ class TreeLibrary:
         files: list[CheckedFile] = []
         sources: dict[str, str] = {}
         for path in paths:
-            found = sorted(_tree_files(path)) if path.is_dir() else [path]
+            try:
+                found = sorted(_files_in(path)) if path.is_dir() else [path]
+            except OSError as error:
+                mistake = _mistake(path, f"this cannot be read: {error.strerror or error}")
+                files.append(CheckedFile(str(path), None, (mistake,)))
+                continue
             if not found:
                 mistake = _mistake(path, "there is no tree file in this folder", "tree files are called NAME.yaml")
                 files.append(CheckedFile(str(path), None, (mistake,)))
@@ -272,11 +277,20 @@ def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> 
 
 def _tree_files(folder: Path) -> list[Path]:
     try:
-        return [
-            path for path in folder.iterdir() if path.suffix in _ENDINGS and "." not in path.stem and path.is_file()
-        ]
+        return _files_in(folder)
     except OSError:
         return []
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.suffix in _ENDINGS and "." not in path.stem and path.is_file()]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its folder may not be entered
+        return False
 
 
 def read_source(path: Path, *, name: str) -> Source:

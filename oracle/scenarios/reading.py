@@ -85,13 +85,23 @@ def read_scenario_file(path: Path) -> tuple[Scenario, ...]:
     Raises:
         ScenarioFileError: it cannot be read, or has mistakes.
     """
+    return from_yaml(read_scenario_text(path), file=str(path))
+
+
+def read_scenario_text(path: Path) -> bytes:
+    """The bytes of a scenario file, up to the largest size that is read.
+
+    Raises:
+        ScenarioFileError: it cannot be read, or is no file: opening a pipe would wait for its writer.
+    """
     try:
+        if path.exists() and not path.is_file():
+            raise ScenarioFileError((Mistake(Place(str(path)), "this is not a file"),), "")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE_BYTES + 1)
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise ScenarioFileError((Mistake(Place(str(path)), message),), "") from None
-    return from_yaml(data, file=str(path))
+            return file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ScenarioFileError((Mistake(Place(str(path)), f"the file cannot be read: {reason}"),), "") from None
 
 
 def from_yaml(text: str | bytes, *, file: str = "<scenarios>") -> tuple[Scenario, ...]:

@@ -13,7 +13,7 @@ from oracle.control.choosing import UnknownTreeError
 from oracle.scenarios.judging import Verdict, judge
 from oracle.scenarios.model import Scenario
 from oracle.scenarios.playing import Player, PlayError
-from oracle.scenarios.reading import ScenarioFileError, read_scenario_file
+from oracle.scenarios.reading import ScenarioFileError, from_yaml, read_scenario_text
 
 FOLDER_NAME: Final = "scenarios"
 _ENDINGS: Final = (".yaml", ".yml")
@@ -97,7 +97,8 @@ class Suite:
         """Play the scenarios of a file."""
         started_s = time.perf_counter()
         try:
-            scenarios = read_scenario_file(path)
+            text = read_scenario_text(path)
+            scenarios = from_yaml(text, file=str(path))
         except ScenarioFileError as error:
             return FileResult(path, mistakes=str(error))
         player = self._player(path)
@@ -107,8 +108,7 @@ class Suite:
                 verdicts.append(judge(scenario, player.play(scenario)))
             except (PlayError, UnknownTreeError, TreeFileError, QuestionError) as error:
                 unplayed.append(Unplayed(scenario, str(error)))
-        source = path.read_text(encoding="utf-8")
-        return FileResult(path, tuple(verdicts), tuple(unplayed), "", source, time.perf_counter() - started_s)
+        return FileResult(path, tuple(verdicts), tuple(unplayed), "", text.decode(), time.perf_counter() - started_s)
 
     def trees(self) -> Iterator[TreeDefinition]:
         """The trees that lie beside the files that were played; those with mistakes are left out."""
