@@ -18,6 +18,7 @@ import yaml
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.text import Edit, Fix, Mistake, Place, brief, closest
+from bt_runtime.text.mistakes import LINE_BREAK
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _WORD = "silence"
@@ -25,8 +26,6 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t\n\r\x85\u2028\u2029]))#[ \t]*silence[ \t]+
 _CODES = re.compile(r"[a-z][a-z0-9-]*(?:[ \t]*,[ \t]*[a-z][a-z0-9-]*)*")
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _ONLY_COMMENT = re.compile(r"[ \t]*#")
-_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-"""What ends a line for the reader of YAML, by which the places of warnings count."""
 _MOST = 1_000
 
 
@@ -72,8 +71,8 @@ class _Lines:
     """The lines of a text, and for each one the line whose warnings a comment in it silences."""
 
     def __init__(self, text: str) -> None:
-        self.starts = [0, *(match.end() for match in _BREAK.finditer(text))]
-        self.texts = _BREAK.split(text)
+        self.starts = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
+        self.texts = LINE_BREAK.split(text)
         self.silenced = [number + 1 for number in range(len(self.texts) + 1)]
         for number in range(len(self.texts) - 1, -1, -1):
             if _ONLY_COMMENT.match(self.texts[number]):

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from bt_runtime.text import Edit, Fix, Mistake, Place, Suggestion, brief
+from bt_runtime.text.mistakes import LINE_BREAK
 
-_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-"""What ends a line for the reader of YAML, by which places count."""
 _WORD_GOES_ON = re.compile(r"(?<=\w)\w")
 
 
@@ -27,7 +26,7 @@ def with_fixes(mistakes: Iterable[Mistake], sources: Mapping[str, str]) -> list[
         file = mistake.place.file
         if not mistake.fixes and isinstance(mistake.hint, Suggestion) and file in sources:
             if file not in lines:
-                lines[file] = _BREAK.split(sources[file])
+                lines[file] = LINE_BREAK.split(sources[file])
             fix = _fix(mistake.place, mistake.hint, lines[file])
             fixed.append(replace(mistake, fixes=(fix,), end=fix.edits[0].end) if fix else mistake)
         else:

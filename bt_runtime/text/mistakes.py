@@ -12,6 +12,7 @@ The text may come from any source: control and bidirectional characters are show
 the caret is placed by terminal columns (wide characters take two, combining ones none).
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from bt_runtime.text.shown import visible
 
 MOST_MISTAKES = 100
 """How many mistakes are reported."""
+
+LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line for the reader of YAML; places count by these, and not by all that Python takes for a break."""
 
 _WINDOW_COLUMNS = 100
 """How much of a long line is shown around the caret."""
@@ -42,8 +46,8 @@ class Place:
 
 def place_at(text: str, index: int, *, file: str) -> Place:
     """The place of a character of a text."""
-    lines = (text[:index] + "x").splitlines()
-    return Place(file, len(lines), len(lines[-1]))
+    lines = LINE_BREAK.split(text[:index])
+    return Place(file, len(lines), len(lines[-1]) + 1)
 
 
 Severity = Literal["error", "warning"]
@@ -156,7 +160,7 @@ def format_mistakes(mistakes: Iterable[Mistake], sources: Mapping[str, str] | No
     Returns:
         One block per mistake, separated by line breaks; no line break at the end.
     """
-    lines = {file: text.removeprefix("\ufeff").splitlines() for file, text in (sources or {}).items()}
+    lines = {file: LINE_BREAK.split(text.removeprefix("\ufeff")) for file, text in (sources or {}).items()}
     reported = list(mistakes)
     blocks = [_format_one(mistake, lines.get(mistake.place.file, ())) for mistake in reported[:MOST_MISTAKES]]
     more = omitted + max(0, len(reported) - MOST_MISTAKES)

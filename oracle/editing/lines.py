@@ -3,9 +3,8 @@
 import re
 
 from bt_runtime.text import Place
+from bt_runtime.text.mistakes import LINE_BREAK
 
-_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-"""What ends a line in YAML 1.1, by which PyYAML counts."""
 LARGEST_TEXT = 200_000
 """A longer text gets mistakes alone, no completion or hover: the largest trees have a tenth of these characters."""
 _TOKEN = re.compile(r"""\$?\w[\w-]*|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|\S""")
@@ -22,7 +21,7 @@ class Lines:
     def __init__(self, text: str, *, file: str) -> None:
         self.text = text
         self.file = file
-        breaks = [match.span() for match in _BREAK.finditer(text)]
+        breaks = [match.span() for match in LINE_BREAK.finditer(text)]
         self._starts = [0, *(end for _, end in breaks)]
         self._ends = [*(start for start, _ in breaks), len(text)]
 
