@@ -41,9 +41,9 @@ from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees, TreeState
 from bt_runtime.rendering import render
 from bt_runtime.replaying import Replay, replay
-from bt_runtime.retracing import Retrace, Step, events_of
+from bt_runtime.retracing import Retrace, Step, event_ticks
 from bt_runtime.rule import Event, EventPattern, EventType, Rule
-from bt_runtime.rules import Monitor, Monitors, Violation, judge
+from bt_runtime.rules import Monitor, Monitors
 from bt_runtime.run_loop import RunLoop, RunResult, run
 from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
@@ -124,15 +124,13 @@ __all__ = [
     "TreeState",
     "TreeUse",
     "Use",
-    "Violation",
     "Visiting",
     "action_kind",
     "build",
     "condition_kind",
     "difference",
-    "events_of",
+    "event_ticks",
     "format_mistakes",
-    "judge",
     "load",
     "node",
     "render",

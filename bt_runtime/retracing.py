@@ -42,7 +42,7 @@ class Step:
     unclaimed: tuple[Outcome, ...] = ()
 
 
-def events_of(recording: Iterable[TickRecord]) -> tuple[TickRecord, ...]:
+def event_ticks(recording: Iterable[TickRecord]) -> tuple[TickRecord, ...]:
     """The ticks of a recording that something from outside has caused."""
     return tuple(record for record in recording if record.cause != "again")
 

@@ -31,12 +31,6 @@ class Automaton:
         """The states from which no continuation of the trace makes the sentence hold."""
         return frozenset(range(len(self.rows))) - self._reaching(self.accepting)
 
-    @cached_property
-    def settled(self) -> frozenset[int]:
-        """The states from which no continuation of the trace breaks the sentence."""
-        states = frozenset(range(len(self.rows)))
-        return states - self._reaching(states - self.accepting)
-
     def _reaching(self, targets: frozenset[int]) -> frozenset[int]:
         """The states from which one of the targets can be reached, the targets among them."""
         found = set(targets)

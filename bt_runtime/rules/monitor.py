@@ -5,7 +5,6 @@ can be stored, compared and merged, and one monitor serves all runs.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -116,14 +115,6 @@ class Monitor:
         """Whether nothing that follows can make the rule hold."""
         return state in self._violated
 
-    def is_settled(self, state: State) -> bool:
-        """Whether nothing that follows can change the verdict."""
-        return state in self._violated or state in self._automaton.settled
-
-    def would_violate(self, state: State, event: Event) -> bool:
-        """Whether the event breaks the rule for good; not if it is broken already."""
-        return state not in self._violated and self.step(state, event) in self._violated
-
     def breaking(self) -> frozenset[str]:
         """The types of the events that can break the rule for good."""
         types: set[str] = set()
@@ -140,14 +131,6 @@ class Monitor:
         for then in others:
             yield THEN, then
             yield from ((BOTH, name) for name in {first} & {then})
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A rule that an event has broken, or the end of the run (`event` is `None` then)."""
-
-    rule: Rule
-    event: Event | None
 
 
 _Move = tuple[int, Monitor, tuple[Row, ...] | None, int | None]
@@ -198,18 +181,10 @@ class Monitors:
                     broken += (monitor.rule,)
         return (states if changed is None else tuple(changed)), broken
 
-    def step(self, states: States, event: Event) -> States:
-        """The states after the event; the same object if it changes none."""
-        return self.advance(states, event)[0]
-
-    def would_violate(self, states: States, event: Event) -> tuple[Rule, ...]:
-        """The rules that the event breaks for good, in order; those that are broken already are left out."""
-        return self.advance(states, event)[1]
-
-    def violated(self, states: States, *, ended: bool = False) -> Iterator[Rule]:
-        """The rules that are broken, in order."""
+    def pending(self, states: States) -> Iterator[Rule]:
+        """The rules that the end of the run would break, in order."""
         for monitor, state in zip(self.monitors, states, strict=True):
-            if monitor.verdict(state, ended=ended) == "violated":
+            if monitor.verdict(state) == "pending":
                 yield monitor.rule
 
     def _find_moves(self, event: Event) -> tuple[_Move, ...]:
@@ -227,14 +202,3 @@ class Monitors:
             self._moves.clear()
         moves = self._moves[event.type, event.name] = tuple(found)
         return moves
-
-
-def judge(monitors: Monitors, events: Iterable[Event]) -> tuple[Violation, ...]:
-    """Judge a whole run; the rules that it breaks, each once, in the order in which it breaks them."""
-    states, found = monitors.start, []
-    for event in events:
-        states, broken = monitors.advance(states, event)
-        found += [Violation(rule, event) for rule in broken]
-    known = {violation.rule.name for violation in found}
-    found += [Violation(rule, None) for rule in monitors.violated(states, ended=True) if rule.name not in known]
-    return tuple(found)

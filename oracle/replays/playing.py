@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from bt_runtime import BTError, Outcome, Registry, Request, Retrace, Status, TickRecord, TreeDefinition, events_of
+from bt_runtime import BTError, Outcome, Registry, Request, Retrace, Status, TickRecord, TreeDefinition, event_ticks
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.closing import explain_stop
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
@@ -75,7 +75,7 @@ class Playing:
 
     def __init__(self, run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> None:
         self.error = ""
-        self.events = events_of(run.ticks)
+        self.events = event_ticks(run.ticks)
         self._definition = definition
         self._rebuilt: RebuiltRun = rebuild(run, definition, registry=registry)
         agent, tree = self._rebuilt.agent, self._rebuilt.tree

@@ -142,12 +142,7 @@ class RunRules:
 
     def _end(self) -> None:
         """The run is over: what was still owed is broken now."""
-        pending = [
-            monitor.rule
-            for monitor, state in zip(self.monitors.monitors, self.states, strict=True)
-            if monitor.verdict(state) == "pending"
-        ]
-        self._act(pending, None)
+        self._act(self.monitors.pending(self.states), None)
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -6,7 +6,7 @@ import json
 import pytest
 from hypothesis import assume, given
 
-from bt_runtime import HotLoopError, Retrace, build, events_of
+from bt_runtime import HotLoopError, Retrace, build, event_ticks
 from bt_runtime.library import read_tree
 from bt_runtime.testing import registry_of
 from tests.bt_runtime.test_replay import EVENTS, PROPERTY, TREES, Work, recorded_run
@@ -24,7 +24,7 @@ def record(root, events=()):
 def retraced(root, recording, *, match=None):
     tree = build(read_tree(HEAD + root, file="<test>", registry=REGISTRY), registry=REGISTRY)
     retrace = Retrace(tree, recording, match=match)
-    return tree, retrace, [retrace.step(event) for event in events_of(recording)]
+    return tree, retrace, [retrace.step(event) for event in event_ticks(recording)]
 
 
 @PROPERTY
@@ -38,7 +38,7 @@ def test_the_recorded_tree_ends_as_it_did(spec, events):
     again = build(definition, registry=registry)
     retrace = Retrace(again, recording)
     try:
-        steps = [retrace.step(event) for event in events_of(recording)]
+        steps = [retrace.step(event) for event in event_ticks(recording)]
     except HotLoopError:
         return
     assert not retrace.is_running

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime import Event, EventPattern, Monitor, Monitors, Rule, judge
+from bt_runtime import Event, EventPattern, Monitor, Monitors, Rule
 from bt_runtime.rule import TEMPLATES, UNARY
 
 
@@ -26,6 +26,10 @@ def states_after(monitor, *events):
     return state
 
 
+def breaks(monitor, state, event):
+    return not monitor.is_violated(state) and monitor.is_violated(monitor.step(state, event))
+
+
 def test_a_write_before_an_approval_violates_the_rule_and_one_after_it_does_not():
     monitor = Monitor(rule())
 
@@ -42,21 +46,21 @@ def test_a_response_that_is_still_to_come_is_pending_until_the_run_has_ended():
     assert monitor.verdict(states_after(monitor, APPROVED, tool("vault_write"))) == "satisfied"
 
 
-def test_whether_an_event_would_break_a_rule_is_known_before_it_happens():
+def test_a_rule_is_broken_by_one_event_and_only_once():
     monitor = Monitor(rule())
 
-    assert monitor.would_violate(monitor.start, tool("vault_write"))
-    assert not monitor.would_violate(monitor.start, tool("vault_read"))
-    assert not monitor.would_violate(states_after(monitor, tool("vault_write")), tool("vault_write"))
+    assert breaks(monitor, monitor.start, tool("vault_write"))
+    assert not breaks(monitor, monitor.start, tool("vault_read"))
+    assert not breaks(monitor, states_after(monitor, tool("vault_write")), tool("vault_write"))
 
 
 def test_a_condition_decides_over_the_arguments_and_a_missing_one_is_null():
     where = EventPattern("tool", ("vault_write",), "path == 'a.md' or path is null", fields=None)
     monitor = Monitor(rule("absence", [where]))
 
-    assert monitor.would_violate(monitor.start, tool("vault_write", path="a.md"))
-    assert monitor.would_violate(monitor.start, tool("vault_write"))
-    assert not monitor.would_violate(monitor.start, tool("vault_write", path="b.md"))
+    assert breaks(monitor, monitor.start, tool("vault_write", path="a.md"))
+    assert breaks(monitor, monitor.start, tool("vault_write"))
+    assert not breaks(monitor, monitor.start, tool("vault_write", path="b.md"))
 
 
 def test_a_condition_that_fails_counts_as_not_fulfilled_and_is_reported_with_its_rule():
@@ -64,7 +68,7 @@ def test_a_condition_that_fails_counts_as_not_fulfilled_and_is_reported_with_its
     where = EventPattern("tool", None, "len(path) > 3", fields=None)
     monitors = Monitors([rule("absence", [where])], lambda *problem: problems.append(problem))
 
-    assert monitors.step(monitors.start, tool("vault_list")) == monitors.start
+    assert monitors.advance(monitors.start, tool("vault_list")) == (monitors.start, ())
     [(failed, pattern, error)] = problems
     assert (failed.name, pattern, "null" in error.message) == ("r", where, True)
 
@@ -74,7 +78,7 @@ def test_a_node_is_named_by_the_last_parts_of_its_path():
     monitor = Monitor(rule("absence", [pattern]))
 
     def ends(path, result="success"):
-        return monitor.would_violate(monitor.start, Event("node", path, {"result": result}))
+        return breaks(monitor, monitor.start, Event("node", path, {"result": result}))
 
     assert ends("give_up")
     assert ends("fallback/selector/give_up")
@@ -126,34 +130,25 @@ def test_the_events_that_can_break_a_rule_are_known(template, events, types):
     assert Monitor(rule(template, events)).breaking() == types
 
 
-def test_a_rule_is_settled_when_nothing_can_change_its_verdict():
-    monitor = Monitor(rule())
-
-    assert not monitor.is_settled(monitor.start)
-    assert monitor.is_settled(states_after(monitor, APPROVED))
-    assert monitor.is_settled(states_after(monitor, tool("vault_write")))
-
-
 def test_all_rules_of_a_run_are_judged_together_and_each_violation_is_given_once_with_its_event():
     first = Rule("approval_first", "…", "precedence", (APPROVAL, WRITE))
     second = Rule("one_list", "…", "exactly", (EventPattern("tool", ("vault_list",)),))
-    write = tool("vault_write", path="a.md")
+    monitors, write = Monitors([first, second]), tool("vault_write", path="a.md")
 
-    broken = judge(Monitors([first, second]), [write, write, tool("vault_read")])
-
-    assert [(violation.rule.name, violation.event) for violation in broken] == [
-        ("approval_first", write),
-        ("one_list", None),
-    ]
+    states, broken = monitors.advance(monitors.start, write)
+    assert broken == (first,)
+    states, broken = monitors.advance(states, write)
+    assert broken == ()
+    assert list(monitors.pending(states)) == [second]
 
 
 def test_states_are_small_values_that_can_be_stored_and_compared():
     monitors = Monitors([rule(), rule("at_most", [WRITE], times=3)])
-    states = monitors.step(monitors.start, tool("vault_write"))
+    states, broken = monitors.advance(monitors.start, tool("vault_write"))
 
-    assert len({monitors.start, states, monitors.step(monitors.start, tool("vault_write"))}) == 2
-    assert monitors.step(states, Event("turn", "answer")) is states
-    assert [rule.name for rule in monitors.violated(states)] == ["r"]
+    assert [each.name for each in broken] == ["r"]
+    assert len({monitors.start, states, monitors.advance(monitors.start, tool("vault_write"))[0]}) == 2
+    assert monitors.advance(states, Event("turn", "answer"))[0] is states
 
 
 PATTERNS = st.builds(
@@ -190,7 +185,7 @@ def test_all_monitors_together_go_the_ways_that_each_goes_alone(rules, events):
     together, states = Monitors(rules), Monitors(rules).start
     for event in events:
         alone = tuple(monitor.step(state, event) for monitor, state in zip(together.monitors, states, strict=True))
-        breaks = [monitor.would_violate(state, event) for monitor, state in zip(together.monitors, states, strict=True)]
+        breaking = [breaks(monitor, state, event) for monitor, state in zip(together.monitors, states, strict=True)]
         states, broken = together.advance(states, event)
         assert states == alone
-        assert list(broken) == [rule for rule, breaks_it in zip(rules, breaks, strict=True) if breaks_it]
+        assert list(broken) == [rule for rule, breaks_it in zip(rules, breaking, strict=True) if breaks_it]
