@@ -13,9 +13,7 @@ from bt_runtime.reading.header import TREE_NAME, read_header
 from bt_runtime.reading.loading import Loading, Source
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
-from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, read_yaml
-
-_ENDINGS = (".yaml", ".yml")
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YAML_ENDINGS, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +276,9 @@ def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> 
 def _tree_files(folder: Path) -> list[Path]:
     try:
         return _files_in(folder)
+        return [
+            path for path in folder.iterdir() if path.suffix in YAML_ENDINGS and "." not in path.stem and path.is_file()
+        ]
     except OSError:
         return []
 

@@ -23,6 +23,7 @@ from bt_runtime.text.shown import brief
 from bt_runtime.text.suggestions import Suggestion
 from bt_runtime.text.yaml_scalars import Scalar, resolve
 
+YAML_ENDINGS = (".yaml", ".yml")
 LARGEST_FILE_BYTES = 1_000_000
 DEEPEST = 100
 MOST_VALUES = 20_000

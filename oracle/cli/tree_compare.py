@@ -1,7 +1,6 @@
 """`oracle trees compare`: which recorded queries would have gone another way under another tree."""
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -9,10 +8,11 @@ from pathlib import Path
 
 import click
 
-from bt_runtime import TreeDefinition, TreeLibrary, format_mistakes
+from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.library import read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
+from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.replays import Comparison, Difference, UnreplayableError, Verdict, compare, read_run
@@ -20,7 +20,6 @@ from oracle.storage import Archive, RunRecord
 from oracle.wiring import tree_library
 
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
-_ENDINGS = (".yaml", ".yml")
 _WORDS: dict[Verdict, str] = {
     "same": "the same",
     "another_way": "the same result, another way",
@@ -83,36 +82,16 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
     """The tree of that name, file or version.
 
     Raises:
-        CommandError: it is a folder or has mistakes, or there is no such version.
+        CommandError: it is a folder, or there is no such version.
         TreeNotFoundError: there is no such tree.
         TreeFileError: it has mistakes.
     """
     if not _VERSION.fullmatch(name):
-        return named_tree(name, library)
+        return named_tree(library, name)
     version = await archive.tree(name)
     if version is None:
         raise CommandError(f"no query, or more than one tree, has a version that begins with {name!r}")
     return read_sources(version.source, name=version.name, registry=library.registry)
-
-
-def named_tree(name: str, library: TreeLibrary) -> TreeDefinition:
-    """The tree of that name or, if the name looks like a path, of that file.
-
-    Raises:
-        CommandError: it is a folder, or has mistakes.
-        TreeNotFoundError: there is no such tree.
-        TreeFileError: it has mistakes.
-    """
-    if os.sep not in name and not name.endswith(_ENDINGS):
-        return library.load(name)
-    path = Path(name)
-    if path.is_dir():
-        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
-    beside = TreeLibrary((path.parent, *library.folders), registry=library.registry)
-    report = beside.check([path])
-    if not report.ok:
-        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
-    return beside.load(path.stem)
 
 
 def _report(found: Comparison) -> str:

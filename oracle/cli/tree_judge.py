@@ -12,9 +12,9 @@ import click
 from bt_runtime import TreeDefinition
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.cli.tree_compare import named_tree
 from oracle.judging import Judge, Judgment, Story
 from oracle.storage import Archive
 from oracle.wiring import tree_library
@@ -64,7 +64,7 @@ def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, da
       1  one did not; or the tree or the database cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error", data_dir=data_dir)
-    tree = named_tree(name, tree_library(settings))
+    tree = named_tree(tree_library(settings), name)
     if not tree.rules:
         raise CommandError(f"the tree {tree.name!r} has no rules; they stand under 'rules:', see docs/rules.md")
     judging = Judge(tree.rules)

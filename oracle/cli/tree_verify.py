@@ -1,15 +1,15 @@
 """`oracle trees verify`: explore all behaviours of trees, and prove or refute what must hold."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bt_runtime import TreeDefinition, TreeLibrary, format_mistakes
+from bt_runtime import TreeDefinition, TreeLibrary
 from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.verifying import Bounds, Report, Scope, recording_of, scenario_file, verify
 from oracle.verifying.exploring import DEFAULT_SECONDS, DEFAULT_STATES
@@ -17,7 +17,6 @@ from oracle.verifying.verify import DEFAULT_TURNS
 from oracle.wiring import tree_library
 
 NOT_DECIDED: Final = 3
-_ENDINGS = (".yaml", ".yml")
 
 
 @click.command("verify")
@@ -81,27 +80,14 @@ def _chosen(library: TreeLibrary, names: tuple[str, ...]) -> Iterator[TreeDefini
     """The trees of these names and files; all that a question can name if there are none.
 
     Raises:
-        CommandError: a file is a folder, or has mistakes.
+        CommandError: one is a folder.
         TreeNotFoundError: there is no such tree.
-        TreeFileError: it has mistakes.
+        TreeFileError: one has mistakes.
     """
     for name in names or library.names():
-        tree = _named(library, name)
+        tree = named_tree(library, name, samples=True)
         if names or not tree.internal:
             yield tree
-
-
-def _named(library: TreeLibrary, name: str) -> TreeDefinition:
-    if os.sep not in name and not name.endswith(_ENDINGS):
-        return library.preview(name)
-    path = Path(name)
-    if path.is_dir():
-        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
-    report = library.check([path])
-    tree = report.files[0].tree
-    if tree is None or not report.ok:
-        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
-    return tree
 
 
 def _write(reports: list[Report], scenario: Path | None, recording: Path | None) -> None:

@@ -6,18 +6,13 @@ from pathlib import Path
 
 import click
 
-from bt_runtime import (
-    TreeDefinition,
-    TreeFileError,
-    TreeLibrary,
-    format_mistakes,
-    render,
-)
+from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, render
 from bt_runtime.rendering import FORMATS, Format
 from bt_runtime.text import Mistake, in_order
-from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.errors import FAILED
 from oracle.cli.groups import SuggestingGroup
 from oracle.cli.lsp import lsp
+from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_compare import compare_
 from oracle.cli.tree_folders import init, list_, schema_text, shortest
@@ -26,8 +21,6 @@ from oracle.cli.tree_tests import test
 from oracle.cli.tree_verify import verify_
 from oracle.settings import Settings
 from oracle.wiring import tree_library
-
-_ENDINGS = (".yaml", ".yml")
 
 
 @click.group("trees", cls=SuggestingGroup, no_args_is_help=True)
@@ -81,7 +74,7 @@ def show(*, name: str, format_: Format) -> None:
 
     Exits with 1 if there is no such tree, or if it has mistakes.
     """
-    click.echo(render(_named(tree_library(settings_for()), name), format_).rstrip("\n"))
+    click.echo(render(named_tree(tree_library(settings_for()), name, samples=True), format_).rstrip("\n"))
 
 
 @trees.command("schema")
@@ -93,26 +86,6 @@ def schema() -> None:
 def _is_unused(folder: Path, settings: Settings) -> bool:
     """Whether nothing was ever saved in the folder that a service makes for saved trees."""
     return folder != settings.trees_dir and folder == settings.trees_folder and not any(folder.glob("*.y*ml"))
-
-
-def _named(library: TreeLibrary, name: str) -> TreeDefinition:
-    """The tree of that name or, if the name looks like a path, of that file.
-
-    Raises:
-        TreeNotFoundError: there is no such tree.
-        TreeFileError: it has mistakes.
-        CommandError: the file is a folder, or has mistakes.
-    """
-    if os.sep not in name and not name.endswith(_ENDINGS):
-        return library.preview(name)
-    path = Path(name)
-    if path.is_dir():
-        raise CommandError(f"{name!r} is a folder; name a tree, or one tree file")
-    report = library.check([path])
-    tree = report.files[0].tree
-    if tree is None or not report.ok:
-        raise CommandError(format_mistakes(report.mistakes, report.sources), prefix="")
-    return tree
 
 
 def _mistakes_in_place(library: TreeLibrary, checked: Iterable[Mistake]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundError
+from bt_runtime.text.yaml_reader import YAML_ENDINGS
 from oracle.agent.query import QuestionError
 from oracle.control.choosing import UnknownTreeError
 from oracle.scenarios.judging import Verdict, judge
@@ -16,7 +17,6 @@ from oracle.scenarios.playing import Player, PlayError
 from oracle.scenarios.reading import ScenarioFileError, from_yaml, read_scenario_text
 
 FOLDER_NAME: Final = "scenarios"
-_ENDINGS: Final = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
             continue
         inner = path / FOLDER_NAME
         folder = inner if inner.is_dir() else path
-        yield from sorted(each for each in folder.iterdir() if each.suffix in _ENDINGS and each.is_file())
+        yield from sorted(each for each in folder.iterdir() if each.suffix in YAML_ENDINGS and each.is_file())
 
 
 def folders_beside(folders: Sequence[Path]) -> list[Path]:

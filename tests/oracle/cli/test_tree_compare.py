@@ -63,6 +63,13 @@ def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(orac
     assert found[stuck.id]["difference"]["new"] == "The agent is stuck. Searching elsewhere."
 
 
+def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
+    edited(tmp_path / "my", "strategies < 1", "strategies < 0")
+    (tmp_path / "my/oracle.yaml").rename(tmp_path / "my/oracle.yml")
+    ran = oracle("trees", "compare", "oracle", "my/oracle.yml", "--data-dir", data[0])
+    assert ran.out.splitlines()[-1] == "3 queries: 2 the same, 1 different"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
