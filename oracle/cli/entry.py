@@ -5,15 +5,13 @@ import errno
 import gc
 import sys
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import click
 
 from oracle.cli.errors import INTERRUPTED, REPORTED, CommandError
-from oracle.cli.groups import SuggestingGroup
+from oracle.cli.groups import LazyGroup
 from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
-from oracle.loading import collector_paused
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
@@ -22,25 +20,10 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
     "trees": ("oracle.cli.trees:trees", "Check, test and compare trees; copy, list and show them."),
 }
-"""The place and the summary of each command, known without importing any."""
 
 
-class _Commands(SuggestingGroup):
-    """Imports a command when it is called; help and version need none."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands, in the order of the table."""
-        del ctx
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of that name; `None` if there is none."""
-        del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
-        with collector_paused():
-            return cast("click.Command", getattr(import_module(module), attribute))
+class _Commands(LazyGroup):
+    """The commands, with errors for people."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  as click declares it
         """Run the command; an error that a person can act on is reported without a traceback."""
@@ -58,14 +41,8 @@ class _Commands(SuggestingGroup):
                 raise CommandError(str(error)) from None
             raise
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands from the table."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, meaning) for name, (_, meaning) in _COMMANDS.items()])
 
-
-@click.group("oracle", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("oracle", cls=_Commands, commands_at=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="oracle-bt", message="oracle %(version)s")
 def cli() -> None:
     """An LLM agent whose control is a YAML behavior tree.

@@ -1,6 +1,5 @@
 """`oracle trees init` and `oracle trees list`: a folder of the user's own trees, and the file behind each name."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,13 +7,13 @@ from typing import Final
 
 import click
 
-from bt_runtime import TreeFileError, TreeLibrary, tree_schema
+from bt_runtime import TreeFileError, TreeLibrary
 from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.cli.tree_schema import schema_text
 from oracle.trees import FOLDER
 from oracle.wiring import tree_library
-from oracle.wiring.plugins import plugins_of, registry_of
 
 _SCHEMA: Final = "tree.schema.json"
 SCENARIOS: Final = "scenarios"
@@ -67,17 +66,6 @@ def list_() -> None:
         click.echo(f"{name:{width}}  {_served(library, name, settings.trees_folder)}")
     for path in _misnamed(library):
         click.echo(f"Note: {_shown(path)} serves no name; a tree file is called NAME.yaml", err=True)
-
-
-def schema_text() -> str:
-    """The JSON Schema of tree files, with all node kinds of this process.
-
-    Raises:
-        SettingsError: settings are invalid.
-        PluginError: what other packages add cannot be used.
-    """
-    registry = registry_of(plugins_of(settings_for()))
-    return json.dumps(tree_schema(registry), indent=2, ensure_ascii=False) + "\n"
 
 
 def shortest(folder: Path) -> Path:

@@ -1,111 +1,26 @@
-"""`oracle trees`: check, test, copy and list tree files, look at trees, and print their schema."""
+"""`oracle trees`: the commands for whoever changes trees, each in a module of its own."""
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Final
 
 import click
 
-from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, render
-from bt_runtime.rendering import FORMATS, Format
-from bt_runtime.text import Mistake, in_order
-from oracle.cli.errors import FAILED
-from oracle.cli.groups import SuggestingGroup
-from oracle.cli.lsp import lsp
-from oracle.cli.named_trees import named_tree
-from oracle.cli.setup import settings_for
-from oracle.cli.tree_compare import compare_
-from oracle.cli.tree_folders import init, list_, schema_text, shortest
-from oracle.cli.tree_judge import judge
-from oracle.cli.tree_tests import test
-from oracle.cli.tree_verify import verify_
-from oracle.settings import Settings
-from oracle.wiring import tree_library
+from oracle.cli.groups import LazyGroup
+
+_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "init": ("oracle.cli.tree_folders:init", "Copy the shipped trees to DIR, for editing."),
+    "list": ("oracle.cli.tree_folders:list_", "Print the file that serves each tree name."),
+    "show": ("oracle.cli.tree_show:show", "Print a picture of the tree NAME, or of a tree file."),
+    "check": ("oracle.cli.tree_check:check", "Check tree files, or all tree files of folders."),
+    "verify": ("oracle.cli.tree_verify:verify_", "Explore all behaviours of trees; prove or refute properties."),
+    "test": ("oracle.cli.tree_tests:test", "Play scenario files, without network and without waiting."),
+    "compare": ("oracle.cli.tree_compare:compare_", "Replay the latest recorded queries on two trees."),
+    "judge": ("oracle.cli.tree_judge:judge", "Judge the recorded queries of the tree NAME by its rules."),
+    "lsp": ("oracle.cli.lsp:lsp", "Serve an editor with the Language Server Protocol."),
+    "schema": ("oracle.cli.tree_schema:schema", "Print the JSON Schema of tree files, for editors."),
+}
 
 
-@click.group("trees", cls=SuggestingGroup, no_args_is_help=True)
+@click.group("trees", cls=LazyGroup, commands_at=_COMMANDS, no_args_is_help=True)
 def trees() -> None:
     """Check, test and compare trees; copy, list and show them."""
-
-
-trees.add_command(compare_)
-trees.add_command(judge)
-trees.add_command(init)
-trees.add_command(list_)
-trees.add_command(lsp)
-trees.add_command(test)
-trees.add_command(verify_)
-
-
-@trees.command("check")
-@click.argument("paths", nargs=-1, metavar="[FILE or DIR]...", type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Exit with 1 for a warning too.")
-def check(*, paths: tuple[Path, ...], strict: bool) -> int:
-    """Check tree files, or all tree files of folders.
-
-    Without a path the shipped trees are checked, and those in ORACLE_TREES_DIR. Prints a line for each valid tree, and
-    every mistake as `file:line:column: message` with the line, a caret and a hint; a warning is
-    `file:line:column: warning CODE: message`.
-
-    \b
-    Exit codes:
-      0  all are valid
-      1  there are mistakes, or with --strict warnings
-    """  # noqa: D301  click's mark for lines that are not rewrapped
-    settings = settings_for()
-    library = tree_library(settings)
-    report = library.check(
-        paths or [shortest(folder) for folder in library.folders if not _is_unused(folder, settings)]
-    )
-    click.echo(str(report))
-    further = "" if paths else _mistakes_in_place(library, report.mistakes)
-    if further:
-        click.echo(further)
-    return FAILED if not report.ok or further or (strict and report.warnings) else 0
-
-
-@trees.command("show")
-@click.argument("name")
-@click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Of the picture."
-)
-def show(*, name: str, format_: Format) -> None:
-    """Print a picture of the tree NAME, or of a tree file.
-
-    Exits with 1 if there is no such tree, or if it has mistakes.
-    """
-    click.echo(render(named_tree(tree_library(settings_for()), name, samples=True), format_).rstrip("\n"))
-
-
-@trees.command("schema")
-def schema() -> None:
-    """Print the JSON Schema of tree files, for editors."""
-    click.echo(schema_text().rstrip("\n"))
-
-
-def _is_unused(folder: Path, settings: Settings) -> bool:
-    """Whether nothing was ever saved in the folder that a service makes for saved trees."""
-    return folder != settings.trees_dir and folder == settings.trees_folder and not any(folder.glob("*.y*ml"))
-
-
-def _mistakes_in_place(library: TreeLibrary, checked: Iterable[Mistake]) -> str:
-    """The mistakes that only arise where the operator's files replace shipped ones, formatted; empty if there are none.
-
-    The check of a file looks for subtrees beside it first; a query looks in the operator's folder first.
-    """
-    known = set(map(_identity, checked))
-    found: list[Mistake] = []
-    sources: dict[str, str] = {}
-    for name in library.names():
-        try:
-            library.preview(name)
-        except TreeFileError as error:
-            found += [mistake for mistake in error.mistakes if _identity(mistake) not in known]
-            sources |= error.sources
-    return format_mistakes(in_order(found), sources)
-
-
-def _identity(mistake: Mistake) -> tuple[str, int, int, str]:
-    """Equal for one mistake whose file is named by different paths."""
-    place = mistake.place
-    return os.path.realpath(place.file), place.line, place.column, mistake.message

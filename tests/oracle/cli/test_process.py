@@ -219,8 +219,22 @@ async def test_a_dumb_terminal_gets_plain_text(start, monkeypatch):
     assert b"\x1b" not in out
 
 
-async def test_the_help_and_the_version_import_no_part_of_the_agent():
-    code = "import sys; from oracle.cli import main; main(['--help']); sys.exit('oracle.answering' in sys.modules)"
+IMPORTS = (
+    "import sys; from oracle.cli import main; main({arguments}); sys.exit(not {{{unwanted}}}.isdisjoint(sys.modules))"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (["--help"], ["oracle.answering"]),
+        (["trees", "--help"], ["oracle.answering", "oracle.storage"]),
+        (["trees", "check"], ["sqlalchemy", "prometheus_client", "oracle.scenarios", "oracle.verifying"]),
+    ],
+    ids=" ".join,
+)
+async def test_a_command_imports_only_what_it_needs(arguments, unwanted):
+    code = IMPORTS.format(arguments=arguments, unwanted=str(unwanted).strip("[]"))
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.DEVNULL)
     assert await process.wait() == 0
 
