@@ -13,6 +13,7 @@ from bt_runtime.expressions.domains import (
     ANY,
     BOOL,
     FALSE,
+    LONGEST_TEXT,
     NOTHING,
     NUMBER,
     TEXT,
@@ -160,9 +161,16 @@ def _may_be_zero(operator: str, divisor: Numbers) -> bool:
 
 
 def _joined(left: Texts, right: Texts) -> Texts:
-    if left.values is not None and right.values is not None and len(left.values) * len(right.values) <= _MOST_PAIRS:
-        return Texts(frozenset(one + other for one, other in product(left.values, right.values)))
-    return Texts(None, left.filled or right.filled)
+    filled = left.filled or right.filled
+    if left.values is None or right.values is None or len(left.values) * len(right.values) > _MOST_PAIRS:
+        return Texts(None, filled)
+    if _longest(left.values) + _longest(right.values) > LONGEST_TEXT:
+        return Texts(None, filled)
+    return Texts(frozenset(one + other for one, other in product(left.values, right.values)), filled)
+
+
+def _longest(values: Iterable[str]) -> int:
+    return max(map(len, values), default=0)
 
 
 def _bounded(least: float, most: float, *, whole: bool) -> Numbers:

@@ -13,6 +13,8 @@ from bt_runtime.kind import Key, KeyType, Value
 
 MOST_TEXTS = 64
 """A set of more texts counts as any text."""
+LONGEST_TEXT = 1_000
+"""A text of more characters counts as any text: what joins itself again and again must not be followed to its end."""
 _MOST_WHILE_WIDENING = 16
 _EXACT = 2**50
 """Below this magnitude each whole number is a float too, and has floats between itself and the next."""
@@ -296,7 +298,7 @@ def of_value(value: Value) -> Domain:
     if isinstance(value, int | float):
         return Domain(numbers=_number(value))
     if isinstance(value, str):
-        return Domain(texts=Texts(frozenset({value}), bool(value)))
+        return Domain(texts=Texts(frozenset({value}) if len(value) <= LONGEST_TEXT else None, bool(value)))
     filled = frozenset({bool(value)})
     return Domain(maps=filled) if isinstance(value, Mapping) else Domain(lists=filled)
 

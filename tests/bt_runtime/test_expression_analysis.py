@@ -181,6 +181,15 @@ def test_what_is_no_expression_is_refused():
         analyse("turn >", DOMAINS)
 
 
+def test_a_text_that_is_joined_to_itself_again_and_again_becomes_any_text():
+    name = {"a": of_value("Go on.")}
+    for _ in range(50):  # followed to the end, it would have more characters than there is memory for
+        name = {"a": analyse("a + a + a + a", name).domain}
+    assert name["a"] == Domain(texts=Texts(filled=True))
+    assert analyse("a", {"a": of_value("x" * 100_001)}).domain == Domain(texts=Texts(filled=True))
+    assert analyse("a + a", {"a": of_value("x" * 500)}).domain == of_value("x" * 1000)
+
+
 def test_an_expression_made_to_take_long_is_given_up():
     text = "turn"
     while len(text) < 450:
