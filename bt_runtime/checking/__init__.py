@@ -41,12 +41,25 @@ def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]
 
 
 def _without_consequences(found: list[Mistake]) -> Iterator[Mistake]:
-    """The warnings but those of a condition that another one explains: its key is read too early."""
+    """The warnings but those that another one explains: a key that is read too early, a loop that does not end."""
     explained = {mistake.path for mistake in found if mistake.code == "key-read-early"}
+    untils = {mistake.path for mistake in found if mistake.code in _OF_UNTIL}
+    is_endless = any(mistake.code in {"until-never-changes", "until-never-true"} for mistake in found)
     for mistake in found:
-        if mistake.path not in explained or not mistake.code.startswith("condition-always"):
+        is_told = (
+            (mistake.path in explained and mistake.code.startswith("condition-always"))
+            or (mistake.path in untils and mistake.code in {"until-never-true", "wait-over-at-once"})
+            or (is_endless and mistake.code == "stop-ignored")
+        )
+        if not is_told:
             yield mistake
 
+
+_OF_UNTIL = frozenset(
+    {"until-never-changes", "key-never-written", "key-read-early", "never-equal", "always-false", "always-true"}
+    | {"operation-fails", "null-operand", "loop-never-runs"}
+)
+"""Warnings that say why an `until` does not change."""
 
 CHECKS: tuple[Check, ...] = (flow_warnings,)
 """The checks that hold for the trees of every host; a new check is a new function and a name in this tuple."""

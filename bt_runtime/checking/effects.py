@@ -105,6 +105,7 @@ class HostFlow:
         volatile_facts: facts that nothing is known of once time has passed.
         facts: the facts of the host, with their values at the start of a run.
         apart: the facts in whose values states are kept apart.
+        marks: for a key, the fact that says which `set` has written it last.
     """
 
     declared: Mapping[str, Domain] = field(default_factory=dict)
@@ -113,6 +114,7 @@ class HostFlow:
     volatile_facts: frozenset[str] = frozenset()
     facts: Mapping[str, str] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_HOST = HostFlow()

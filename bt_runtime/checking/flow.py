@@ -123,8 +123,8 @@ def _walked(
 ) -> Flow | None:
     host: HostFlow = registry.flow or NO_HOST
     partition = Partition(host.apart, _declared(tree, host))
-    volatile = host.volatile | {name for name, key in tree.keys.items() if key.deliverable}
-    walk = Walk(registry, replace(host, volatile=volatile), partition, own_file=file, types=_types(tree))
+    delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
+    walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered)
     entry = _entry(tree, host) if is_whole else State()
     try:
         exits = walk.paths(root, (entry,))
@@ -146,7 +146,11 @@ def _declared(tree: TreeDefinition, host: HostFlow) -> Mapping[str, Domain]:
 
 def _entry(tree: TreeDefinition, host: HostFlow) -> State:
     """What is known at the start of a run."""
-    keys = {name: of_value(key.default) for name, key in tree.keys.items() if name not in host.given | host.volatile}
+    keys = {
+        name: of_value(key.default)
+        for name, key in tree.keys.items()
+        if name not in host.given | host.volatile and not key.deliverable
+    }
     facts = {name: frozenset({value}) for name, value in host.facts.items()}
     facts |= {ONCE + node.path: frozenset({""}) for node in tree.root.walk() if node.kind == "once"}
     return State(keys, {**facts, BLAME: frozenset(), LAST: frozenset(), STOPPED_BY: frozenset()})

@@ -12,6 +12,7 @@ from bt_runtime.text import Mistake
 CODES = (
     Code("guard-never-trips", "A guard cannot fail, so it guards nothing."),
     Code("inverted-guard", "A guard is inverted: it trips while it should not."),
+    Code("guard-as-alternative", "A guard among alternatives, which writes its reason all the same."),
     Code("act-in-guards", "Something below 'guards' acts at every tick."),
     Code("waiting-guard", "Something below 'guards' takes time, and stops nothing meanwhile."),
 )
@@ -24,6 +25,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         for position, guard in enumerate(guards):
             yield from _hidden(flow, guard, guards[position + 1 :])
             yield from _guard(flow, guard, guards[:position], is_asked_again=_waits(flow, node))
+            yield from _alternatives(flow, guard)
         if flow.is_reached(node):
             yield from _inverted(flow, node)
 
@@ -68,6 +70,16 @@ def _guard(
         cause = f": {said(flow, same)} trips before" if same else ""
         message = f"this guard can never trip{cause}"
         yield warning(flow, guard, "guard-never-trips", message, "remove it, or correct its limit", removable=True)
+
+
+def _alternatives(flow: Flow, guard: NodeDefinition) -> Iterator[Mistake]:
+    for node in guard.walk():
+        among = node.children.get("children", ()) if node.kind == "selector" else ()
+        first = next((each for each in among[:-1] if flow.registry.kinds[each.kind].category == "guard"), None)
+        if first is not None:
+            message = f"the later ways are asked only when {first.kind!r} has tripped, and has written its reason"
+            hint = "write the guards one after the other, without 'selector'"
+            yield warning(flow, node, "guard-as-alternative", message, hint)
 
 
 def _inverted(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

@@ -23,12 +23,13 @@ from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.states import REASON
 from bt_runtime.definition import Declaration, NodeDefinition
 from bt_runtime.expressions.domains import of_value
-from bt_runtime.kind import ExpressionUse, Key, KeyUse, Kind
+from bt_runtime.kind import DeliveryUse, ExpressionUse, Key, KeyUse, Kind
 from bt_runtime.text import Mistake, Place, brief
 
 CODES = (
     Code("key-unused", "A declared key is neither read nor written."),
     Code("key-never-read", "A key is written, and nothing reads it."),
+    Code("answer-ignored", "A yes or no from outside is waited for, and nothing looks at it."),
     Code("key-never-written", "A key is read that nothing writes."),
     Code("key-read-early", "A key is read before anything can have written it."),
     Code("until-never-changes", "Nothing that runs meanwhile can change what is waited for."),
@@ -72,15 +73,29 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mistake]:
     key = declared.key
     names = sorted(names_of(flow, key))
-    reads = [read for name in names for read in found.reads.get(name, ())]
+    reads = [read for name in names for read in found.reads.get(name, ()) if not _is_own_growth(read, key.name)]
     writes = [write for name in names for write in found.writes.get(name, ())]
     if not reads and not writes and key.name not in found.in_rules:
         yield _unused_key(declared)
     elif not reads and key.name not in found.in_rules:
         if flow.is_whole:  # a tree that includes this one may take the value by `out`
             yield from _never_read(flow, declared, writes)
+        yield from _never_read(flow, declared, writes)
+    elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
+        yield _answer_ignored(reads[0], key.name)
     elif reads and not writes and not key.deliverable and is_unset(key):
         yield from _never_written(flow, declared, reads)
+
+
+def _is_own_growth(read: Access, name: str) -> bool:
+    """Whether a key is read only to write it again: `count: count + 1`."""
+    return read.node.kind == "set" and read.placed.use.at == ("values", name)
+
+
+def _answer_ignored(read: Access, name: str) -> Mistake:
+    message = f"the wait ends with any value of {name!r}, false too, and nothing looks at the value"
+    hint = f"write 'condition: {name}' behind it"
+    return warning_at(read, "answer-ignored", message, hint, length=len(name))
 
 
 def _unused(declared: Declaration, found: Accesses) -> Iterator[Mistake]:

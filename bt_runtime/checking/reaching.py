@@ -1,10 +1,12 @@
 """Judges what is reached: nodes that never are, conditions that decide nothing, repetitions that do not repeat."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
+from bt_runtime.checking.states import REASON
 from bt_runtime.checking.transfers import child_of, decided_by
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
@@ -16,9 +18,15 @@ CODES = (
     Code("condition-always-true", "A condition is true whenever it is asked."),
     Code("subtree-always-fails", "A subtree fails whenever it is ticked where it is included."),
     Code("loop-never-runs", "A loop is over before its first round, or before its second activation."),
+    Code("until-never-true", "The 'until' of a loop is false whenever it is evaluated."),
+    Code("wait-over-at-once", "A 'wait' is over whenever it begins."),
+    Code("wait-begins-again", "A 'wait' before other work begins again at every tick, and interrupts that work."),
+    Code("repetition-of-one", "A repetition that happens once."),
+    Code("cooldown-without-repetition", "A 'cooldown' is visited once."),
     Code("retry-without-failure", "A 'retry' repeats something that cannot fail."),
     Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
     Code("parallel-decided-at-once", "A 'parallel' is decided by a child that takes no time, so others are halted."),
+    Code("race-never-won", "A child of a race for the first success never succeeds."),
     Code("parallel-of-one", "A 'parallel' has one child."),
 )
 
@@ -35,10 +43,12 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     dull = {path for path in explained if path}
     dull |= {node.path for node in flow.nodes if is_inverted_guard(flow, node) or _always_raises(flow, node)}
     yield from _unreached(flow, frozenset(dull))
+    yield from _untils(flow)
     for node in flow.nodes:
         if flow.is_reached(node):
             yield from _repetition(flow, node)
             yield from _parallel(flow, node)
+            yield from _begun_again(flow, node)
 
 
 def _unreached(flow: Flow, explained: frozenset[str]) -> Iterator[Mistake]:
@@ -148,10 +158,19 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
         true, false, _ = flow.walk.split(node, when, flow.states(node))
         if not true and false:
             message = f"this is always false here: {_known(flow, node, when)}"
-            yield warning(flow, node, "condition-always-false", message, "what depends on it is never done")
+            found = warning(flow, node, "condition-always-false", message, "what depends on it is never done")
+            yield _at_its_line(node, found)
         elif not false and true:
             message = f"this is always true here: {_known(flow, node, when)}"
-            yield warning(flow, node, "condition-always-true", message, "remove it, or correct it")
+            yield _at_its_line(node, warning(flow, node, "condition-always-true", message, "remove it, or correct it"))
+
+
+def _at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
+    """A warning about a condition at the condition, where that stands on another line than its node."""
+    placed = next((each for each in node.uses if each.use.at == ("when",)), None)
+    if placed is None or placed.place.file != mistake.place.file or placed.place.line == mistake.place.line:
+        return mistake
+    return replace(mistake, place=placed.place, end=None)
 
 
 def _known(flow: Flow, node: NodeDefinition, when: str) -> str:
@@ -179,6 +198,51 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
             yield warning(flow, node, "loop-never-runs", message, _writers(flow, node))
 
 
+def _untils(flow: Flow) -> Iterator[Mistake]:
+    """Loops that go on whatever happens, and waits for what is there already."""
+    for node in flow.nodes:
+        placed = next((each for each in node.uses if each.use.at in {("until",), ("for",)}), None)
+        results = flow.walk.until_results.get(node.path)
+        if placed is None or not results or len(results) > 1:
+            continue
+        text = getattr(node.settings, "until", None) or ""
+        if node.kind == "wait" and True in results:
+            message = "this is over whenever it begins: what it waits for is there already"
+            hint = "set the key to null before, to wait for a new value" if not text else "remove it, or correct it"
+            yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
+        elif node.children and False in results and REASON not in names_in(text):
+            message = f"this is never true here: {_known_at(flow, node, text)}"
+            hint = "nothing ends the loop but its guards or a failure: correct it"
+            yield replace(warning(flow, node, "until-never-true", message, hint), place=placed.place, end=None)
+
+
+def _known_at(flow: Flow, node: NodeDefinition, text: str) -> str:
+    """What is known of the names of an `until`, before the first round and after each."""
+    scope = flow.walk.scope(node)
+    states = (*flow.states(node), *flow.walk.further_rounds.get(node.path, ()))
+    words = []
+    for name in names_in(text):
+        found = flow.domain(states[0], scope.key(name))
+        for state in states[1:]:
+            found = found.union(flow.domain(state, scope.key(name)))
+        words.append(f"{name!r} is {found}")
+    return "; ".join(words)
+
+
+def _begun_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Waits in a node without memory, which begin again while what comes after them is running."""
+    if getattr(node.settings, "memory", True):
+        return
+    children = node.children["children"]
+    for position, child in enumerate(children[:-1]):
+        later = [other for other in children[position + 1 :] if "waiting" in flow.results(other)]
+        for wait in child.walk() if later and "waiting" in flow.results(child) else ():
+            if wait.kind == "wait":
+                message = f"this wait begins again at every tick, and then interrupts {said(flow, later[0])}"
+                hint = f"remove 'memory: false' of the {node.kind}, or put the wait before it"
+                yield warning(flow, wait, "wait-begins-again", message, hint)
+
+
 def _writers(flow: Flow, node: NodeDefinition) -> str | None:
     """Who has written the reason that ends a loop."""
     paths = {path for state in flow.states(node) for path in state.facts.get("stopped by", ())}
@@ -194,11 +258,23 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             yield warning(
                 flow, node, "retry-without-failure", message, "remove 'retry', or test the result inside of it"
             )
+    times = getattr(node.settings, "attempts" if node.kind == "retry" else "times", None)
+    if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
+        message = f"{node.kind!r} runs its child once, as if it were not there"
+        yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")
+    if node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
+        message = "this is visited once, so the cooldown never has an effect"
+        yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
     if node.kind == "timeout":
         child = child_of(node)
         if "waiting" not in flow.results(child) and flow.is_reached(child):
             message = f"{child.kind!r} takes no time, so the timeout never trips"
             yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
+
+
+def _repeats(node: NodeDefinition) -> bool:
+    """Whether a node may tick its child again after its end."""
+    return node.kind in {"loop", "repeat", "retry", "for_each"} or not getattr(node.settings, "memory", True)
 
 
 def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -209,6 +285,11 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = "a parallel of one child is that child"
         yield warning(flow, node, "parallel-of-one", message, "remove 'parallel', or add the other children")
         return
+    if getattr(node.settings, "until", None) == "first_success":
+        for child in children:
+            if "failure" in flow.results(child) and "success" not in flow.results(child):
+                message = f"{child.kind!r} never succeeds, so it never wins this race"
+                yield warning(flow, child, "race-never-won", message, "remove it, or correct it", removable=True)
     needed, ends_at_failure = decided_by(node)
     instant = [child for child in children if "waiting" not in flow.results(child)]
     deciding = [child for child in instant if "success" in flow.results(child) or ends_at_failure]

@@ -31,6 +31,9 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     waiting: list[tuple[NodeDefinition, _Limit | None, bool]] = [(flow.root, None, False)]
     while waiting:
         node, limit, is_guarded = waiting.pop()
+        for guard in node.children.get("guards", ()):
+            if guard.place.file == flow.file and limit is not None:
+                yield from _late_guard(flow, guard, limit)
         if node.place.file == flow.file:
             yield from _limits(flow, node, limit)
             yield from _retry(flow, node, limit, is_guarded=is_guarded)
@@ -55,9 +58,30 @@ def _limits(flow: Flow, node: NodeDefinition, limit: _Limit | None) -> Iterator[
     if limit is not None and seconds is not None and seconds >= limit.seconds:
         message = f"{seconds:g} s are never reached: {said(flow, limit.node)} ends it after {limit.seconds:g} s"
         yield warning(flow, node, "timeout-never-reached", message, f"less than {limit.seconds:g} s")
+    rest_s = _number(node, "seconds") if node.kind == "cooldown" else None
+    if limit is not None and limit.node.kind != "timeout" and rest_s is not None and rest_s >= limit.seconds:
+        message = f"the rest of {rest_s:g} s never ends: {said(flow, limit.node)} ends it after {limit.seconds:g} s"
+        yield warning(flow, node, "timeout-never-reached", message, f"less than {limit.seconds:g} s, or 'once'")
     if limit is not None and node.kind == "wait" and (_number(node, "seconds") or 0) >= limit.seconds:
         message = f"the wait of {_number(node, 'seconds'):g} s never ends: {said(flow, limit.node)} ends it before"
         yield warning(flow, node, "backoff-over-timeout", message, f"less than {limit.seconds:g} s")
+
+
+def _late_guard(flow: Flow, guard: NodeDefinition, limit: _Limit) -> Iterator[Mistake]:
+    """A guard on the time of the whole run, below a timeout that begins with the run and is over before."""
+    seconds = _number(guard, "seconds")
+    if limit.node.kind != "timeout" or seconds is None or seconds < limit.seconds or not flow.is_whole:
+        return
+    above = {node.path for node in flow.above(limit.node)}
+    for node in flow.all_nodes.values():
+        if node is limit.node:
+            message = f"this guard can never trip: {said(flow, limit.node)} ends its loop after {limit.seconds:g} s"
+            yield warning(flow, guard, "guard-never-trips", message, f"less than {limit.seconds:g} s", removable=True)
+            return
+        if (node.path in above and node.path in flow.walk.further_rounds) or (
+            node.path not in above and "waiting" in flow.results(node)
+        ):
+            return  # the timeout may begin later
 
 
 def _retry(flow: Flow, node: NodeDefinition, limit: _Limit | None, *, is_guarded: bool) -> Iterator[Mistake]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ from bt_runtime.checking.effects import NOWHERE, Case, Paths, Transfer
 from bt_runtime.checking.states import ACTED, BLAME, NOBODY, ONCE, State, States
 from bt_runtime.checking.walk import Entries, Walk
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.expressions.domains import Domain, of_value
+from bt_runtime.expressions.domains import NOTHING, Domain, of_value, of_values
 from bt_runtime.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.kind import is_literal
 
@@ -209,6 +210,7 @@ def _repeated(
             last += again
             break
         between = [walk.after_waiting(state) for state in again]
+        _go_on(walk, node, between)
         found = Paths(found.success, found.failure, walk.partition.merged((*found.waiting, *between)))
         if number >= _UNROLLED:
             last += again  # the last round may be any of those that follow
@@ -266,6 +268,7 @@ def loop(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         success += over
         again = [walk.after_waiting(state) for state in goes_on]
         waiting += again
+        _go_on(walk, node, again)
         states = new(again)
         walk.rounds, is_first = depth + 1, False
     walk.rounds = depth
@@ -296,8 +299,19 @@ def _until(
     if until is None:
         return (), states
     over, goes_on, raised = walk.split(node, until, states)
+    _note_until(walk, node, over, goes_on)
     failure += walk.failed(node, raised, fault=True)
     return over, goes_on
+
+
+def _note_until(walk: Walk, node: NodeDefinition, over: Iterable[State], goes_on: Iterable[State]) -> None:
+    found = walk.until_results.setdefault(node.path, set())
+    found |= {result for result, states in ((True, over), (False, goes_on)) if states}
+
+
+def _go_on(walk: Walk, node: NodeDefinition, states: Iterable[State]) -> None:
+    """Note that a repetition goes on with another round in these states."""
+    walk.further_rounds.setdefault(node.path, []).extend(states)
 
 
 def guarded(walk: Walk, node: NodeDefinition, states: States) -> Paths:
@@ -362,27 +376,57 @@ def _fitting(
 def for_each(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     """The child for each item of a list, about which little is known."""
     settings = node.settings
-    items = getattr(settings, "items", "")
     child, new = child_of(node), walk.heads(())
     scope = walk.scope(node)
-    written = (scope.key(str(getattr(settings, "item", ""))), scope.key(str(getattr(settings, "index", None) or "")))
-    success: list[State] = [] if isinstance(items, list) and items else list(states)
-    failure: list[State] = list(walk.failed(node, states, fault=True)) if isinstance(items, str) else []
+    item = scope.key(str(getattr(settings, "item", "")))
+    written = (item, scope.key(str(getattr(settings, "index", None) or "")))
+    empty, states, wrong, each = _items(walk, node, states)
+    success: list[State] = list(empty)
+    failure: list[State] = list(walk.failed(node, wrong, fault=True))
     waiting: list[State] = []
     depth = walk.rounds
-    states = () if isinstance(items, list) and not items else states
+    fitting = None if each is None else each.meet(walk.types.get(item, each))
+    if fitting is not None and fitting.is_empty:
+        return Paths(failure=walk.failed(node, states, fault=True))
     while states:
-        ends = walk.paths(child, [state.forgetting(written) for state in states])
+        begun = [state.forgetting(written) for state in states]
+        if fitting is not None:
+            begun = [State({**state.keys, item: fitting}, state.facts) for state in begun]
+        ends = walk.paths(child, begun)
         goes_on = getattr(settings, "go_on", False)
         ended = (*ends.success, *ends.failure) if goes_on else ends.success
         success += ended
         failure += ends.failure
         between = [walk.after_waiting(state) for state in ended]
         waiting += (*ends.waiting, *between)
+        _go_on(walk, node, between if _has_several(node) else ())
         states = new(between)
         walk.rounds = depth + 1
     walk.rounds = depth
     return merged(walk, [state.succeeded(node.path) for state in success], failure, waiting)
+
+
+def _items(walk: Walk, node: NodeDefinition, states: States) -> tuple[States, States, States, Domain | None]:
+    """The states without an item, with items, and where the value is no list; and the items, if they are known."""
+    items = getattr(node.settings, "items", "")
+    if isinstance(items, list):
+        return (() if items else states), (states if items else ()), (), of_values(items) if items else None
+    empty: list[State] = []
+    filled: list[State] = []
+    wrong: list[State] = []
+    for state in states:
+        found, can_raise = walk.conditions.value(items, state, walk.scope(node))
+        empty += [state] if False in found.lists else []
+        filled += [state] if True in found.lists else []
+        if can_raise or replace(found, lists=frozenset()) != NOTHING:
+            wrong.append(state)
+    return tuple(empty), tuple(filled), tuple(wrong), None
+
+
+def _has_several(node: NodeDefinition) -> bool:
+    """Whether a `for_each` can have more than one item."""
+    items = getattr(node.settings, "items", "")
+    return not isinstance(items, list) or len(items) > 1
 
 
 def cooldown(walk: Walk, node: NodeDefinition, states: States) -> Paths:
@@ -433,6 +477,7 @@ def wait(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     if until is None:
         return walk.ends(node, (*states, *later), WAITING)
     now, not_yet, raised = walk.split(node, until, states)
+    _note_until(walk, node, now, not_yet)
     then, never, raised_later = walk.split(node, until, later if not_yet else ())
     good = walk.ends(node, (*now, *then), (Case("success"),)).success
     late = walk.failed(node, never) if is_bounded else ()
@@ -465,7 +510,9 @@ def set_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
             fitting = found.meet(walk.types.get(key, found))
             if raises or fitting != found:
                 failure.append(state)
-            state = None if fitting.is_empty else State({**state.keys, key: fitting}, state.facts)
+            mark = walk.marks.get(key)
+            facts = state.facts if mark is None else {**state.facts, mark: frozenset({node.path})}
+            state = None if fitting.is_empty else State({**state.keys, key: fitting}, facts)
         if state is not None:
             success.append(state)
     return merged(walk, success, walk.failed(node, failure, fault=True), ())
@@ -474,7 +521,7 @@ def set_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
 def action(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     """Calls the host, which may fail, and writes what it brings."""
     into = getattr(node.settings, "into", None)
-    writes: dict[str, Domain | None] = {} if into is None else {into: None}
+    writes: dict[str, Domain | None] = {} if into is None else {into: walk.filled(walk.scope(node).key(into))}
     return walk.ends(node, states, (Case("success", writes=writes), Case("failure", fault=True), Case("waiting")))
 
 

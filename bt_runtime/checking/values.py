@@ -1,5 +1,6 @@
 """Judges expressions by the types and ranges of what they read, and writes by the types of their keys."""
 
+import ast
 from collections.abc import Iterator, Mapping
 
 from bt_runtime.checking.accesses import (
@@ -17,7 +18,8 @@ from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
 from bt_runtime.definition import NodeDefinition, PlacedUse
 from bt_runtime.expressions.analysis import Finding, analyse
-from bt_runtime.expressions.domains import Domain, of_type
+from bt_runtime.expressions.domains import Domain, of_type, of_values
+from bt_runtime.expressions.syntax import parse
 from bt_runtime.kind import CallUse, KeyType, KeyUse, in_words
 from bt_runtime.text import Mistake
 
@@ -43,6 +45,7 @@ _SAID: Mapping[str, str] = {
     "always_true": "this is always true",
     "always_false": "this is always false",
 }
+_LONGEST_PART = 200
 _TYPE_HINT = "the node would fail; write into a key of the right type, or declare another type"
 _HINTS: Mapping[str, str] = {
     "fails": "the node fails then; convert nothing, and compare and join values of one type",
@@ -60,6 +63,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
             for placed, text in expressions(node):
                 yield from _of_expression(flow, node, placed, text)
             yield from _written_types(flow, node)
+            yield from _lists(flow, node)
 
 
 def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
@@ -82,6 +86,8 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
     always = _constant_parts(flow, node, placed, text, declared)
     for finding in always:
         yield _warning(node, placed, finding)
+    if not always:
+        yield from _members(node, placed, text, declared)
 
 
 def _constant_parts(
@@ -145,6 +151,36 @@ def _warning(node: NodeDefinition, placed: PlacedUse, finding: Finding) -> Mista
 # --- writes
 
 
+def _lists(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A `for_each` over what is no list."""
+    for placed, text in expressions(node):
+        if node.kind == "for_each" and placed.use.at == ("in",):
+            value = analyse(text, known_domains(flow, node, names_in(text))).domain
+            if not value.lists and not value.is_empty:
+                message = f"'in' must be a list, and this gives {value}"
+                yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
+
+
+def _members(node: NodeDefinition, placed: PlacedUse, text: str, domains: Mapping[str, Domain]) -> Iterator[Mistake]:
+    """Members of a list that what is looked for there can never be."""
+    for part in ast.walk(parse(text)):
+        if not isinstance(part, ast.Compare) or not isinstance(part.comparators[0], ast.List):
+            continue
+        elements = part.comparators[0].elts
+        looked_for = ast.unparse(part.left)
+        if len(part.ops) > 1 or len(elements) < 2 or len(looked_for) > _LONGEST_PART:
+            continue
+        for element in elements:
+            tested = f"({looked_for}) == {ast.unparse(element)}"
+            if isinstance(element, ast.Constant) and any(
+                finding.kind in {"never_equal", "always_false"} for finding in analyse(tested, domains).findings
+            ):
+                access = Access(node, placed, element.col_offset + 1)
+                message = f"{looked_for!r} is never {element.value!r}"
+                length = (element.end_col_offset or element.col_offset + 1) - element.col_offset
+                yield warning_at(access, "never-equal", message, _HINTS["never_equal"], length=length)
+
+
 def _written_types(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     for placed in node.uses:
         use = placed.use
@@ -166,6 +202,9 @@ def _value_written(flow: Flow, node: NodeDefinition, use: KeyUse) -> Domain | No
             if placed.use.at == use.at:
                 return analyse(text, known_domains(flow, node, names_in(text))).domain
         return None
+    if node.kind == "for_each" and use.at == ("as",):
+        items = getattr(node.settings, "items", None)
+        return of_values(items) if isinstance(items, list) and items else None
     found = use.type or _result_type(flow, node)
     return of_type(found) if found else None
 

@@ -6,13 +6,13 @@ until nothing new comes. So a node that the walk has not reached is never ticked
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bt_runtime.checking.conditions import Conditions, Scope, scope_of
 from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
 from bt_runtime.checking.states import ACTED, REASON, STOPPED_BY, Partition, State, States
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.expressions.domains import Domain, Numbers, Texts
+from bt_runtime.expressions.domains import ANY, Domain, Numbers, Texts
 from bt_runtime.kind import KeyUse
 from bt_runtime.registry import Registry
 
@@ -67,16 +67,28 @@ class Walk:
     Args:
         own_file: the file that is judged; arguments of its nodes are not known.
         types: what each key can hold by its type.
+        delivered: keys that get values from outside, at any time.
     """
 
     def __init__(
-        self, registry: Registry, host: HostFlow, partition: Partition, *, own_file: str, types: Mapping[str, Domain]
+        self,
+        registry: Registry,
+        host: HostFlow,
+        partition: Partition,
+        *,
+        own_file: str,
+        types: Mapping[str, Domain],
+        delivered: frozenset[str] = frozenset(),
     ) -> None:
         self.seen: dict[str, Seen] = {}
         self.entries: dict[str, Entries] = {}
         self.rounds_of: dict[str, int] = {}
         """How many rounds of a loop brought something new."""
         self.repeated_acts: set[str] = set()
+        self.further_rounds: dict[str, list[State]] = {}
+        """The states in which a repetition goes on with another round."""
+        self.until_results: dict[str, set[bool]] = {}
+        """What the `until` of a loop or a `wait` can be, whenever it is evaluated."""
         self.partition = partition
         self.conditions = Conditions(partition)
         self.rounds = 0
@@ -84,6 +96,8 @@ class Walk:
         self.asking = 0
         """How many loops around the node that is ticked are asking their guards."""
         self.types = types
+        self.marks = host.marks
+        self._delivered = delivered
         self._registry = registry
         self._host = host
         self._own_file = own_file
@@ -156,12 +170,23 @@ class Walk:
             found = self._scopes[node.path] = scope_of(node, are_arguments_known=is_known)
         return found
 
+    def filled(self, key: str) -> Domain | None:
+        """What a key can hold that has a value; `None` if its type is not known."""
+        found = self.types.get(key)
+        return None if found is None or found == ANY else replace(found, null=False)
+
     def after_waiting(self, state: State) -> State:
         """A state after time has passed, in which others may have changed it."""
         beside = self._beside[-1]
         if beside.everything:
             return State({}, {ACTED: state.facts[ACTED]} if ACTED in state.facts else {})
-        return state.forgetting(beside.keys, beside.facts)
+        after = state.forgetting(beside.keys, beside.facts)
+        delivered = {
+            key: self.types[key] if domain.null else replace(self.types[key], null=False)
+            for key, domain in after.keys.items()
+            if key in self._delivered
+        }
+        return State({**after.keys, **delivered}, after.facts) if delivered else after
 
     @contextmanager
     def beside(self, nodes: Iterable[NodeDefinition], *, is_over_on_failure: bool = False) -> Iterator[None]:
@@ -290,10 +315,11 @@ class Walk:
         flow = self._registry.kinds[node.kind].flow
         written = {use.key for use in node.settings.uses() if isinstance(use, KeyUse) and use.access == "write"}
         keys = frozenset(node.private.get(key, key) for key in written)
+        marked = frozenset(fact for key, fact in self.marks.items() if key in written and node.kind == "set")
         if isinstance(flow, LeafFlow):
             return _written_in(flow.cases(node.settings)) | Written(keys)
         if flow is not None or self._registry.kinds[node.kind].category == "condition":
-            return Written(keys)
+            return Written(keys, marked)
         if self._registry.kinds[node.kind].category == "guard":
             return Written(keys | {REASON}, frozenset({STOPPED_BY}))
         return Written(keys, everything=True)

@@ -6,6 +6,9 @@ Facts, each with its possible values:
 - `calls`: the tool calls of the last visible turn (`none`, `open`: without results, `done`, also after a halt);
 - `called by`: the turn that has called tools last (a path);
 - `unread`: the `run_tools` whose results no turn has read yet (a path, or empty);
+- `granted`: the `grant_turn` on which no turn has followed yet (a path, or empty);
+- `offered`: the `offer_all_reading_tools` of which no turn with tools has made use yet (a path, or empty);
+- `noted`: the `set` of the note for the model that no turn has got yet (a path, or empty);
 - `answer`: whether there are words for the user (`no`, `yes`: there may be);
 - `tools`: whether every reading tool is offered (`some`, `all`);
 - `closed`: whether the stream has ended (`no`, `yes`);
@@ -13,6 +16,7 @@ Facts, each with its possible values:
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bt_runtime.checking.effects import HERE, Case, HostFlow, Paths, Transfer
@@ -36,12 +40,16 @@ AGENT_FLOW = HostFlow(
         "calls": "none",
         "unread": "",
         "called by": "",
+        "granted": "",
+        "noted": "",
+        "offered": "",
         "answer": "no",
         "tools": "some",
         "closed": "no",
         **{name: "0" for name in _ASKED if name != "cancel asked"},
     },
     apart=("prompt", "calls", "answer", "closed"),
+    marks={"hint": "noted"},
 )
 
 LAGGING: Mapping[str, None] = dict.fromkeys(("turn_left", "sources", "tools_tried", "turn_limit"))
@@ -52,18 +60,24 @@ OF_TURNS: Mapping[str, None] = dict.fromkeys(key.name for key in AGENT_KEYS if k
 """The keys that a turn of the model may change."""
 
 
-def guard(fact: str, limit: Callable[[Any], float | None] = lambda _settings: None) -> Transfer:
+def guard(
+    fact: str, limit: Callable[[Any], float | None] = lambda _settings: None, *, counter: str | None = None
+) -> Transfer:
     """The flow of a guard: it cannot trip where one with the same limit, or a lower one, has passed in the same tick.
 
     Args:
         fact: what it asks about.
         limit: its own limit, given its settings; `None`: the user's.
+        counter: the key that is below the limit where the guard has passed.
     """
 
     def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         own = limit(node.settings)
         mine = _NO_LIMIT if own is None else own
-        passes = Case("success", writes=LAGGING, facts={fact: repr(mine)})
+        below: dict[str, Domain] = {}
+        if counter is not None and own is not None:
+            below[counter] = Domain(numbers=Numbers(0, own - 1, whole=True))
+        passes = Case("success", writes=LAGGING, facts={fact: repr(mine)}, when=below)
         trips = Case("failure", writes=LAGGING, facts={fact: None}, stops=True)
         found = [walk.ends(node, (state,), _cases(state.facts.get(fact), mine, passes, trips)) for state in states]
         return Paths(*(walk.partition.merged(state for ends in found for state in ends[at]) for at in range(3)))
@@ -86,6 +100,8 @@ ANSWERING_CALLS = (
     Case("success", writes=LAGGING, when_facts=_NOT_OPEN),
 )
 """Of a node that gives open calls a result without running them."""
+GRANTING = tuple(replace(case, facts={**case.facts, "granted": HERE}) for case in ANSWERING_CALLS)
+"""Of `grant_turn`."""
 
 _OF_TOOLS = {**LAGGING, "nothing_found": None}
 RUNNING_CALLS = (
@@ -97,25 +113,27 @@ RUNNING_CALLS = (
 
 
 _ONE_TURN = {"turn": 1}
+_TAKEN = {"granted": "", "noted": ""}
 
 
 def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings of `llm_turn`, which imports this module
     """The cases of `llm_turn`."""
-    after: dict[str, Domain | None] = {**OF_TURNS, "hint": None}
+    after: dict[str, Domain | None] = {**OF_TURNS, "hint": None, "intent": of_value("")}
     if settings.into is not None:
         after[settings.into] = None
     if not settings.visible:
         beside = {key: domain for key, domain in after.items() if key != "tool_calls"}
         good = {**_but(beside, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
         return (
-            Case("success", writes=good, adds=_ONE_TURN),
-            Case("failure", writes=beside, fault=True),
-            Case("waiting", writes=beside),
+            Case("success", writes=good, adds=_ONE_TURN, facts=_TAKEN),
+            Case("failure", writes=beside, facts=_TAKEN, fault=True),
+            Case("waiting", writes=beside, facts=_TAKEN),
         )
     good = {**_but(after, "turn"), "hint": of_value(""), "failed": of_value(value=False)}
-    said = {"calls": "none", "unread": "", "answer": "yes"}
+    taken = {**_TAKEN, "offered": ""} if settings.tools else _TAKEN
+    said = {**taken, "calls": "none", "unread": "", "answer": "yes"}
     called = {**said, "calls": "open", "called by": HERE}
-    unclear = {"calls": "done", "unread": "", "answer": "yes"}
+    unclear = {**taken, "calls": "done", "unread": "", "answer": "yes"}
     cases = [Case("success", writes={**good, "tool_calls": NONE}, adds=_ONE_TURN, facts=said)]
     if settings.tools:
         cases.append(Case("success", writes={**good, "tool_calls": SOME}, adds=_ONE_TURN, facts=called))

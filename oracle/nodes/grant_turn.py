@@ -5,7 +5,7 @@ from bt_runtime.checking.effects import leaf
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.nodes.base import AgentNode
-from oracle.nodes.flows import ANSWERING_CALLS
+from oracle.nodes.flows import GRANTING
 
 
 class GrantTurnSettings(NodeSettings):
@@ -18,7 +18,7 @@ class GrantTurnSettings(NodeSettings):
     hint: str = ""
 
 
-@node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint", flow=leaf(*ANSWERING_CALLS))
+@node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint", flow=leaf(*GRANTING))
 class GrantTurn(AgentNode[GrantTurnSettings]):
     """Asks the model to continue in another turn; the guards of the loop decide whether there is one left.
 

@@ -1,7 +1,7 @@
 """The `offer_all_reading_tools` kind."""
 
 from bt_runtime import NoSettings, Status, node
-from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
 
@@ -10,7 +10,7 @@ from oracle.nodes.base import AgentNode
     "offer_all_reading_tools",
     category="action",
     flow=leaf(
-        Case("success", facts={"tools": "all"}, when_facts={"tools": frozenset({"some"})}),
+        Case("success", facts={"tools": "all", "offered": HERE}, when_facts={"tools": frozenset({"some"})}),
         Case("failure", facts={"tools": "all"}),
     ),
 )

@@ -28,6 +28,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
     for node in flow.nodes:
         yield from _too_late(flow, node)
+        yield from _rounds(flow, node)
     if flow.is_whole:
         yield from _failures(flow)
         if not any(is_inverted_guard(flow, node) for node in flow.nodes):  # it ends the query without all of that
@@ -42,6 +43,9 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if flow.registry.kinds[node.kind].acts and all(is_exactly(state, "closed", "yes") for state in states):
         message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
         yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
+    elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
+        message = "the query has stopped before this wait, which only holds its end up"
+        yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
     elif node.kind in _WORK | {"stop"} and all(_has_reason(flow, state) for state in states):
         writers = _nodes_of(flow, states, STOPPED_BY)
         cause = f" by {said(flow, writers[0])}" if writers else ""
@@ -51,6 +55,18 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         else:
             message = f"{node.kind!r} never starts: the query has stopped before{cause}"
             yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
+
+
+def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Repetitions whose later rounds come after the end of the query."""
+    states = flow.walk.further_rounds.get(node.path, ())
+    if node.kind == "loop" or not states or not all(_has_reason(flow, state) for state in states):
+        return
+    if any(below.kind in _WORK and flow.is_reached(below) for below in node.walk()):
+        writers = _nodes_of(flow, states, STOPPED_BY)
+        cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
+        message = f"only the first round of {node.kind!r} does anything{cause}"
+        yield warning(flow, node, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
 
 
 def _has_reason(flow: Flow, state: State) -> bool:
@@ -69,10 +85,20 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
         for node in flow.named(path for path in state.facts.get(BLAME, ()) if not path.startswith(FAULT)):
             is_guard = flow.registry.kinds[node.kind].category == "guard"
             at = _failing(flow, node)
-            if at.path in places or (has_reason and not is_guard):
+            if at.path in places or (has_reason and (not is_guard or _is_below_guards(flow, node))):
                 continue
             places.add(at.path)
             yield _guard_step(flow, node, at) if is_guard else _unhandled(flow, node, at)
+
+
+def _is_below_guards(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a node is asked at every tick, as a guard of something."""
+    below = node
+    for above in flow.above(node):
+        if below in above.children.get("guards", ()):
+            return True
+        below = above
+    return False
 
 
 def _guard_step(flow: Flow, node: NodeDefinition, at: NodeDefinition) -> Mistake:

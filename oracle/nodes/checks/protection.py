@@ -11,20 +11,22 @@ from bt_runtime.text import Mistake
 
 CODES = (
     Code("unbounded-turns", "Turns or tools can be repeated without a guard on turns, tokens or time."),
+    Code("limit-without-effect", "A guard's own limit of turns is above that of the tree."),
     Code("no-cancelled-guard", "Guards are around turns, but none looks at the user's cancel."),
     Code("no-deadline-guard", "Guards are around turns, but nothing limits their time."),
 )
 _WORK = frozenset({"llm_turn", "run_tools", "action"})
 _BOUNDS = frozenset({"turn_budget", "token_budget", "deadline"})
 _MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})
-_MOST_TURNS = 50
-"""Of a query, by the bounds of `max_iterations`."""
+_MOST_TURNS = 15
+"""Of a query, unless its user allows more: the default of `max_iterations`."""
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module; a part of other trees is protected by them."""
     if not flow.is_whole:
         return
+    yield from _limits(flow)
     done: set[tuple[str, str]] = set()
     for node in flow.all_nodes.values():
         if node.kind not in _WORK or not flow.is_reached(node):
@@ -34,6 +36,15 @@ def judge(flow: Flow) -> Iterator[Mistake]:
             if key not in done:
                 done.add(key)
                 yield mistake
+
+
+def _limits(flow: Flow) -> Iterator[Mistake]:
+    most = flow.tree.keys["max_turns"].default if "max_turns" in flow.tree.keys else None
+    for node in flow.nodes:
+        limit = getattr(node.settings, "limit", None) if node.kind == "turn_budget" else None
+        if isinstance(most, int) and isinstance(limit, int) and limit > most:
+            message = f"{limit} turns are never reached: 'max_turns' of this tree is {most}"
+            yield warning(flow, node, "limit-without-effect", message, f"less than {most}, or no limit of its own")
 
 
 def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

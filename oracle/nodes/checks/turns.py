@@ -15,12 +15,16 @@ CODES = (
     Code("no-calls", "Tools are run where none can have been called."),
     Code("tools-run-twice", "The tool calls of one turn are run a second time."),
     Code("unread-results", "Tools are run, and no turn reads their results."),
+    Code("thought-lost", "A turn beside the answer whose text nothing gets."),
+    Code("prompt-composed-again", "The system prompt is composed where it is composed already."),
+    Code("classified-late", "The question is classified behind the turns that depend on it."),
     Code("turns-without-end", "The model is granted another turn whatever it says, until a limit ends the query."),
 )
 _ASKS = {
     "signal": frozenset({"need_turn", "need_capability"}),
     "intent": frozenset({"need_turn", "need_capability"}),
 }
+_OPEN = frozenset({"open"})
 _COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason")
 
 
@@ -31,6 +35,10 @@ def judge(flow: Flow) -> Iterator[Mistake]:
             yield from _turn(flow, node)
         elif node.kind == "run_tools":
             yield from _tools(flow, node)
+        elif node.kind == "compose_prompt":
+            yield from _prompt(flow, node)
+        elif node.kind == "classify_query":
+            yield from _classified(flow, node)
     if flow.is_whole:
         yield from _unread(flow)
         yield from _grants(flow)
@@ -42,6 +50,9 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = "the model is asked without its system prompt: it knows neither its tools nor the signals"
         yield warning(flow, node, "no-prompt", message, "put compose_prompt before it")
     if not getattr(node.settings, "visible", True):
+        if getattr(node.settings, "into", None) is None and states:
+            message = "the text of this turn is lost: it is neither shown nor written to a key"
+            yield warning(flow, node, "thought-lost", message, "write 'into' and the key that gets the text")
         return
     dropped = [state for state in states if is_exactly(state, "calls", "open")]
     if dropped:
@@ -57,6 +68,11 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if states and all(is_exactly(state, "calls", "none") for state in states):
         message = "no tool can have been called here"
         yield warning(flow, node, "no-calls", message, "put it behind an llm_turn that may call tools", removable=True)
+    elif states and not any(
+        state.facts.get("calls", _OPEN) & _OPEN or state.facts.get("unread", _OPEN) - {""} for state in states
+    ):
+        message = "every call has been answered before, so none is left to run"
+        yield warning(flow, node, "no-calls", message, "run the tools before that", removable=True)
     are_open = any("open" in state.facts.get("calls", frozenset({"open"})) for state in states)
     before = flow.named(
         path for state in states if is_exactly(state, "calls", "done") for path in state.facts.get("unread", ())
@@ -66,6 +82,23 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         yield warning(
             flow, node, "tools-run-twice", message, "remove it, or put an llm_turn between them", removable=True
         )
+
+
+def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    is_again = bool(states) and all(is_exactly(state, "prompt", "yes") for state in states)
+    around = next((above for above in flow.above(node) if above.kind != "sequence"), None)
+    is_in_rounds = around is not None and around.path in flow.walk.further_rounds and around.kind != "retry"
+    if is_again or (is_in_rounds and any(is_exactly(state, "prompt", "yes") for state in states)):
+        message = "the prompt is composed once for a query; this has no effect any more"
+        yield warning(flow, node, "prompt-composed-again", message, "compose it once, at the beginning", removable=True)
+
+
+def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    turns = [flow.domain(state, "turn").numbers for state in flow.states(node)]
+    if turns and all(numbers is not None and numbers.least >= 1 for numbers in turns):
+        message = "the model has been asked before: the tools for this type of question were not offered then"
+        yield warning(flow, node, "classified-late", message, "put it at the beginning")
 
 
 def _unread(flow: Flow) -> Iterator[Mistake]:

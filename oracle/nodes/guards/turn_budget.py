@@ -22,7 +22,7 @@ class TurnBudgetSettings(NodeSettings):
     "turn_budget",
     settings=TurnBudgetSettings,
     shorthand="limit",
-    flow=guard("turns asked", limit=lambda settings: settings.limit),
+    flow=guard("turns asked", limit=lambda settings: settings.limit, counter="turn"),
 )
 class TurnBudget(StateGuard[TurnBudgetSettings]):
     """Trips when the finished LLM turns have reached the limit: `max_iterations`.

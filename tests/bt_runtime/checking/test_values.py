@@ -37,7 +37,8 @@ SPEAKS = "- llm_turn\n"
         (
             (
                 "- selector: [sequence: [condition: tokens_used > 3, set: { score: 3 }], say: No.]\n"
-                "- set: { score: score + 1 }"
+                "- set: { score: score + 1 }\n"
+                "- say: '{score}'"
             ),
             SCORE,
             ("null-operand", "score + 1"),

@@ -1,0 +1,56 @@
+"""The judgment of trees that were written without knowledge of the checker: 68 sensible ones, and plausible mistakes.
+
+Each file of `authored_trees` holds many trees, separated by `=== NAME`, with `--- NAME` before a further file of the
+same case. `# <-- CODE` stands on the line that must have the warning.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import trees
+from bt_runtime import TreeLibrary
+from oracle.nodes import REGISTRY
+
+FOLDER = Path(__file__).parents[2] / "data" / "authored_trees"
+LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
+MARK = re.compile(r" *# <-- ([\w-]+)$", re.MULTILINE)
+
+
+def cases(name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name of each case, and its files."""
+    for block in re.split(r"^=== ", (FOLDER / name).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        case, _, body = block.partition("\n")
+        first, *others = re.split(r"^--- (\w+)\n", body, flags=re.MULTILINE)
+        files = {case: first, **dict(zip(others[::2], others[1::2], strict=True))}
+        yield case, {tree: f"tree: {tree}\n{text}" for tree, text in files.items()}
+
+
+def said(files: dict[str, str], folder: Path) -> set[tuple[str, int, str]]:
+    """File, line and code of everything that the check says."""
+    for tree, text in files.items():
+        (folder / f"{tree}.yaml").write_text(MARK.sub("", text), encoding="utf-8")
+    report = LIBRARY.check([folder])
+    return {(Path(each.place.file).stem, each.place.line, each.code) for each in (*report.mistakes, *report.warnings)}
+
+
+BAD, GOOD = dict(cases("bad.txt")), dict(cases("good.txt"))
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_plausible_mistake_has_its_warning_on_its_line(name: str, tmp_path: Path) -> None:
+    marked = {
+        (tree, number, match[1])
+        for tree, text in BAD[name].items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if (match := MARK.search(line))
+    }
+    assert marked
+    assert marked <= said(BAD[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_sensible_tree_has_no_warning(name: str, tmp_path: Path) -> None:
+    assert said(GOOD[name], tmp_path) == set()
