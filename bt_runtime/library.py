@@ -276,15 +276,14 @@ def read_sources(texts: Mapping[str, str], *, name: str, registry: Registry) -> 
 def _tree_files(folder: Path) -> list[Path]:
     try:
         return _files_in(folder)
-        return [
-            path for path in folder.iterdir() if path.suffix in YAML_ENDINGS and "." not in path.stem and path.is_file()
-        ]
     except OSError:
         return []
 
 
 def _files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.suffix in _ENDINGS and "." not in path.stem and path.is_file()]
+    return [
+        path for path in folder.iterdir() if path.suffix in YAML_ENDINGS and "." not in path.stem and path.is_file()
+    ]
 
 
 def _is_file(path: Path) -> bool:

@@ -80,7 +80,6 @@ def _of_key(flow: Flow, declared: Declaration, found: Accesses) -> Iterator[Mist
     elif not reads and key.name not in found.in_rules:
         if flow.is_whole:  # a tree that includes this one may take the value by `out`
             yield from _never_read(flow, declared, writes)
-        yield from _never_read(flow, declared, writes)
     elif key.deliverable and key.type == "bool" and all(isinstance(read.placed.use, DeliveryUse) for read in reads):
         yield _answer_ignored(reads[0], key.name)
     elif reads and not writes and not key.deliverable and is_unset(key):

@@ -4,10 +4,12 @@ States of equal identity are one state. From each, every event that can happen i
 after it. So the first violation of a property is one of the shortest.
 """
 
+import gc
 import resource
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -108,9 +110,9 @@ class Exploration:
         extra: Callable[[], Hashable] = lambda: None,
         stop_early: bool = False,
     ) -> None:
-        self._world, self._identity, self._options = world, identity, options
+        self.world, self.identity, self.options = world, identity, options
         self._checks = {each.name: each.check for each in properties if each.check is not None}
-        self._begins, self._bounds, self._extra, self._stop_early = begins, bounds, extra, stop_early
+        self.begins, self._bounds, self.extra, self._stop_early = tuple(begins), bounds, extra, stop_early
         self._states: list[_State] = []
         self._known: dict[Hashable, int] = {}
         self._next: list[list[int]] = []
@@ -119,17 +121,21 @@ class Exploration:
 
     def run(self) -> Explored:
         """Explore until everything is known, or a bound is reached."""
+        with _uncollected():
+            return self._run()
+
+    def _run(self) -> Explored:
         result, began_s = self._result, time.monotonic()
-        first = self._world.save()
-        for event in self._begins:
-            self._world.restore(first)
-            self._world.play(event)
-            self._arrive(-1, event)
+        first = self.world.save()
+        for event in self.begins:
+            self.world.restore(first)
+            self.world.play(event)
+            self._arrive(-1, event, self.identity.of(self.extra()))
         until_s = began_s + self._bounds.seconds
         while self._waiting and not result.stopped and not (self._stop_early and result.found):
             self._expand(*self._waiting.popleft(), until_s=until_s)
         result.states = len(self._states)
-        result.visited = frozenset(self._world.visited)
+        result.visited = frozenset(self.world.visited)
         if ENDS.name in self._checks and ENDS.name not in result.found:
             self._look_for_cycles()
         result.seconds, result.megabytes = time.monotonic() - began_s, _megabytes()
@@ -137,10 +143,19 @@ class Exploration:
 
     def _expand(self, state: int, saved: Saved, *, until_s: float) -> None:
         """Play everything that can happen in a state."""
-        world, options = self._world, self._options
+        for event, identity in self.following(saved):
+            self._arrive(state, event, identity)
+            if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
+                self._result.stopped = self._exceeded(until_s)
+
+    def following(self, saved: Saved) -> Iterator[tuple[Event, Hashable]]:
+        """Play everything that can happen in a state; yields each event and the identity of the state it has led to.
+
+        While the consumer has them, the world is in that state.
+        """
+        world, options = self.world, self.options
         world.restore(saved)
         todo, played = list(options.of(world))[::-1], set[Event]()
-        groups = set[Hashable]()
         while todo:
             event = todo.pop()
             if event in played:
@@ -148,14 +163,10 @@ class Exploration:
             played.add(event)
             world.restore(saved)
             world.play(event)
-            ahead = None if world.progress.is_over else self._identity.ahead()
+            ahead = None if world.progress.is_over else self.identity.ahead()
             todo += options.variants(world, event, ahead)
-            group = (self._arrive(state, event), *world.path)
-            if group not in groups:  # what differs in nothing but its words need not be varied again
-                groups.add(group)
-                todo += options.once(world, event, ahead)
-            if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
-                self._result.stopped = self._exceeded(until_s)
+            identity = self.identity.of(self.extra())
+            yield event, identity
 
     def _exceeded(self, until_s: float) -> str:
         bounds = self._bounds
@@ -165,17 +176,16 @@ class Exploration:
             return f"{bounds.seconds:g} s"
         return f"{bounds.megabytes:g} MB" if _megabytes() >= bounds.megabytes else ""
 
-    def _arrive(self, before: int, event: Event) -> Hashable:
-        """Check the state that an event has led to, and keep it if it is new; returns its identity."""
-        world, result = self._world, self._result
+    def _arrive(self, before: int, event: Event, identity: Hashable) -> None:
+        """Check the state that an event has led to, and keep it if it is new."""
+        world, result = self.world, self._result
         result.transitions += 1
         for name, check in self._checks.items():
             if name not in result.found and (problem := check(world)):
                 result.found[name] = Found(problem, (*self._way_to(before), event))
-        identity = self._identity.of(self._extra())
         if world.progress.is_over:
             result.ends += 1
-            return identity
+            return
         at = self._known.get(identity)
         if at is None:
             at = self._known[identity] = len(self._states)
@@ -187,7 +197,6 @@ class Exploration:
                 result.stopped = f"{self._bounds.states:,} states"
         if before >= 0 and at not in self._next[before]:
             self._next[before].append(at)
-        return identity
 
     def _way_to(self, state: int) -> Iterator[Event]:
         """The events from the question to a state."""
@@ -210,17 +219,29 @@ class Exploration:
 
     def _event_between(self, state: int, following: int) -> Event:
         """An event that leads from one state to another, by playing the way again."""
-        world = self._world
+        world = self.world
         world.begin_again()
         for event in self._way_to(state):
             world.play(event)
         saved = world.save()
-        for event in self._options.of(world):
+        for event in self.options.of(world):
             world.restore(saved)
             world.play(event)
-            if not world.progress.is_over and self._known.get(self._identity.of(self._extra())) == following:
+            if not world.progress.is_over and self._known.get(self.identity.of(self.extra())) == following:
                 return event
         return self._states[following].event
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the collector of cycles: what is kept is kept until the end, and it would look at all of it again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _megabytes() -> float:

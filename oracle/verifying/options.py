@@ -19,7 +19,7 @@ from oracle.verifying.events import (
     WorkEnded,
 )
 from oracle.verifying.identity import Ahead, works
-from oracle.verifying.reads import Reads
+from oracle.verifying.reads import SIGNAL_KEYS, Reads
 from oracle.verifying.replies import Seen, Vocabulary, results_for
 from oracle.verifying.world import World
 
@@ -30,11 +30,13 @@ class Options:
     Args:
         reads: what the tree reads.
         vocabulary: what model and tools can do.
+        is_exact: each form of each event is listed, whether or not anything has depended on its form so far.
     """
 
-    def __init__(self, reads: Reads, vocabulary: Vocabulary) -> None:
+    def __init__(self, reads: Reads, vocabulary: Vocabulary, *, is_exact: bool = False) -> None:
         self._reads = reads
         self._vocabulary = vocabulary
+        self.is_exact = is_exact
 
     def of(self, world: World) -> Iterator[Event]:
         """What can happen now."""
@@ -53,20 +55,20 @@ class Options:
         if not isinstance(event, Replied):
             return
         keys = frozenset(world.read).union(ahead.keys if ahead else ())
-        for reply in self._vocabulary.refined(event.reply, Seen(keys, world.intents.was_asked)):
+        seen = Seen(keys, world.intents.was_asked)
+        if self.is_exact:
+            seen = Seen(SIGNAL_KEYS | keys, reads_intent=True)
+        for reply in self._vocabulary.refined(event.reply, seen):
             yield replace(event, reply=reply)
-
-    def once(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
-        """Further forms that are played for one of the events that visit the same nodes and lead to the same state."""
         yield from self._with_other_tokens(world, event, ahead)
-        if isinstance(event, Replied) and world.intents.was_asked:
+        if world.intents.was_asked or self.is_exact:
             yield from (replace(event, reply=reply) for reply in self._vocabulary.read_otherwise(event.reply))
 
     def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
         """The same event with more tokens used, if anything is decided by them, now or later."""
         will_work = ahead is not None and works(ahead.kinds)
         if isinstance(event, Replied) and (
-            world.read_tokens or will_work or not world.read.isdisjoint({"tokens_used", "turn_left"})
+            self.is_exact or world.read_tokens or will_work or not world.read.isdisjoint({"tokens_used", "turn_left"})
         ):
             yield from (replace(event, reply=reply) for reply in self._vocabulary.on_other_levels(event.reply))
 

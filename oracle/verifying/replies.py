@@ -156,9 +156,7 @@ class Vocabulary:
             reply: that was played.
             seen: what its consequences depend on.
         """
-        if reply.is_fault or reply.crashes or reply.tokens != "low":
-            return
-        if reply.stop_reason is not None:
+        if reply.is_fault or reply.crashes or reply.stop_reason is not None:
             return
         if reply.signal:
             yield from self._other_signals(reply, seen)
@@ -175,7 +173,7 @@ class Vocabulary:
 
     def read_otherwise(self, reply: Reply) -> Iterator[Reply]:
         """The same reply with texts that are classified in other ways."""
-        if reply.text == PLAIN and reply.tokens == "low":
+        if reply.text == PLAIN:
             yield from (replace(reply, text=INTENTS[kind]) for kind in self._intents(reply.signal))
 
     def _intents(self, signal: str) -> tuple[str, ...]:

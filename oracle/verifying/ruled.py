@@ -1,8 +1,10 @@
 """The rules of a tree as properties of its runs."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 
-from bt_runtime import Rule, TreeDefinition
+from bt_runtime import EventPattern, Rule, TreeDefinition
+from bt_runtime.rules.matching import condition_of
 from oracle.verifying.properties import Property
 from oracle.verifying.world import World
 
@@ -28,6 +30,35 @@ class _check:  # noqa: N801  called like a function
         verdict = monitor.verdict(state, ended=world.progress.is_over)
         place = self._rule.place
         return f"the rule on line {place.line} is broken" if verdict == "violated" else ""
+
+
+def rule_states(world: World) -> Hashable:
+    """How far the run has come with each rule, and the notifications that its rules have not seen yet."""
+    rules = world.rules
+    if rules is None:
+        return None
+    stream = rules.stream
+    turns = stream.turns if _counts_turns(world.definition.rules) else None
+    return rules.states, tuple([str(event) for event in stream._remarks]), turns  # noqa: SLF001  the next events
+
+
+@lru_cache(maxsize=64)
+def _counts_turns(rules: tuple[Rule, ...]) -> bool:
+    """Whether a rule's condition is about the number of a turn, or of all turns."""
+    return any(not {"number", "turns"}.isdisjoint(names_in(pattern)) for _, pattern in conditions_of(rules))
+
+
+def conditions_of(rules: Sequence[Rule]) -> Iterator[tuple[Rule, EventPattern]]:
+    """The patterns with a condition, each with its rule."""
+    for rule in rules:
+        for pattern in (*rule.events, *((rule.after,) if rule.after else ())):
+            if pattern.where:
+                yield rule, pattern
+
+
+def names_in(pattern: EventPattern) -> frozenset[str]:
+    """The fields of the event that a pattern's condition uses."""
+    return condition_of(pattern).names
 
 
 def named(definition: TreeDefinition, event_type: str) -> tuple[str, ...]:

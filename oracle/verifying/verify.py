@@ -12,6 +12,7 @@ from oracle.logs import quiet
 from oracle.nodes import REGISTRY
 from oracle.tools import Tool
 from oracle.verifying.events import Start
+from oracle.verifying.exact import Exact
 from oracle.verifying.exploring import Bounds, Exploration, Explored
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options
@@ -20,7 +21,7 @@ from oracle.verifying.properties import BUILT_IN, REACHABLE, Property
 from oracle.verifying.reads import Reads, reads_of
 from oracle.verifying.replies import Vocabulary
 from oracle.verifying.report import Report, Result
-from oracle.verifying.ruled import named, rule_properties
+from oracle.verifying.ruled import named, rule_properties, rule_states
 from oracle.verifying.stories import tell, where
 from oracle.verifying.world import World
 
@@ -52,6 +53,8 @@ class Scope:
         tools: what the service has; only their names, groups and whether they write matter.
         registry: the kinds of the tree.
         stop_early: stop at the first violation.
+        is_exact: nothing is left out of the identity of a state, and no form of an event. Costs many times more; it is
+            there to be compared with.
     """
 
     turns: int = DEFAULT_TURNS
@@ -59,6 +62,7 @@ class Scope:
     tools: Sequence[Tool] = STANDARD_TOOLS
     registry: Registry = REGISTRY
     stop_early: bool = False
+    is_exact: bool = False
 
 
 def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
@@ -75,21 +79,9 @@ def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
     opaque = next((node for node in definition.nodes() if node.kind in _OPAQUE), None)
     if opaque is not None:
         return _undecided(definition, scope, opaque)
-    reads = reads_of(definition)
-    questions = _questions(reads, definition)
-    world = _world(definition, scope, questions[0])
+    exploration = exploration_of(definition, scope)
+    world, reads = exploration.world, reads_of(definition)
     properties = (*BUILT_IN, *rule_properties(definition))
-    types = world.rules.monitors.types if world.rules else frozenset[str]()
-    exploration = Exploration(
-        world,
-        identity=Identity(world, reads, is_exact=bool(types)),
-        options=Options(reads, Vocabulary(reads, tools=named(definition, "tool"), signals=named(definition, "signal"))),
-        properties=properties,
-        begins=[Start(question) for question in questions],
-        extra=lambda: world.rules.states if world.rules else None,
-        bounds=scope.bounds,
-        stop_early=scope.stop_early,
-    )
     with quiet():
         explored = exploration.run()
         results = tuple(_judged(each, explored, world, reads, scope) for each in properties)
@@ -123,6 +115,28 @@ def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -
         seconds=0.0,
         megabytes=0.0,
         bound="a behaviour of py_trees",
+    )
+
+
+def exploration_of(definition: TreeDefinition, scope: Scope) -> Exploration:
+    """The exploration of a tree, before it has begun."""
+    reads = reads_of(definition)
+    questions = _questions(reads, definition)
+    world = _world(definition, scope, questions[0])
+    types = world.rules.monitors.types if world.rules else frozenset[str]()
+    return Exploration(
+        world,
+        identity=Exact(world, reads) if scope.is_exact else Identity(world, reads, is_exact=bool(types)),
+        options=Options(
+            reads,
+            Vocabulary(reads, tools=named(definition, "tool"), signals=named(definition, "signal")),
+            is_exact=scope.is_exact,
+        ),
+        properties=(*BUILT_IN, *rule_properties(definition)),
+        begins=[Start(question) for question in questions],
+        extra=lambda: rule_states(world),
+        bounds=scope.bounds,
+        stop_early=scope.stop_early,
     )
 
 

@@ -121,7 +121,7 @@ class _Watched:
 
     def classify(self, text: str) -> ResponseIntent:
         self.was_asked = True
-        return HeuristicIntentClassifier().classify(text)
+        return _classified(text)
 
 
 @dataclass(slots=True)
@@ -631,6 +631,11 @@ def _waiting(world: World) -> tuple[str, ...]:
         for node in world.tree.nodes
         if node.status is Status.RUNNING and not any(child.status is Status.RUNNING for child in node.child_nodes)
     )
+
+
+@lru_cache(maxsize=256)
+def _classified(text: str) -> ResponseIntent:
+    return HeuristicIntentClassifier().classify(text)
 
 
 @lru_cache(maxsize=1)

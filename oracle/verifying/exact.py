@@ -1,0 +1,60 @@
+"""The identity of a state without any reduction: to compare with the one that leaves out what cannot matter."""
+
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+
+from bt_runtime import Request
+from bt_runtime.nodes import Node
+from oracle.verifying.identity import Identity
+
+
+class Exact(Identity):
+    """Two states are the same only if all their values are; what only records a run's past is not part of it."""
+
+    def of(self, extra: Hashable = None) -> Hashable:
+        """The identity of the state now.
+
+        Args:
+            extra: as in `Identity`.
+        """
+        world, agent = self._world, self._world.agent
+        ending, cost, signals = agent.ending, agent.cost, agent.signals
+        return (
+            tuple(node.status for node in self._nodes),
+            tuple(
+                (name, frozen(value))
+                for node in self._nodes
+                for name, value in vars(node).items()
+                if name != "feedback_message"
+            ),
+            self._time(),
+            tuple(self._pending()),
+            frozen({name: world.tree.blackboard[name] for name in world.definition.keys}),
+            frozen(agent.state),
+            (agent.offered, frozen(agent.notes), frozen(agent.turn), frozen(cost)),
+            (signals.turns_without, signals.same_reason, signals._reason, signals.malformed),  # noqa: SLF001
+            (ending.is_explained, ending.blocker, tuple(ending.node_errors), frozen(ending.fault)),
+            (agent.output.is_done, bool(agent.output.answer.strip())),
+            world.progress.reason_at_cancel,
+            world.progress.has_crashed,
+            extra,
+        )
+
+
+def frozen(value: object) -> Hashable:
+    """The value as one that can be hashed; parts of the run itself by their names."""
+    if isinstance(value, Request):
+        return value.key, value.started, value.halted
+    if isinstance(value, Node):
+        return value.path
+    if isinstance(value, dict):
+        return tuple((name, frozen(each)) for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(frozen, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return tuple(frozen(getattr(value, each.name)) for each in fields(value))
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
