@@ -179,6 +179,7 @@ def test_any_fields_give_a_tree_or_mistakes(root: str, rule: str, key: str, para
     check_tree_file(text.encode())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", REGISTRY.kinds)
 @given(value=VALUES)
 def test_any_settings_of_a_kind_give_a_tree_or_mistakes(kind: str, value: str) -> None:
@@ -215,6 +216,7 @@ LARGE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
 def test_a_large_file_takes_little_time(text: bytes) -> None:
     report = check_tree_file(text)
