@@ -13,6 +13,7 @@ from bt_runtime.checking import guarding, keys, reaching, timing, values
 from bt_runtime.checking.codes import BASIC, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
 from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
+from bt_runtime.checking.walk import Budget
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
@@ -35,7 +36,9 @@ JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge, keys.
 def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]:
     """What the flow of control shows, by the judges of the runtime and those of the host."""
     judges: tuple[Judge, ...] = (*JUDGES, *registry.checks)
-    for flow in (flow_of(tree, registry=registry), *flows_of_parts(tree, registry=registry)):
+    budget = Budget()
+    whole = flow_of(tree, registry=registry, budget=budget)
+    for flow in (whole, *flows_of_parts(tree, registry=registry, budget=budget)):
         if flow is not None:
             yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from bt_runtime.checking.effects import NO_HOST, HostFlow, Paths
 from bt_runtime.checking.states import BLAME, LAST, ONCE, STOPPED_BY, Partition, State
-from bt_runtime.checking.walk import TooManyTicksError, Walk
+from bt_runtime.checking.walk import Budget, TooManyTicksError, Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain, of_key, of_type, of_value
 from bt_runtime.registry import Registry
@@ -102,29 +102,30 @@ class Flow:
         return tuple(node for path, node in self.all_nodes.items() if path in wanted)
 
 
-def flow_of(tree: TreeDefinition, *, registry: Registry) -> Flow | None:
+def flow_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Flow | None:
     """The flow of a tree from its own file; `None` if it would take too long to find out."""
-    return _walked(tree, registry, tree.root, tree.file, is_whole=not tree.internal)
+    return _walked(tree, registry, tree.root, tree.file, is_whole=not tree.internal, budget=budget or Budget())
 
 
-def flows_of_parts(tree: TreeDefinition, *, registry: Registry) -> Iterator[Flow]:
+def flows_of_parts(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Iterator[Flow]:
     """The flows of the files that a tree includes, each once and by itself."""
     done = {tree.file}
+    budget = budget or Budget()
     for node in tree.root.walk():
         if node.place.file not in done:
             done.add(node.place.file)
-            flow = _walked(tree, registry, node, node.place.file, is_whole=False)
+            flow = _walked(tree, registry, node, node.place.file, is_whole=False, budget=budget)
             if flow is not None:
                 yield flow
 
 
 def _walked(
-    tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool
+    tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool, budget: Budget
 ) -> Flow | None:
     host: HostFlow = registry.flow or NO_HOST
     partition = Partition(host.apart, _declared(tree, host))
     delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
-    walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered)
+    walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
     entry = _entry(tree, host) if is_whole else State()
     try:
         exits = walk.paths(root, (entry,))

@@ -16,14 +16,25 @@ from bt_runtime.expressions.domains import ANY, Domain, Numbers, Texts
 from bt_runtime.kind import KeyUse
 from bt_runtime.registry import Registry
 
-MOST_TICKS = 40_000
-"""Of nodes in one walk; a tree that needs more is not judged."""
+MOST_TICKS = 8_000
+"""Of nodes in the walks of one check, well under a second; what needs more is not judged."""
 _SOME_REASON = Domain(texts=Texts(filled=True))
 _UNKNOWN = State()
 
 
 class TooManyTicksError(Exception):
     """The walk has taken more than it may; nothing is known about the tree."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What the walks of one check may take together.
+
+    Args:
+        ticks: how many ticks of nodes are left.
+    """
+
+    ticks: int = field(default_factory=lambda: MOST_TICKS)
 
 
 @dataclass(slots=True)
@@ -68,6 +79,7 @@ class Walk:
         own_file: the file that is judged; arguments of its nodes are not known.
         types: what each key can hold by its type.
         delivered: keys that get values from outside, at any time.
+        budget: what is left of the ticks for this check.
     """
 
     def __init__(
@@ -79,6 +91,7 @@ class Walk:
         own_file: str,
         types: Mapping[str, Domain],
         delivered: frozenset[str] = frozenset(),
+        budget: Budget | None = None,
     ) -> None:
         self.seen: dict[str, Seen] = {}
         self.entries: dict[str, Entries] = {}
@@ -102,7 +115,7 @@ class Walk:
         self._host = host
         self._own_file = own_file
         self._beside: list[Written] = [Written(host.volatile, host.volatile_facts)]
-        self._ticks = 0
+        self._budget = budget or Budget()
         self._written: dict[str, Written] = {}
         self._scopes: dict[str, Scope] = {}
 
@@ -117,8 +130,8 @@ class Walk:
         merged = self.partition.merged(states)
         if not merged:
             return NOWHERE
-        self._ticks += len(merged)
-        if self._ticks > MOST_TICKS:
+        self._budget.ticks -= len(merged)
+        if self._budget.ticks < 0:
             raise TooManyTicksError
         seen = self.seen.get(node.path)
         if seen is None:

@@ -129,7 +129,7 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
         if loop is None:
             continue
         heads = flow.states(loop.children["child"][0])
-        if any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
+        if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
             message = "another turn is granted whatever the model says, until a limit ends the query"
             hint = (
                 'grant it where the model asks for it (signal == "need_turn"), or a bounded number of times; else stop'

@@ -12,6 +12,8 @@ import pytest
 
 import trees
 from bt_runtime import TreeLibrary
+from bt_runtime.checking.flow import flow_of, flows_of_parts
+from bt_runtime.checking.walk import Budget
 from oracle.nodes import REGISTRY
 
 FOLDER = Path(__file__).parents[2] / "data" / "authored_trees"
@@ -54,3 +56,19 @@ def test_a_plausible_mistake_has_its_warning_on_its_line(name: str, tmp_path: Pa
 @pytest.mark.parametrize("name", GOOD)
 def test_a_sensible_tree_has_no_warning(name: str, tmp_path: Path) -> None:
     assert said(GOOD[name], tmp_path) == set()
+
+
+def test_the_walks_of_one_check_stop_at_a_common_bound(tmp_path: Path) -> None:
+    body = "{ set: { c0: c0 + 1 } }"
+    for at in range(8):
+        rounds = f"sequence: [{body}, set: {{ c{at}: c{at} + 1 }}, once: {{ set: {{ c{at + 1}: c{at + 1} + 1 }} }}]"
+        body = f"{{ loop: {{ until: c{at} > {at + 3}, child: {{ {rounds} }} }} }}"
+    keys = "".join(f"  c{at}: {{ type: int, default: 0 }}\n" for at in range(9))
+    path = tmp_path / "nested.yaml"
+    path.write_text(f"tree: nested\nblackboard:\n{keys}root:\n  sequence:\n    - {body}\n    - llm_turn\n")
+    (tree,) = [file.tree for file in LIBRARY.check([path]).files]
+    assert tree is not None
+    budget = Budget()
+    assert flow_of(tree, registry=REGISTRY, budget=budget) is None
+    assert list(flows_of_parts(tree, registry=REGISTRY, budget=budget)) == []
+    assert budget.ticks < 0
