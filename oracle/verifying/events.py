@@ -72,4 +72,12 @@ class TimePassed:
     part: Part = "nothing"
 
 
-Event = Start | Replied | ToolsEnded | ActionEnded | SaveEnded | WorkEnded | Cancelled | TimePassed
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A key gets a value from outside; each does so once in a run at most."""
+
+    key: str
+    value: bool | str | float
+
+
+Event = Delivered | Start | Replied | ToolsEnded | ActionEnded | SaveEnded | WorkEnded | Cancelled | TimePassed

@@ -37,6 +37,7 @@ class Exact(Identity):
             (agent.output.is_done, bool(agent.output.answer.strip())),
             world.progress.reason_at_cancel,
             world.progress.has_crashed,
+            world.progress.delivered,
             extra,
         )
 

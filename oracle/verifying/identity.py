@@ -116,6 +116,7 @@ class Identity:
             world.progress.reason_at_cancel,
             world.progress.has_crashed,
             bool(world.progress.interrupted),
+            world.progress.delivered,
             extra,
         )
 

@@ -1,9 +1,9 @@
 """What can happen next to a run that waits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bt_runtime import Request
+from bt_runtime import Request, TreeDefinition
 from bt_runtime.kinds.action import CallAction
 from oracle.nodes.finish import Finish
 from oracle.nodes.llm_turn import LlmTurn
@@ -11,6 +11,7 @@ from oracle.nodes.run_tools import RunTools
 from oracle.verifying.events import (
     ActionEnded,
     Cancelled,
+    Delivered,
     Event,
     Replied,
     SaveEnded,
@@ -30,10 +31,19 @@ class Options:
     Args:
         reads: what the tree reads.
         vocabulary: what model and tools can do.
+        deliveries: what can come from outside.
         is_exact: each form of each event is listed, whether or not anything has depended on its form so far.
     """
 
-    def __init__(self, reads: Reads, vocabulary: Vocabulary, *, is_exact: bool = False) -> None:
+    def __init__(
+        self,
+        reads: Reads,
+        vocabulary: Vocabulary,
+        *,
+        deliveries: Sequence[Delivered] = (),
+        is_exact: bool = False,
+    ) -> None:
+        self._deliveries = deliveries
         self._reads = reads
         self._vocabulary = vocabulary
         self.is_exact = is_exact
@@ -43,6 +53,7 @@ class Options:
         for request in tuple(world.progress.under_way):
             yield from self._ends(world, request)
         yield from _interruptions(world)
+        yield from (each for each in self._deliveries if each.key not in world.progress.delivered)
 
     def variants(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
         """Further forms of an event that was just played, as far as its consequences depend on its form.
@@ -122,3 +133,21 @@ def _interruptions(world: World) -> Iterator[Event]:
         yield TimePassed()
         if has_part:
             yield TimePassed("some")
+
+
+def deliveries_of(definition: TreeDefinition, reads: Reads) -> tuple[Delivered, ...]:
+    """The values that can come from outside, as far as the tree can distinguish them."""
+    found: list[Delivered] = []
+    for name in sorted(reads.keys & definition.keys.keys()):
+        key = definition.keys[name]
+        if not key.deliverable or name == "cancel_requested":
+            continue
+        numbers = reads.numbers_of(name)
+        values: Sequence[bool | str | float] = {
+            "bool": (True, False),
+            "str": (*reads.texts_of(name), "another text"),
+            "int": sorted({1, *(int(number) + step for number in numbers for step in (-1, 0, 1))}),
+            "float": sorted({1.0, *(number + step for number in numbers for step in (-0.5, 0, 0.5))}),
+        }.get(key.type, ())
+        found += [Delivered(name, value) for value in values if not key.values or value in key.values]
+    return tuple(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from oracle.models.anthropic_events import MessageReader
 from oracle.models.blocks import without_loose_end
@@ -36,6 +36,13 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "partial_answer": {"missing": "the second half"},
     "delegation_recommended": {"reason": "this is a research project", "scope": "all papers"},
 }
+WORDS: Final[dict[str, tuple[str, str]]] = {
+    "need_turn": ("reason", "signal_reason"),
+    "stuck": ("blocker", "blocker"),
+    "need_capability": ("capability", "capability"),
+    "delegation_recommended": ("reason", "signal_reason"),
+}
+"""The field of each signal that a tree can read, and the key that has it."""
 OTHER_REASONS: Final = ("there is more to read", "one file is left to check")
 
 PLAIN: Final = "The login is in auth.py, line 12."
@@ -67,6 +74,8 @@ class Reply:
         stop_reason: `None`: as responses end by themselves.
         is_fault: the provider fails after the text.
         crashes: the service's own code raises.
+        words: what the signal says, in place of the usual; its reason, capability or blocker.
+        arguments: of the calls, in place of the usual ones.
     """
 
     text: str = ""
@@ -78,6 +87,8 @@ class Reply:
     stop_reason: StopReason | None = None
     is_fault: bool = False
     crashes: bool = False
+    words: str = ""
+    arguments: tuple[tuple[str, Any], ...] = ()
 
     @property
     def fault(self) -> ModelFault | None:
@@ -130,9 +141,18 @@ class Vocabulary:
         reads: what the tree reads.
         tools: the tools that rules name.
         signals: the types of signals that rules name.
+        arguments: of tool calls, as rules distinguish them, each with the names of the tools (none: any).
     """
 
-    def __init__(self, reads: Reads, *, tools: Sequence[str] = (), signals: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        reads: Reads,
+        *,
+        tools: Sequence[str] = (),
+        signals: Sequence[str] = (),
+        arguments: Sequence[tuple[Sequence[str], tuple[tuple[str, Any], ...]]] = (),
+    ) -> None:
+        self._arguments = arguments
         self._reads = reads
         self.knows_repetition = "no_progress" in reads.kinds
         self._tells_calls_apart = bool(tools) or "tools_tried" in reads.keys
@@ -198,6 +218,9 @@ class Vocabulary:
             yield from (replace(reply, confidence=confidence) for confidence in self.confidences[1:])
         if reply.signal == "need_turn" and not reply.same_reason and seen.depends_on({"same_reason"}):
             yield replace(reply, same_reason=True)
+        _, key = WORDS.get(reply.signal, ("", ""))
+        if key and not reply.words and seen.depends_on({key}):
+            yield from (replace(reply, words=text) for text in self._reads.texts_of(key) if text)
 
     def side_turns(self, into: str | None) -> tuple[Reply, ...]:
         """The replies of a turn that is not part of the answer.
@@ -213,6 +236,9 @@ class Vocabulary:
             yield Reply(text, confidence=self.confidences[0])
         for calls in self._calls(can_write=can_write):
             yield Reply(PLAIN, calls=calls, confidence=self.confidences[0])
+        for names, arguments in self._arguments:
+            for name in names or ("read", *(("write",) if can_write else ())):
+                yield Reply(PLAIN, calls=(name,), confidence=self.confidences[0], arguments=arguments)
         yield Reply(PLAIN, stop_reason="max_tokens")
         yield Reply(stop_reason="max_tokens")
         yield Reply(PLAIN, calls=("read",), stop_reason="max_tokens")

@@ -15,7 +15,17 @@ from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
 from oracle.scenarios import to_yaml
 from oracle.scenarios.model import Moment, OutsideEvent, Scenario, SignalLine, ToolAnswer, ToolScript, Turn
-from oracle.verifying.events import ActionEnded, Cancelled, Event, Replied, SaveEnded, TimePassed, ToolsEnded, WorkEnded
+from oracle.verifying.events import (
+    ActionEnded,
+    Cancelled,
+    Delivered,
+    Event,
+    Replied,
+    SaveEnded,
+    TimePassed,
+    ToolsEnded,
+    WorkEnded,
+)
 from oracle.verifying.replies import Reply, Result
 from oracle.verifying.world import PARTIAL, World
 
@@ -50,6 +60,8 @@ class Script:
                 self._interrupt(event, part, world)
             case SaveEnded(_, fails) if fails:
                 self.missing.append("the conversation cannot be saved")
+            case Delivered():
+                self.missing.append("a value comes from outside")
             case WorkEnded():
                 self.missing.append("work of another kind ends")
             case _:

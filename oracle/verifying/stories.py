@@ -14,6 +14,7 @@ from oracle.scenarios.model import Scenario
 from oracle.verifying.events import (
     ActionEnded,
     Cancelled,
+    Delivered,
     Event,
     Replied,
     SaveEnded,
@@ -165,8 +166,16 @@ def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
             return "The conversation cannot be saved." if fails else "The conversation is saved."
         case WorkEnded(request, fails):
             return f"The work of {request.rpartition('@')[0]} {'raises an error' if fails else 'ends'}."
-        case Cancelled(part, calls_tools):
-            return f"The user cancels{_while(part, calls=calls_tools)}."
+        case Delivered() | Cancelled() | TimePassed():
+            return _from_outside(event, world)
+
+
+def _from_outside(event: Delivered | Cancelled | TimePassed, world: World) -> str:
+    match event:
+        case Delivered(key, value):
+            return f"From outside {key!r} gets the value {value!r}."
+        case Cancelled(part, calls):
+            return f"The user cancels{_while(part, calls=calls)}."
         case TimePassed(part):
             return f"Time passes until {world.next_deadline_s:g} s after the question{_while(part)}."
 
@@ -195,12 +204,15 @@ def _of_reply(reply: Reply, world: World) -> str:
         parts.append(
             f"calls {' and '.join(names)}" + (" with other arguments" if reply.calls == ("read_fresh",) else "")
         )
+    if reply.arguments:
+        parts[-1] += " with " + ", ".join(f"{name}: {value!r}" for name, value in reply.arguments)
     if reply.signal == "malformed":
         parts.append("writes a signal that cannot be read")
     elif reply.signal:
         how = f" with confidence {reply.confidence:g}" if reply.confidence != 0.9 else ""
         again = ", for the same reason as before" if reply.same_reason else ""
-        parts.append(f"signals {reply.signal}{how}{again}")
+        words = f" ({reply.words!r})" if reply.words else ""
+        parts.append(f"signals {reply.signal}{words}{how}{again}")
     sentence = f"{', '.join(parts)}."
     ends = {
         "max_tokens": "The response is cut off by its limit of tokens.",

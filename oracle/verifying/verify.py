@@ -11,11 +11,12 @@ from oracle.decision import AgentConfig
 from oracle.logs import quiet
 from oracle.nodes import REGISTRY
 from oracle.tools import Tool
+from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
 from oracle.verifying.exact import Exact
 from oracle.verifying.exploring import Bounds, Exploration, Explored
 from oracle.verifying.identity import Identity
-from oracle.verifying.options import Options
+from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
 from oracle.verifying.properties import BUILT_IN, REACHABLE, Property
 from oracle.verifying.reads import Reads, reads_of
@@ -129,7 +130,13 @@ def exploration_of(definition: TreeDefinition, scope: Scope) -> Exploration:
         identity=Exact(world, reads) if scope.is_exact else Identity(world, reads, is_exact=bool(types)),
         options=Options(
             reads,
-            Vocabulary(reads, tools=named(definition, "tool"), signals=named(definition, "signal")),
+            Vocabulary(
+                reads,
+                tools=named(definition, "tool"),
+                signals=named(definition, "signal"),
+                arguments=arguments_of(definition),
+            ),
+            deliveries=deliveries_of(definition, reads),
             is_exact=scope.is_exact,
         ),
         properties=(*BUILT_IN, *rule_properties(definition)),
@@ -166,7 +173,16 @@ def _judged(each: Property, explored: Explored, world: World, reads: Reads, scop
     if explored.stopped:
         problem = f"not decided within {explored.stopped}"
         return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
+    if doubts := _doubts(each, world.definition, reads):
+        return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
+
+
+def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:
+    """Why a property is not proven, although nothing has refuted it."""
+    rules = {f"rule {rule.name}": rule for rule in definition.rules}
+    own = doubts_of_rule(rules[each.name], definition, reads) if each.is_rule else ()
+    return (*doubts_of(definition, reads), *own)
 
 
 def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope) -> Result:
@@ -182,6 +198,8 @@ def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, 
     if scope.turns < needed <= AgentConfig.model_fields["max_iterations"].metadata[1].le:
         problem = f"not decided within {scope.turns} turns; expressions compare with {needed - 1}: --turns {needed}"
         return Result(name, text, "not_decided", f"{problem}\n{nodes}")
+    if doubts := doubts_of(definition, reads):
+        return Result(name, text, "not_decided", "\n".join((*doubts, nodes)))
     return Result(name, text, "refuted", nodes)
 
 

@@ -56,6 +56,7 @@ from oracle.tools import Tool, ToolResult
 from oracle.verifying.events import (
     ActionEnded,
     Cancelled,
+    Delivered,
     Event,
     Replied,
     SaveEnded,
@@ -75,7 +76,7 @@ from oracle.verifying.parts import (
     Store,
     disarmed,
 )
-from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, Reply, Result, events_of
+from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
 
 Saved = tuple[Stored, tuple[Chunk, ...]]
 
@@ -139,6 +140,7 @@ class Progress:
         under_way: the requests that have been started, with the tokens that each has reserved.
         interrupted: outcomes of halted requests that the next tick gets.
         forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
+        delivered: the keys that have got a value from outside.
         is_stopped_by_rule: a rule of the tree stops the query with the next tick.
     """
 
@@ -152,6 +154,7 @@ class Progress:
     under_way: dict[Request, int] = field(default_factory=dict)
     interrupted: tuple[Outcome, ...] = ()
     forbidden: dict[str, ToolResult] = field(default_factory=dict)
+    delivered: frozenset[str] = frozenset()
     is_stopped_by_rule: bool = False
 
 
@@ -275,6 +278,9 @@ class World:
                 self._tick("delivery", ("cancel_requested",), now_s, ended, (("cancel_requested", True),))
                 if ended:  # what was complete in that moment was complete before
                     self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+            case Delivered(key, value):
+                self.progress.delivered |= {key}
+                self._tick("delivery", (key,), now_s, (), ((key, value),))
             case TimePassed():
                 until_s = self.next_deadline_s
                 assert until_s is not None  # noqa: S101  it is offered only then
@@ -507,6 +513,8 @@ class World:
             before = self.agent.signals._reason  # noqa: SLF001  which reason would be a repetition
             same = next((reason for reason in OTHER_REASONS if reason == before), OTHER_REASONS[0])
             fields["reason"] = same if reply.same_reason else next(each for each in OTHER_REASONS if each != before)
+        if reply.words:
+            fields[WORDS[reply.signal][0]] = reply.words
         return fields
 
     def name_of(self, call: str) -> str:
@@ -519,11 +527,11 @@ class World:
 
     def calls_of(self, reply: Reply) -> tuple[ScriptedCall, ...]:
         """The calls of the reply; those with fresh arguments have been made never before."""
-        number = len(self.agent.output.steps)
+        number, own = len(self.agent.output.steps), dict(reply.arguments)
         return tuple(
             ScriptedCall(
                 self.name_of(call),
-                {"query": f"question {number}.{at}" if call == "read_fresh" else "the question"},
+                own or {"query": f"question {number}.{at}" if call == "read_fresh" else "the question"},
             )
             for at, call in enumerate(reply.calls)
         )
