@@ -28,10 +28,11 @@ LONGEST_S = 60.0
 _MOST_BYTES = 10_000_000
 _MOST_WORDS = 1_000
 _SCENARIOS = "scenarios"
+_SHARE = 0.6  # of a trial's time, for the exploration: the process has to start, and to tell its stories
 
 
 class Trials:
-    """Compares trees on recorded runs, and plays their scenarios.
+    """Compares trees on recorded runs, plays their scenarios, and verifies them.
 
     Args:
         trees: what the service uses.
@@ -69,6 +70,24 @@ class Trials:
             TrialError: there are no scenarios, or it took too long.
         """
         return await self._run(name, text, ["test", f"new/{_SCENARIOS}", "--json"])
+
+    async def verify(self, name: str, text: str, *, turns: int, states: int) -> dict[str, Any]:
+        """Explore all behaviours of the tree with this text; what `oracle trees verify` says of it, as JSON.
+
+        Args:
+            name: of the tree.
+            text: the text.
+            turns: the most LLM turns of a run.
+            states: where the exploration stops. It also stops in time for an answer.
+
+        Raises:
+            NoSuchTreeError: there is none of this name.
+            TrialError: the text has mistakes, or it took too long.
+        """
+        bounds = ["--turns", str(turns), "--states", str(states), "--seconds", f"{self._longest_s * _SHARE:g}"]
+        found = await self._run(name, text, ["verify", f"new/{name}.yaml", *bounds, "--json"])
+        report: dict[str, Any] = found["trees"][0]
+        return report
 
     async def _run(self, name: str, text: str, command: list[str]) -> dict[str, Any]:
         if command[0] == "test" and not any((folder / _SCENARIOS).is_dir() for folder in self._trees.library.folders):

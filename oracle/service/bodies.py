@@ -142,6 +142,13 @@ class TreeReplay(TreeTrial):
     runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")
 
 
+class TreeProof(TreeTrial):
+    """A text of a tree, and how much of its behaviour is explored."""
+
+    turns: int = Field(default=3, ge=1, le=10, description="The most LLM turns of a run.")
+    states: int = Field(default=5_000, ge=1, le=50_000, description="Where the exploration stops.")
+
+
 class TitleChange(RequestBody):
     """Another title."""
 

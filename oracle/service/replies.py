@@ -476,6 +476,38 @@ class TreeTest(BaseModel):
     files: list[ScenarioFile]
 
 
+class VerifiedProperty(BaseModel):
+    """The verdict on one property, or on one rule of the tree."""
+
+    name: str
+    text: str
+    verdict: Literal["proven", "refuted", "not_decided"]
+    problem: str = Field(description="What is wrong, or why it is not decided; empty if it is proven.")
+    is_rule: bool
+    story: list[str] | None = Field(description="The shortest counterexample, by lines.")
+
+
+class VerifiedWithin(BaseModel):
+    """The bounds of an exploration."""
+
+    turns: int
+    stopped_at: str | None = Field(description="What has stopped it; null if it is complete.")
+
+
+class TreeVerification(BaseModel):
+    """All behaviours of a tree with a text in place, as far as they were explored."""
+
+    tree: str
+    verdict: Literal["proven", "refuted", "not_decided"] = Field(description="The worst of all.")
+    properties: list[VerifiedProperty]
+    bounds: VerifiedWithin
+    states: int
+    transitions: int
+    ends: int
+    seconds: float
+    megabytes: float
+
+
 class TreeEditBody(BaseModel):
     """A version of a tree's file."""
 

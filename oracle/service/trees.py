@@ -17,7 +17,7 @@ from oracle.editing import complete
 from oracle.service.access import CallerNow, OperatorNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import TreeCursor, TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
+from oracle.service.bodies import TreeCursor, TreeProof, TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
@@ -32,6 +32,7 @@ from oracle.service.replies import (
     TreeRefusal,
     TreeTest,
     TreeTextBody,
+    TreeVerification,
 )
 from oracle.storage import Archive
 
@@ -101,6 +102,12 @@ async def try_scenarios(body: TreeTrial, parts: Parts, _: OperatorNow) -> Respon
     found = await parts.trials.test(body.name, body.source)
     files = [{**file, "file": Path(file["file"]).name} for file in found["files"]]
     return json_answer({"passed": all(file["passed"] for file in files), "files": files})
+
+
+@router.post("/verify", summary="Verify a tree", response_model=TreeVerification, responses=refusals(404, 409))
+async def verify_tree(body: TreeProof, parts: Parts, _: OperatorNow) -> Response:
+    """Explore all behaviours of a tree with a text in place, and prove or refute what must hold for every run."""
+    return json_answer(await parts.trials.verify(body.name, body.source, turns=body.turns, states=body.states))
 
 
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from oracle.service.replies import TreeCheck, TreeComparison, TreeCompletions, TreeConflict, TreeMistakes, TreeTest
+from oracle.service.replies import (
+    TreeCheck,
+    TreeComparison,
+    TreeCompletions,
+    TreeConflict,
+    TreeMistakes,
+    TreeTest,
+    TreeVerification,
+)
 from tests.oracle.service.conftest import ALICE, HANGS, OLGA, Service
 
 INNER = """tree: inner
@@ -322,6 +330,31 @@ async def test_half_a_character_is_refused(library):
     assert response.status_code == 422
 
 
+async def test_a_tree_is_verified_with_a_text_in_place(library, folder):
+    body = {"name": "inner", "source": INNER, "turns": 1}
+    found = (await library.client.post("/api/trees/verify", json=body)).json()
+    assert TreeVerification.model_validate(found).model_dump(exclude_unset=True) == found
+    assert (found["tree"], found["verdict"], found["bounds"]) == ("inner", "refuted", {"turns": 1, "stopped_at": None})
+    [reason] = [each for each in found["properties"] if each["name"] == "reason"]
+    assert reason["verdict"] == "refuted"
+    assert reason["story"][0].startswith("1. The user asks")
+    assert (folder / "inner.yaml").read_text(encoding="utf-8") == INNER
+
+
+async def test_an_exploration_that_stops_early_says_where(library):
+    body = {"name": "inner", "source": INNER.replace("- llm_turn", "- llm_turn\n    - llm_turn"), "states": 1}
+    found = (await library.client.post("/api/trees/verify", json=body)).json()
+    assert found["bounds"]["stopped_at"] == "1 states"
+    assert found["verdict"] != "proven"
+
+
+async def test_a_text_with_mistakes_is_not_verified(library):
+    response = await library.client.post("/api/trees/verify", json={"name": "inner", "source": WRONG})
+    assert response.status_code == 409
+    assert "inner.yaml:6:7: there is no node kind 'llm_trun'" in response.json()["detail"]
+    assert "/tmp" not in response.json()["detail"]
+
+
 async def test_a_folder_that_cannot_be_written_is_said(start, tmp_path):
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     service = await start(trees_folder=tmp_path / "file" / "trees")
@@ -335,6 +368,7 @@ CALLS = [
     ("POST", "/api/trees/complete", {"source": INNER, "line": 1, "column": 1}),
     ("POST", "/api/trees/compare", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/test", {"name": "nothing", "source": INNER}),
+    ("POST", "/api/trees/verify", {"name": "nothing", "source": INNER}),
     ("PUT", "/api/trees/oracle", {"source": INNER, "version": None}),
     ("PUT", "/api/trees/nothing", {"source": INNER, "version": None}),
     ("GET", "/api/trees/oracle/versions", None),
