@@ -75,6 +75,7 @@ class TreeEditor:
         self.trees = trees
         self.folder = folder
         self._edits = edits
+        self._saving = asyncio.Lock()  # one save waits for those of other processes; the others wait for it
         self._lock = asyncio.Lock()
         self._checking = asyncio.Semaphore(1)  # checks take processor time: the others wait
         self._warnings: dict[str, tuple[Mistake, ...]] = {}
@@ -151,18 +152,22 @@ class TreeEditor:
             TreeFolderError: the folder cannot be read or written.
             StoreUnavailableError: the version cannot be kept for now; nothing is saved.
         """
-        async with self._lock:
+        async with self._saving:
             with ExitStack() as stack:
                 await asyncio.to_thread(stack.enter_context, locked(self.folder))
-                present = await asyncio.to_thread(self._present, save.name)
-                await self._require_current(save, present)
-                if present is not None and _bytes(present) == save.text.encode():
-                    return
-                file = stack.enter_context(closing(await asyncio.to_thread(self._prepare, save)))
-                edit = NewEdit(save.name, sha_of(save.text), save.text, save.how, save.user_id, save.note)
-                await self._edits.add(edit, publish=file.publish)
-            log.info("tree.saved", tree=save.name, version=edit.sha, how=save.how, user_id=save.user_id)
-            await self._refresh()
+                async with self._lock:  # not before: who keeps the folder locked keeps no change from being read
+                    await self._save(save)
+
+    async def _save(self, save: Save) -> None:
+        present = await asyncio.to_thread(self._present, save.name)
+        await self._require_current(save, present)
+        if present is not None and _bytes(present) == save.text.encode():
+            return
+        with closing(await asyncio.to_thread(self._prepare, save)) as file:
+            edit = NewEdit(save.name, sha_of(save.text), save.text, save.how, save.user_id, save.note)
+            await self._edits.add(edit, publish=file.publish)
+        log.info("tree.saved", tree=save.name, version=edit.sha, how=save.how, user_id=save.user_id)
+        await self._refresh()
 
     async def refresh(self) -> None:
         """Read the files that have changed, and keep their versions."""

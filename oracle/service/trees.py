@@ -58,7 +58,7 @@ SAVING = {
 async def list_trees(parts: Parts, caller: CallerNow) -> Response:
     """Those that a question may name; for operators all, with their files and the number of their mistakes."""
     states = parts.trees.trees.states()
-    heads = [await _head(parts, state, states, caller) for state in states if _may_see(parts, caller, state.name)]
+    heads = [await _head(parts, state, states, caller) for state in states if _may_see(parts, caller, state)]
     return json_answer({"trees": heads, "problem": parts.trees.trees.problem if caller.is_operator else None})
 
 
@@ -113,7 +113,7 @@ async def verify_tree(body: TreeProof, parts: Parts, _: OperatorNow) -> Response
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
 async def read_tree(name: str, parts: Parts, caller: CallerNow) -> Response:
     """Its text, its version, and a picture of what new runs use."""
-    if not _may_see(parts, caller, name):
+    if not _may_see(parts, caller, parts.trees.state(name)):
         raise NoSuchTreeError(name)
     return await _tree(parts, name, caller)
 
@@ -199,8 +199,9 @@ async def _saved(parts: ServiceParts, save: Save, caller: Caller) -> Response:
     return await _tree(parts, save.name, caller)
 
 
-def _may_see(parts: ServiceParts, caller: Caller, name: str) -> bool:
-    return caller.is_operator or parts.oracle.may_name(name)
+def _may_see(parts: ServiceParts, caller: Caller, state: TreeState) -> bool:
+    """Users see what they may name; not a file that was never right: who knows whether it is `internal`."""
+    return caller.is_operator or (state.tree is not None and parts.oracle.may_name(state.name))
 
 
 async def _tree(parts: ServiceParts, name: str, caller: Caller) -> Response:

@@ -1,11 +1,14 @@
 """`/api/trees`: trees that are looked at, checked, saved and taken back."""
 
 import asyncio
+import fcntl
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
+from oracle.authoring import Save
 from oracle.service.replies import (
     TreeCheck,
     TreeComparison,
@@ -15,7 +18,7 @@ from oracle.service.replies import (
     TreeTest,
     TreeVerification,
 )
-from tests.oracle.service.conftest import ALICE, HANGS, OLGA, Service
+from tests.oracle.service.conftest import ALICE, HANGS, OLGA, OPERATOR, TOKENS, Service
 
 INNER = """tree: inner
 description: A part.
@@ -167,6 +170,22 @@ async def test_of_two_saves_at_once_one_is_a_conflict(library):
     assert sorted(response.status_code for response in responses) == [200, *[409] * 5]
     (saved,) = (response.json()["version"] for response in responses if response.status_code == 200)
     assert {response.json()["version"] for response in responses} == {saved}
+
+
+async def test_who_keeps_the_folder_locked_keeps_no_change_from_being_read(library, folder):
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    editor = library.parts.trees
+    saving = asyncio.create_task(editor.save(Save("inner", INNER + "# saved\n", sha(INNER), "olga")))
+    await asyncio.sleep(0)  # it begins, and waits for the folder
+    (folder / "other.yaml").write_bytes(OUTER.replace("outer", "other").encode())
+    async with asyncio.timeout(10):
+        await editor.refresh()
+    assert editor.state("other").error is None
+    assert not saving.done()
+    os.close(handle)
+    await saving
+    assert editor.state("inner").source.text.endswith(b"# saved\n")
 
 
 async def test_saving_what_is_there_already_makes_no_version(library):
@@ -398,6 +417,15 @@ async def test_users_see_the_trees_that_they_may_name_without_the_operators_path
         )
     everything = (await guarded.client.get("/api/trees", headers=OLGA)).json()
     assert "fallback" in [tree["name"] for tree in everything["trees"]]
+
+
+async def test_users_do_not_see_a_file_that_was_never_right(start, folder):
+    folder.mkdir()
+    (folder / "secret.yaml").write_text("tree: secret\ninternal: true\nroot: [", encoding="utf-8")
+    service = await start(tokens=TOKENS | OPERATOR, operators=("olga",), trees_folder=folder)
+    assert "secret" not in (await service.client.get("/api/trees", headers=ALICE)).text
+    assert (await service.client.get("/api/trees/secret", headers=ALICE)).status_code == 404
+    assert (await service.client.get("/api/trees/secret", headers=OLGA)).json()["mistake_count"] == 1
 
 
 async def test_every_mistake_is_told_of_a_hostile_text_in_bounded_size(library):
