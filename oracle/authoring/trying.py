@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -26,6 +27,7 @@ LONGEST_S = 60.0
 """Seconds that a trial may take."""
 
 _MOST_BYTES = 10_000_000
+_PART_BYTES = 65_536
 _MOST_WORDS = 1_000
 _SCENARIOS = "scenarios"
 _SHARE = 0.6  # of a trial's time, for the exploration: the process has to start, and to tell its stories
@@ -131,21 +133,36 @@ class Trials:
         )
         try:
             async with asyncio.timeout(self._longest_s):
-                output, problems = await process.communicate()
+                output, problems = await _both(process)
         except TimeoutError:
             raise TrialError(f"this took longer than {self._longest_s:g} s; try fewer runs") from None
         finally:
-            with suppress(ProcessLookupError):
-                process.kill()
+            with suppress(ProcessLookupError, PermissionError):  # macOS refuses where it has ended already
+                os.killpg(process.pid, signal.SIGKILL)  # with what it has started: it leads a session
             await process.wait()
-        if len(output) > _MOST_BYTES:
-            raise TrialError("there is more to say than an answer holds; try fewer runs")
         try:
             result: dict[str, Any] = json.loads(_without(folder, output))
         except ValueError:
             words = _without(folder, problems).strip().removeprefix("Error: ")
             raise TrialError(words[:_MOST_WORDS] or "the command failed") from None
         return result
+
+
+async def _both(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    """What a process prints to its output and to its standard error, neither kept beyond the bound."""
+    assert process.stdout is not None  # noqa: S101  both are pipes
+    assert process.stderr is not None  # noqa: S101
+    output, problems = await asyncio.gather(_read(process.stdout), _read(process.stderr))
+    return output, problems
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes:
+    found = bytearray()
+    while part := await stream.read(_PART_BYTES):
+        found += part
+        if len(found) > _MOST_BYTES:
+            raise TrialError("there is more to say than an answer holds; try fewer runs")
+    return bytes(found)
 
 
 def _without(folder: Path, output: bytes) -> str:

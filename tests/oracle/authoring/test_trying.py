@@ -49,3 +49,10 @@ async def test_a_trial_that_takes_too_long_is_ended_and_leaves_nothing_behind(fo
     with pytest.raises(TrialError, match=r"this took longer than 0\.01 s; try fewer runs"):
         await trials(folder, longest_s=0.01).compare("some", TREE, of="some", runs=1)
     assert list(temporary.iterdir()) == []
+
+
+async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(folder, temporary, monkeypatch):
+    monkeypatch.setattr("oracle.authoring.trying._MOST_BYTES", 10)
+    with pytest.raises(TrialError, match="there is more to say than an answer holds; try fewer runs"):
+        await trials(folder).compare("some", TREE, of="some", runs=1)  # its error alone has more than ten bytes
+    assert list(temporary.iterdir()) == []
