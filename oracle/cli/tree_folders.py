@@ -110,7 +110,7 @@ def _copy(path: Path, data: bytes) -> str:
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return path.read_bytes() == data
+        return path.is_file() and path.read_bytes() == data  # a pipe would be waited for
     except OSError:  # a folder, a broken link, or a file of another user
         return False
 

@@ -57,6 +57,14 @@ def test_a_copy_is_made_although_the_setting_names_a_missing_folder(oracle, tmp_
     assert oracle("trees", "list").code == 0
 
 
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(oracle, tmp_path):
+    (tmp_path / "my-trees").mkdir()
+    os.mkfifo(tmp_path / "my-trees" / "oracle.yaml")
+    ran = oracle("trees", "init", "my-trees")
+    assert ran.code == 0
+    assert "my-trees/oracle.yaml: kept; it differs from the shipped file" in ran.out
+
+
 def test_symbolic_links_are_not_followed_when_writing(oracle, tmp_path):
     own = tmp_path / "my-trees"
     own.mkdir()
