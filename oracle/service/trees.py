@@ -21,7 +21,7 @@ from oracle.service.bodies import TreeCursor, TreeProof, TreeReplay, TreeSave, T
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
-from oracle.service.replies import (
+from oracle.service.tree_replies import (
     TreeBody,
     TreeCheck,
     TreeComparison,

@@ -21,6 +21,7 @@ CALLS = {
     ("get", "/api/runs/{run_id}/signals"): {200, 404, 410},
     ("get", "/api/trees"): {200},
     ("post", "/api/trees/check"): {200, 409},
+    ("post", "/api/trees/complete"): {200},
     ("post", "/api/trees/compare"): {200, 404, 409},
     ("post", "/api/trees/test"): {200, 404, 409},
     ("post", "/api/trees/verify"): {200, 404, 409},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.authoring import Save
-from oracle.service.replies import (
+from oracle.service.tree_replies import (
     TreeCheck,
     TreeComparison,
     TreeCompletions,

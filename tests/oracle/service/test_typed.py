@@ -13,11 +13,13 @@ from oracle.service.replies import (
     ConversationList,
     RunList,
     Tick,
+    WholeAnswer,
+)
+from oracle.service.tree_replies import (
     TreeBody,
     TreeConflict,
     TreeEditList,
     TreeList,
-    WholeAnswer,
 )
 from oracle.testing import ScriptedCall, ScriptedTurn
 from signals import SignalRecord
@@ -26,6 +28,7 @@ from tests.oracle.service.conftest import in_shared_loop
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
     "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_trees",
+    "complete_tree",
     "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
     "read_me", "read_metrics", "read_run", "read_settings", "read_signals", "read_ticks", "read_tree", "read_version",
     "rename_conversation", "reset_settings", "restore_version", "resume_run", "save_tree", "stream_query",
