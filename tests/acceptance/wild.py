@@ -208,6 +208,8 @@ _LEAVES = st.one_of(
             {"py_trees": {"behaviour": "py_trees.behaviours.SuccessEveryN", "with": {"n": 2}}},
             {"say": "Said by the tree."},
             {"notify": "Told by the tree."},
+            {"wait": {"seconds": 2}},
+            {"wait": {"until": "rounds >= 2", "timeout_s": 5}},
             {"set": {"rounds": "rounds + 1"}},
             {"set": {"hint": "'Try again.'"}},
             {"set": {"found": "found + 'x'"}},
@@ -249,6 +251,29 @@ def _inner(child: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(_wrap("timeout", "seconds"), st.sampled_from([0.001, 2, 500]), child),
         st.builds(lambda first, then: {"finally": {"child": first, "then": then}}, child, child),
         st.builds(lambda kind, below: {kind: below}, _FORCED, child),
+        *_newer(child),
+    )
+
+
+def _newer(child: st.SearchStrategy[Any]) -> tuple[st.SearchStrategy[Any], ...]:
+    """The kinds that choose, ration, and watch."""
+    return (
+        st.builds(lambda when, one, two: {"if": {"when": when, "then": one, "else": two}}, _EXPRESSIONS, child, child),
+        st.builds(lambda one, two: {"switch": {"value": "rounds", "cases": {"1": one}, "default": two}}, child, child),
+        child.map(lambda below: {"for_each": {"in": "['a', 'b', 'c']", "as": "found", "child": below}}),
+        st.builds(
+            lambda guards, below: {"guarded": {"guards": guards, "child": below}},
+            st.lists(_GUARDS, min_size=1, max_size=2),
+            child,
+        ),
+        st.builds(
+            lambda seconds, waits, below: {"cooldown": {"seconds": seconds, "wait": waits, "child": below}},
+            st.sampled_from([0.5, 20]),
+            st.booleans(),
+            child,
+        ),
+        child.map(lambda below: {"once": below}),
+        child.map(lambda below: {"on_halt": {"child": below, "then": {"say": "Halted."}}}),
     )
 
 
