@@ -10,7 +10,6 @@ from typing import Final
 from benchmarks.tree_mutants.mutating import Mutant
 from bt_runtime import Monitors, TreeDefinition, TreeFileError, TreeLibrary
 from bt_runtime.checking import warnings_of
-from bt_runtime.rules import judge as judge_rules
 from oracle.agent.query import QuestionError
 from oracle.nodes import REGISTRY
 from oracle.rules import events_of
@@ -143,9 +142,8 @@ def _of_scenario(player: Player, scenario: Scenario) -> Iterator[tuple[str, str]
 
 def _broken_rules(played: Played) -> list[str]:
     """The names of the tree's rules that a run has broken."""
-    monitors = Monitors(played.tree.rules)
     events = (happening.event for happening in events_of(played.facts, played.tree.paths))
-    return [violation.rule.name for violation in judge_rules(monitors, events)]
+    return [rule.name for rule in Monitors(played.tree.rules).broken_by(events)]
 
 
 def _verified(tree: TreeDefinition) -> Iterator[tuple[str, str]]:

@@ -187,6 +187,14 @@ class Monitors:
             if monitor.verdict(state) == "pending":
                 yield monitor.rule
 
+    def broken_by(self, events: Iterable[Event]) -> tuple[Rule, ...]:
+        """The rules that a whole run breaks, by an event or by its end, in that order."""
+        states, found = self.start, list[Rule]()
+        for event in events:
+            states, broken = self.advance(states, event)
+            found += broken
+        return (*found, *self.pending(states))
+
     def _find_moves(self, event: Event) -> tuple[_Move, ...]:
         """What such an event does, without the rules that it never changes."""
         found: list[_Move] = []

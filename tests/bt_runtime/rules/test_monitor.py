@@ -140,6 +140,7 @@ def test_all_rules_of_a_run_are_judged_together_and_each_violation_is_given_once
     states, broken = monitors.advance(states, write)
     assert broken == ()
     assert list(monitors.pending(states)) == [second]
+    assert monitors.broken_by([write, write, tool("vault_read")]) == (first, second)
 
 
 def test_states_are_small_values_that_can_be_stored_and_compared():

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from bt_runtime import Monitors, TreeLibrary
-from bt_runtime.rules import judge as judge_rules
 from oracle.control.choosing import UnknownTreeError
 from oracle.nodes import REGISTRY
 from oracle.rules import events_of
@@ -190,7 +189,7 @@ scenarios:
         "explained stuck",
         "end stuck",
     ]
-    assert not judge_rules(Monitors(done.tree.rules), events)
+    assert not Monitors(done.tree.rules).broken_by(events)
     assert [rule.name for rule in done.tree.rules if rule.name == "one_other_strategy"]
 
 
