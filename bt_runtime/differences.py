@@ -149,7 +149,7 @@ class _Comparison:
 
     def _compare(self, old: NodeDefinition, new: NodeDefinition) -> None:
         """Note what differs between a node and its later version, and below them."""
-        waiting = [(old, new, old is self._old.root)]  # the parameters of the tree itself are told with its head
+        waiting = [(old, new, old is self._old.root)]  # the parameters of the tree itself are compared with its head
         while waiting:
             before, after, is_told = waiting.pop()
             if self._signs[id(before)] == self._signs[id(after)]:

@@ -64,7 +64,7 @@ class Numbers:
 
 
 def above(value: float, *, whole: bool) -> float:
-    """The least number that is larger than a value; the value itself where floats are too coarse to tell."""
+    """The least number that is larger than a value; the value itself where the next float is too far away."""
     if not math.isfinite(value):
         return value
     if whole:

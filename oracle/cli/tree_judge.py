@@ -111,13 +111,13 @@ def _judged(judgment: Judgment) -> list[str]:
     lines = [f"{judgment.rule.name}: {words}"]
     if judgment.violated:
         lines.append(f"  {one_line(judgment.rule.text, longest=500)}")
-        lines += [line for story in judgment.stories for line in _told(story)]
+        lines += [line for story in judgment.stories for line in _lines_of(story)]
         more = judgment.violated - len(judgment.stories)
         lines += [f"  and {more} more"] if more else []
     return lines
 
 
-def _told(story: Story) -> list[str]:
+def _lines_of(story: Story) -> list[str]:
     lines = [f"  run {story.run_id}, {story.at}: {one_line(story.question, longest=70)}"]
     if story.omitted:
         lines.append(f"    … {story.omitted} before")

@@ -1,4 +1,4 @@
-"""`oracle trees`: the commands for whoever changes trees, each in a module of its own."""
+"""`oracle trees`: the commands for tree authors and operators, each in a module of its own."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -105,7 +105,7 @@ def load_plugins(modules: Sequence[str] = (), *, found: Iterable[EntryPoint] | N
 
     Raises:
         PluginError: some cannot be loaded, or two claim a name; with every problem.
-        KeyboardInterrupt: Ctrl-C, which is not told from a plugin that raises it.
+        KeyboardInterrupt: Ctrl-C, which cannot be distinguished from a plugin that raises it.
     """
     gathering = _Gathering()
     with redirect_stdout(sys.stderr):

@@ -1,4 +1,4 @@
-"""The rules of a query's tree while it runs: what would break one is refused, stopped, or told to the user.
+"""The rules of a query's tree while it runs: what would break one is refused, stopped, or reported to the user.
 
 Rules:
 

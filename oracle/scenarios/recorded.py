@@ -1,6 +1,6 @@
 """Turns a recorded run into a scenario that plays the same: what was said, found and waited for, and what came of it.
 
-Tokens are taken over as the budget counted them, durations to the millisecond. What the model was told of the project
+Tokens are taken over as the budget counted them, durations to the millisecond. What the request said about the project
 and the vault (folders, earlier messages) is not in the record; the control does not depend on it.
 """
 

@@ -100,7 +100,7 @@ class StagedModel:
 
     Args:
         scenario: has the turns.
-        moments: are told of requests.
+        moments: get each request.
         sleep: on the scenario's time.
     """
 

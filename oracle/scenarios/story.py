@@ -8,7 +8,7 @@ from oracle.scenarios.nodes import short_name
 from oracle.scenarios.played import Played
 
 _MOST_LINES = 40
-_TOLD_KEYS = frozenset({"signal", "intent", "termination_reason", "cancel_requested"})
+_SHOWN_KEYS = frozenset({"signal", "intent", "termination_reason", "cancel_requested"})
 _GUARDS = frozenset({"cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"})
 _MARKS = {Status.SUCCESS: "", Status.FAILURE: " failed", Status.RUNNING: " …", Status.INVALID: " halted"}
 
@@ -31,10 +31,10 @@ def story_of(played: Played) -> list[str]:
 def _line(record: TickRecord, nodes: tuple[NodeDefinition, ...]) -> str:
     changed = dict(record.changes)
     leaves = ", ".join(_leaves(record, nodes, changed))
-    told = "; ".join(f"{key} = {shown(value)}" for key, value in record.writes if key in _TOLD_KEYS and value)
+    written = "; ".join(f"{key} = {shown(value)}" for key, value in record.writes if key in _SHOWN_KEYS and value)
     cause = record.cause if record.cause != "outcome" else "outcome of " + ", ".join(_label(c) for c in record.causes)
     line = f"tick {record.tick} at {record.at_s:g} s ({cause}): {leaves}"
-    return f"{line} [{told}]" if told else line
+    return f"{line} [{written}]" if written else line
 
 
 def _leaves(record: TickRecord, nodes: tuple[NodeDefinition, ...], changed: dict[int, Status]) -> Iterator[str]:

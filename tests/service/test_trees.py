@@ -27,7 +27,7 @@ async def server(tmp_path):
 
 @pytest.fixture
 def folder(server: Server) -> Path:
-    """Where a service saves trees unless it is told otherwise."""
+    """Where a service saves trees by default."""
     return server.data / "trees"
 
 

@@ -57,7 +57,7 @@ class Greets(Behaviour):
 
 
 class Waits(Behaviour):
-    """RUNNING for ever."""
+    """RUNNING without end."""
 
     def update(self):
         return Status.RUNNING

@@ -1,4 +1,4 @@
-"""Rules of a tree while it runs: refused before any side effect, stopped, or told to the user."""
+"""Rules of a tree while it runs: refused before any side effect, stopped, or reported to the user."""
 
 import asyncio
 from dataclasses import replace
