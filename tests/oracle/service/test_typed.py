@@ -32,7 +32,7 @@ OPERATIONS = {
     "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
     "read_me", "read_metrics", "read_run", "read_settings", "read_signals", "read_ticks", "read_tree", "read_version",
     "rename_conversation", "reset_settings", "restore_version", "resume_run", "save_tree", "stream_query",
-    "try_scenarios",
+    "try_scenarios", "verify_tree",
 }  # fmt: skip
 TURN = ScriptedTurn(
     text='On. <signal type="need_turn"><reason>r</reason></signal>',
