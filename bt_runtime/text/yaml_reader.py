@@ -154,12 +154,16 @@ def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
         return Mistake(Place(file), f"this is not valid YAML: {problem}")
     place = Place(file, mark.line + 1, mark.column + 1)
     lines = text.splitlines()
+    start = getattr(error, "context_mark", None)
+    if (
+        start is not None and getattr(error, "context", None) == "while scanning a simple key"
+    ):  # the key without its colon; the problem's own place is where the next token begins
+        mark, place = start, Place(file, start.line + 1, start.column + 1)
     line = lines[mark.line] if mark.line < len(lines) else ""
     tab = re.match(r"[ \-?:]*\t", line)
     if tab is not None and mark.column <= len(line) - len(line[tab.end() :].lstrip()):
         return Mistake(Place(file, mark.line + 1, tab.end()), "a tab cannot indent YAML", _SPACES)
     if not line:  # it ended too early: the place of what was not closed says more than the end of the file
-        start = getattr(error, "context_mark", None)
         if start is not None and start.line < len(lines) and lines[start.line].strip():
             place = Place(file, start.line + 1, start.column + 1)
         else:

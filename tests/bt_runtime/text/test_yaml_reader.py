@@ -87,6 +87,9 @@ def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
         pytest.param("a: !x 1\nb: !!str 2", [
             "1:4: the tag '!x' cannot be used", "2:4: the tag 'tag:yaml.org,2002:str' cannot be used"], id="tags"),
         pytest.param("a: 1\n---\nb: 1", ["2:1: a second document begins here"], id="two documents"),
+        pytest.param("a:\n  b: 1\n  c d\n  # why\n  e:\n    - 1", [
+            "3:3: this is not valid YAML: could not find expected ':' while scanning a simple key"],
+            id="key without a colon"),
         pytest.param("a:\n\tb: 1", ["2:1: a tab cannot indent YAML"], id="tab"),
         pytest.param("a:\n  - b\n  -\tc: 1", ["3:4: a tab cannot indent YAML"], id="tab after a dash"),
         pytest.param("a: 1\nb: \x00", ["2:4: the character U+0000 is not allowed in a text file"], id="NUL"),
