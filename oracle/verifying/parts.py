@@ -72,10 +72,6 @@ class Counter:
         return self.last
 
 
-class StoreError(Exception):
-    """The conversation could not be saved."""
-
-
 @dataclass(slots=True)
 class Store:
     """Keeps the exchange of one query; saving fails if that was chosen."""
@@ -96,12 +92,12 @@ class Store:
         """Keep the exchange.
 
         Raises:
-            StoreError: that was chosen.
+            OSError: that was chosen.
         """
         del user_id, context_id
         self.attempts += 1
         if self.fails:
-            raise StoreError("the disk is full")
+            raise OSError("the disk is full")
         self.saved += (exchange,)
 
 
