@@ -10,7 +10,7 @@ registry.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from bt_runtime.checking import guarding, keys, reaching, timing, values
-from bt_runtime.checking.codes import BASIC, Code, by_name
+from bt_runtime.checking.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
 from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
 from bt_runtime.checking.walk import Budget
@@ -38,9 +38,17 @@ def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]
     judges: tuple[Judge, ...] = (*JUDGES, *registry.checks)
     budget = Budget()
     whole = flow_of(tree, registry=registry, budget=budget)
+    if whole is None:
+        yield _not_judged(tree)
     for flow in (whole, *flows_of_parts(tree, registry=registry, budget=budget)):
         if flow is not None:
             yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
+
+
+def _not_judged(tree: TreeDefinition) -> Mistake:
+    message = "this tree is too large for its control to be judged: there may be faults that no warning names"
+    hint = "give parts of it files of their own (internal: true); each is judged by itself"
+    return Mistake(tree.root.place, message, hint, tree.root.path, code=NOT_JUDGED.name, severity="warning")
 
 
 def _without_consequences(found: list[Mistake]) -> Iterator[Mistake]:

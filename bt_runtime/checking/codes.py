@@ -51,5 +51,7 @@ SILENCES: tuple[Code, ...] = (
     Code("unused-silence", "A silence names a warning that is not there."),
 )
 
-BASIC: tuple[Code, ...] = (*ERRORS, *SILENCES)
+NOT_JUDGED = Code("not-judged", "The tree is too large for its control to be judged.")
+
+BASIC: tuple[Code, ...] = (*ERRORS, *SILENCES, NOT_JUDGED)
 """The codes of the reader and of silences; each check declares its own."""

@@ -1,5 +1,6 @@
 """The parts of the service, filled in by `oracle.wiring`."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class ServiceParts:
         metrics: what is counted.
         authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
+        typing: lets one text be completed at a time, because that takes processor time.
         streams: open streams; closed at the end of the process.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
@@ -46,6 +48,7 @@ class ServiceParts:
     metrics: Metrics
     authenticator: Authenticator
     provider_answers: bool
+    typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     streams: OpenStreams = field(default_factory=OpenStreams)
     timing: StreamTiming = field(default_factory=StreamTiming)
     clock: Callable[[], float] = time.monotonic

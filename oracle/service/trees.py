@@ -75,7 +75,8 @@ async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
 async def complete_tree(body: TreeCursor, parts: Parts, _: OperatorNow) -> Response:
     """What can be typed at a position of a text, which may be incomplete; nothing is saved."""
     file = parts.trees.folder / f"{body.name or 'new'}.yaml"
-    items = await asyncio.to_thread(complete, parts.desk, body.source, file, line=body.line, column=body.column)
+    async with parts.typing:
+        items = await asyncio.to_thread(complete, parts.desk, body.source, file, line=body.line, column=body.column)
     return json_answer({"items": [item.to_json() for item in items[:_MOST_COMPLETIONS]]})
 
 

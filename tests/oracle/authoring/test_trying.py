@@ -5,7 +5,7 @@ import os
 import pytest
 
 from bt_runtime import ReloadingTrees, TreeLibrary
-from oracle.authoring import NoSuchTreeError, TrialError, Trials
+from oracle.authoring import NoSuchTreeError, TrialError, Trials, trying
 from oracle.nodes import REGISTRY
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
@@ -37,6 +37,16 @@ def trials(folder, **options):
 async def test_without_scenarios_there_is_no_trial(folder):
     with pytest.raises(TrialError, match="there are no scenarios; put them into 'scenarios' in the folder of trees"):
         await trials(folder).test("some", TREE)
+
+
+async def test_a_trial_gets_no_keys_and_no_tokens(monkeypatch):
+    secrets = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ORACLE_JWT_SECRET", "ORACLE_TOKENS")
+    for name in secrets:
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("ORACLE_DATABASE_URL", "postgresql://somewhere")
+    given = trying._harmless()
+    assert not set(secrets) & set(given)
+    assert given["ORACLE_DATABASE_URL"] == "postgresql://somewhere"
 
 
 async def test_a_tree_that_does_not_exist_cannot_be_tried(folder, temporary):
