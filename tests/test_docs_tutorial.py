@@ -47,7 +47,7 @@ def test_each_step_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 @dataclass
 class Reader:
-    """Somebody who follows the page."""
+    """A reader who follows the page."""
 
     folder: Path
     stack: ExitStack

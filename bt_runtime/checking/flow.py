@@ -89,7 +89,7 @@ class Flow:
 
     @cached_property
     def _states(self) -> dict[str, tuple[State, ...]]:
-        """The states of the nodes that somebody has asked for, joined."""
+        """The states of the nodes that a check has asked for, joined."""
         return {}
 
     def domain(self, state: State, key: str) -> Domain:

@@ -300,11 +300,11 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if getattr(settings, "success", "all") in {"one", 1} or getattr(settings, "max_concurrent", None) == 1:
         return  # the first one counts, or one runs after the other
     branches = [_writes_below(child) for child in node.children["children"]]
-    told: set[str] = set()
+    reported: set[str] = set()
     for one, other in combinations(branches, 2):
-        for key in sorted(one.keys() & other.keys() - told):
+        for key in sorted(one.keys() & other.keys() - reported):
             if _is_race(one[key], other[key]):
-                told.add(key)
+                reported.add(key)
                 yield _race(flow, one[key][0], other[key][0], _name_of(other[key][0]))
 
 

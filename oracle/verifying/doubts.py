@@ -4,7 +4,7 @@ Rules:
 
 - A rule's condition about arguments of tools is decided if arguments that make it true, and others that make it false,
   are tried. They are made of the constants of the condition.
-- A condition about texts or numbers that the model, a tool or somebody outside chooses freely is not decided.
+- A condition about texts or numbers that the model, a tool or the outside chooses freely is not decided.
 """
 
 import ast
@@ -75,7 +75,7 @@ def _is_truth(pattern: EventPattern) -> bool:
 
 
 def _free_keys(definition: TreeDefinition, reads: Reads) -> frozenset[str]:
-    """The keys that hold what somebody else chooses, or what is made of it."""
+    """The keys whose values are chosen freely outside of the tree, or made of such values."""
     free = set(_FREE | reads.into)
     free |= {name for name, key in definition.keys.items() if key.deliverable}
     while True:

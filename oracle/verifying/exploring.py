@@ -48,7 +48,7 @@ class Found:
     Args:
         problem: what is wrong.
         events: from the question to the violation.
-        repeats: how many of the last events go round for ever; 0 if the violation is at the end.
+        repeats: how many of the last events repeat without end; 0 if the violation is at the end.
     """
 
     problem: str
@@ -207,7 +207,7 @@ class Exploration:
         yield from reversed(way)
 
     def _look_for_cycles(self) -> None:
-        """A way back to a state that has been: nothing counts up on it, so the tree can go it for ever."""
+        """A way back to a state that has been: nothing counts up on it, so the tree can repeat it without end."""
         cycle = shortest_cycle(self._next)
         if cycle is None:
             return

@@ -327,7 +327,7 @@ def works(kinds: frozenset[str]) -> bool:
 
 
 def _is_watched(node: Node[Any]) -> bool:
-    """Whether somebody looks at how the node has ended, later than when it ended."""
+    """Whether a node reads the status with which this one has ended, in a later tick."""
     root = node.run.root()
     return any(
         node in parent.child_nodes and (parent.definition.kind == "parallel" or parent.definition.kind not in _PLAIN)

@@ -62,7 +62,7 @@ class Story:
         chunks: what the user got.
         scenario: the same as a scenario, from the question to `done`.
         definition: the tree.
-        repeats: how many of the last steps go round for ever.
+        repeats: how many of the last steps repeat without end.
     """
 
     steps: tuple[Step, ...]

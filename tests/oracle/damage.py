@@ -1,6 +1,6 @@
 """Damaged files: texts of trees and scenarios, changed at random in the ways in which editors, merges and people do.
 
-Each damage is a function of a random generator and a text, so a number names a file for ever.
+Each damage is a function of a random generator and a text, so a number always names the same file.
 """
 
 import random
