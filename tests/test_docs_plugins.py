@@ -50,7 +50,7 @@ def test_the_page_has_an_example_of_each_group_and_all_of_them_are_loaded(loaded
     listed = json.loads(capfd.readouterr().out)["plugins"]
     assert [each["group"] for each in listed] == list(GROUPS)
     assert [name for each in listed for name in each["names"]] == [
-        *("forecast", "is_raining", "weather (key)", "one_turn", "weather", "umbrellas", "responses")
+        *("forecast", "is_raining", "weather (key)", "single_turn", "weather", "umbrellas", "responses")
     ]
     assert all(f"| `{group}` |" in TEXT for group in GROUPS)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.scenarios import from_yaml, judge, reading
+from oracle.scenarios import from_yaml, judge, reading, reading_turns
 from oracle.scenarios.expectations import EXPECTATIONS
 from oracle.scenarios.stated_requests import Requests
 from oracle.scenarios.stated_values import Moments
@@ -37,7 +37,7 @@ def test_every_field_is_on_the_page():
     fields = {
         *reading._FILE,
         *reading._SCENARIO,
-        *reading._TURN,
+        *reading_turns._TURN,
         *reading._TOOL,
         *EXPECTATIONS,
         *Requests.fields,

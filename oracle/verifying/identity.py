@@ -207,13 +207,13 @@ class Identity:
         ending, last = agent.ending, agent.turn.outcome
         closing: Hashable = None
         if not ending.is_explained:
-            is_replaced = self._only_speaks()
+            # Also while the next turn is under way: one that is interrupted leaves them as they are.
             closing = (
-                not is_replaced and state.answered,
+                state.answered,
                 None if agent.fault is None else agent.fault.error_type == "tree_failed",
                 bool(ending.node_errors),
                 bool(agent.output.answer.strip()),
-                not is_replaced and last is not None and last.is_whole and not last.calls,
+                last is not None and last.is_whole and not last.calls,
             )
         working: Hashable = None
         if works(kinds):

@@ -210,12 +210,15 @@ def _odd_breaks(rng: random.Random, text: str) -> str:
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every place of a value, as its collection and the key or index in it."""
+    """The first 5000 places of a value, each as its collection and the key or index in it; aliases multiply them."""
     found: list[tuple[Any, Any]] = []
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        found += [(value, key), *_places(inner)]
-    return found
+    waiting = [value]
+    while waiting and len(found) < 5000:
+        inside = waiting.pop()
+        keys = list(inside) if isinstance(inside, dict) else range(len(inside)) if isinstance(inside, list) else ()
+        found += [(inside, key) for key in keys]
+        waiting += [inside[key] for key in keys]
+    return found[:5000]
 
 
 def _node_changed(rng: random.Random, text: str) -> str:
@@ -225,7 +228,7 @@ def _node_changed(rng: random.Random, text: str) -> str:
     except (yaml.YAMLError, ValueError, RecursionError):
         return text
     for _ in range(rng.randint(1, 3)):
-        places = _places(value)[:5000]
+        places = _places(value)
         if not places:
             break
         (inside, key), (other, other_key) = rng.choice(places), rng.choice(places)
