@@ -16,15 +16,15 @@ install: .venv/installed ## make .venv with everything the product needs
 run: install ## start the service on http://127.0.0.1:8000 (ARGS="--port 9000 …")
 	$(BIN)/oracle serve $(ARGS)
 
-test: .venv/dev ## run the tests but the long ones; under two minutes on two cores
-	@echo "Running the tests but the long ones: under two minutes on two quiet cores"
+test: .venv/dev ## run the tests but the long ones; some eight minutes on two cores
+	@echo "Running the tests but the long ones: some eight minutes on two quiet cores"
 	$(BIN)/pytest --numprocesses auto --quiet -m "not soak and not long"
 	@echo "Left out: process kills, faults, the installed wheel, and most examples of each property; make check runs them"
 
 lint: .venv/dev ## ruff, mypy, import-linter
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/mypy examples && $(BIN)/lint-imports
 
-check: lint ## what CI runs: the linters and all tests; some six minutes on two cores
+check: lint ## what CI runs: the linters and all tests; some fifteen minutes on two cores
 	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
