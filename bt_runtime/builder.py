@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime.blackboard import Blackboard
-from bt_runtime.context import RunContext
+from bt_runtime.context import RunContext, Tracer
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.errors import KindError, TreeError
 from bt_runtime.nodes import Children, Node
@@ -57,6 +57,7 @@ def build(
     host: Any = None,  # noqa: ANN401  the host's own type
     values: Mapping[str, Any] | None = None,
     substitutes: Mapping[str, NodeFactory] | None = None,
+    trace: Tracer | None = None,
 ) -> LiveTree:
     """Make the nodes of one run.
 
@@ -66,6 +67,7 @@ def build(
         host: used by `notify`, `action` and the host's own nodes.
         values: blackboard values that differ from the declared defaults.
         substitutes: factories that replace single nodes, by path; for tests.
+        trace: gets the evaluations of expressions; see `bt_runtime.Trace`.
 
     Raises:
         KindError: a substitute for a path that the tree does not have.
@@ -73,7 +75,7 @@ def build(
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
     _check_depth(definition)
-    context = RunContext(Blackboard(definition.keys, values), host)
+    context = RunContext(Blackboard(definition.keys, values), host, trace=trace)
     building = _Building(registry, context, dict(substitutes or {}))
     root = building.make(definition.root)
     if building.substitutes:

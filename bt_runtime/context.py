@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bt_runtime.blackboard import Blackboard
+from bt_runtime.explanation import Evaluation
 from bt_runtime.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.status import Status
 
@@ -65,11 +66,20 @@ class Request:
     halted: bool = False
 
 
+class Tracer(Protocol):
+    """Gets each evaluation of an expression; only a recorded run that is repeated has one."""
+
+    def evaluated(self, evaluation: Evaluation) -> None:
+        """An expression of the node that is being ticked was evaluated."""
+        ...
+
+
 class RunContext:
     """What the nodes of one run share with its loop.
 
     Args:
         host: the embedding program; the host's own nodes know its real type.
+        trace: gets each evaluation of an expression; `None`: nobody asks.
 
     Attributes:
         now_s: the time of the tick, in seconds of the run's clock.
@@ -97,12 +107,20 @@ class RunContext:
         "posted",
         "record_change",
         "tick",
+        "trace",
         "visit",
     )
 
-    def __init__(self, blackboard: Blackboard, host: Any = None) -> None:  # noqa: ANN401  the host's own type
+    def __init__(
+        self,
+        blackboard: Blackboard,
+        host: Any = None,  # noqa: ANN401  the host's own type
+        *,
+        trace: Tracer | None = None,
+    ) -> None:
         self.blackboard = blackboard
         self.host = host
+        self.trace = trace
         self.now_s = 0.0
         self.tick = 0
         self.posted: tuple[Request, ...] = ()

@@ -26,6 +26,7 @@ from py_trees.logging import Logger
 from bt_runtime.blackboard import Blackboard, PrivateView
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
+from bt_runtime.explanation import Words
 from bt_runtime.kind import Kind, NodeSettings
 from bt_runtime.recording import describe
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
@@ -171,6 +172,18 @@ class Node(_PyTreesView, Generic[SettingsT]):
         """Record an error of the node, for the tick record and for displays."""
         self.feedback_message = describe(error)
         self.run.record_error(self.path, self.feedback_message)
+
+    def words(self) -> Words:
+        """What this kind says about its last step; by default nothing.
+
+        Asked only where a recorded run is explained, directly after the step: `status` is its result, and the
+        blackboard holds what it has left. Must not change anything.
+        """
+        return Words()
+
+    def decider(self) -> "Node[Any] | None":
+        """The child that decided the status of the last step; `None`: the last one that was ticked in it."""
+        return None
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""

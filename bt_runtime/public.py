@@ -18,6 +18,7 @@ from bt_runtime.errors import (
     TreeFileError,
     TreeNotFoundError,
 )
+from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Words
 from bt_runtime.kind import (
     ActionUse,
     CallUse,
@@ -40,7 +41,7 @@ from bt_runtime.registration import NoSettings, action_kind, condition_kind, nod
 from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees, TreeState
 from bt_runtime.rendering import render
-from bt_runtime.replaying import Replay, replay
+from bt_runtime.replaying import Replay, Replaying, did_the_same, replay
 from bt_runtime.retracing import Retrace, Step, event_ticks
 from bt_runtime.rule import Event, EventPattern, EventType, Rule
 from bt_runtime.rules import Monitor, Monitors
@@ -50,6 +51,7 @@ from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
+from bt_runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.visiting import Visiting
 
 __all__ = [
@@ -64,17 +66,20 @@ __all__ = [
     "CallUse",
     "CauseKind",
     "Change",
+    "Clause",
     "Clock",
     "Condition",
     "Decorator",
     "DeliveryUse",
     "Difference",
     "Edit",
+    "Evaluation",
     "Event",
     "EventPattern",
     "EventType",
     "ExpressionError",
     "ExpressionUse",
+    "Figure",
     "Fix",
     "Guard",
     "Host",
@@ -95,12 +100,14 @@ __all__ = [
     "NodeError",
     "NodeSettings",
     "Observer",
+    "Operand",
     "Outcome",
     "Place",
     "Recording",
     "Registry",
     "ReloadingTrees",
     "Replay",
+    "Replaying",
     "Request",
     "Retrace",
     "Rule",
@@ -116,6 +123,7 @@ __all__ = [
     "Supervisor",
     "SystemClock",
     "TickRecord",
+    "Trace",
     "TreeDefinition",
     "TreeError",
     "TreeFileError",
@@ -124,15 +132,20 @@ __all__ = [
     "TreeState",
     "TreeUse",
     "Use",
+    "Visit",
     "Visiting",
+    "Words",
     "action_kind",
     "build",
     "condition_kind",
+    "deciding",
+    "did_the_same",
     "difference",
     "event_ticks",
     "format_mistakes",
     "load",
     "node",
+    "path_to",
     "render",
     "replay",
     "run",

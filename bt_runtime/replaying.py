@@ -51,7 +51,7 @@ def replay(
         before_outcome: called before a request gets its outcome, or a halted node its partial result.
     """
     recorded_paths, own_paths = tree.paths if paths is None else tuple(paths), tree.paths
-    player = _Player(tree, before_outcome)
+    player = Replaying(tree, before_outcome=before_outcome)
     records: list[TickRecord] = []
     diverged_at: int | None = None
     for recorded in recording:
@@ -63,16 +63,26 @@ def replay(
         record = player.play(recorded)
         if record is not None:
             records.append(record)
-        if diverged_at is None and (record is None or _did(record, own_paths) != _did(recorded, recorded_paths)):
+        if diverged_at is None and (record is None or not did_the_same(record, recorded, own_paths, recorded_paths)):
             diverged_at = recorded.tick
     unanswered = tuple(key for key, request in player.open_requests.items() if not request.halted)
     return Replay(tuple(records), diverged_at, tuple(player.missing), unanswered)
 
 
-class _Player:
-    """Takes the place of the run loop."""
+class Replaying:
+    """Takes the place of the run loop, record by record; so a run can be repeated while it is recorded.
 
-    def __init__(self, tree: LiveTree, before_outcome: Callable[[Request, Outcome], None] | None) -> None:
+    Args:
+        tree: built, not yet run.
+        before_outcome: as for `replay`.
+
+    Attributes:
+        is_running: the tree has not ended.
+        open_requests: requests without an outcome, by key.
+        missing: keys of recorded outcomes that the tree has not requested.
+    """
+
+    def __init__(self, tree: LiveTree, *, before_outcome: Callable[[Request, Outcome], None] | None = None) -> None:
         self._before_outcome = before_outcome or (lambda _request, _outcome: None)
         self._tree = tree
         self._context = tree.context
@@ -111,6 +121,11 @@ class _Player:
             else:
                 self.missing.append(outcome.key)  # the recorded tree had halted its node, this one has not
                 self.open_requests[outcome.key] = request
+
+
+def did_the_same(record: TickRecord, recorded: TickRecord, paths: Sequence[str], recorded_paths: Sequence[str]) -> bool:
+    """Whether two ticks have the same effects; the paths are those of the nodes of each, by index."""
+    return _did(record, paths) == _did(recorded, recorded_paths)
 
 
 def _did(record: TickRecord, paths: Sequence[str]) -> tuple[object, ...]:

@@ -7,20 +7,25 @@ from typing import Any
 
 from bt_runtime.errors import ExpressionError
 from bt_runtime.expressions import Expression, Lookup, compile_expression
+from bt_runtime.expressions.evaluation import TracedExpression
 from bt_runtime.kind import has_type
 from bt_runtime.nodes import Node
 from bt_runtime.text import brief
 
-CompiledValues = tuple[tuple[str, Expression | None, object], ...]
+Compiled = Expression | TracedExpression
+CompiledValues = tuple[tuple[str, Compiled | None, object], ...]
 
 
-def compile_in_scope(text: str, node: Node[Any]) -> Expression:
-    """Compile an expression of a node's settings.
+def compile_in_scope(text: str, node: Node[Any]) -> Compiled:
+    """Compile an expression of a node's settings; if the run has a trace, that gets its evaluations.
 
     Raises:
         ExpressionError: it is invalid; the reader accepts no tree with such an expression.
     """
-    return _compiled(text, frozenset((*node.board, *node.constants)))
+    names, trace = frozenset((*node.board, *node.constants)), node.run.trace
+    if trace is not None:
+        return TracedExpression(text, names=names, note=trace.evaluated)
+    return _compiled(text, names)
 
 
 def compile_values(values: Mapping[str, object], node: Node[Any]) -> CompiledValues:

@@ -61,6 +61,13 @@ def column_of(node: ast.expr, text: str) -> int:
     return _indent(text) + len(before.decode(errors="ignore")) + 1
 
 
+def span_of(node: ast.expr, text: str) -> tuple[int, int]:
+    """Where a part stands: its first character, from 0, and the one behind its last."""
+    data, indent = text.strip().encode(), _indent(text)
+    start, end = (len(data[:at].decode(errors="ignore")) for at in (node.col_offset, node.end_col_offset or 0))
+    return indent + start, indent + end
+
+
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Condition
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 
 
 class ExpressionSettings(NodeSettings):
@@ -35,7 +34,7 @@ class ExpressionCondition(Condition[ExpressionSettings]):
     ```
     """
 
-    _when: Expression
+    _when: Compiled
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
         self._when = compile_in_scope(self.settings.when, self)

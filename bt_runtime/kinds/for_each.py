@@ -7,11 +7,10 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.errors import ExpressionError
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Decorator
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text import brief
 
@@ -60,7 +59,7 @@ class ForEach(Decorator[ForEachSettings]):
     ```
     """
 
-    _list: Expression | None = None
+    _list: Compiled | None = None
     _items: Sequence[Any] = ()
     _position = 0
     _has_failed = False

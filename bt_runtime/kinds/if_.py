@@ -6,11 +6,10 @@ from typing import Any
 from py_trees import composites
 
 from bt_runtime.checking import transfers
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import SUCCESS, Status
 
 
@@ -55,7 +54,7 @@ class If(Node[IfSettings]):
     memory = True
     """For py_trees' displays: the choice stays the same while it is RUNNING."""
 
-    _when: Expression
+    _when: Compiled
     _branches: tuple[Node[Any] | None, Node[Any] | None]
     _branch: Node[Any] | None = None
 

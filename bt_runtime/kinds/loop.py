@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.nodes import Children
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import RUNNING, SUCCESS, Status
 
 
@@ -54,7 +53,7 @@ class Loop(UnderGuards[LoopSettings]):
     ```
     """
 
-    _until: Expression | None = None
+    _until: Compiled | None = None
 
     def attach(self, children: Children) -> None:
         super().attach(children)

@@ -7,11 +7,10 @@ from typing import Any
 from py_trees import composites
 
 from bt_runtime.checking import transfers
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, is_literal, keyed_slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, Status
 from bt_runtime.text import brief
 
@@ -64,7 +63,7 @@ class Switch(Node[SwitchSettings]):
     memory = True
     """For py_trees' displays: the choice stays the same while it is RUNNING."""
 
-    _value: Expression
+    _value: Compiled
     _cases: dict[object, Node[Any]]
     _default: Node[Any] | None = None
     _chosen: Node[Any] | None = None

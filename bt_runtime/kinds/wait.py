@@ -7,11 +7,10 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
-from bt_runtime.expressions import Expression
 from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
-from bt_runtime.scope import compile_in_scope, compile_number, lookup_in_scope
+from bt_runtime.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
@@ -69,7 +68,7 @@ class Wait(Node[WaitSettings]):
     """
 
     _seconds: Callable[[Node[Any]], float] | None = None
-    _condition: Expression | None = None
+    _condition: Compiled | None = None
     _until_s = inf
 
     def attach(self, children: Children) -> None:  # noqa: ARG002  a leaf
