@@ -10,7 +10,7 @@ the recorded events, `courses` says how far the recording carries a tree, `compa
 from oracle.replays.comparing import Comparison, Difference, Verdict, compare
 from oracle.replays.courses import Course, course_of
 from oracle.replays.playing import Effect, NodeResult, PlayedStep, Playing
-from oracle.replays.rebuilding import RebuiltRun, rebuild
+from oracle.replays.rebuilding import RebuiltRun, rebuild, rebuild_query
 from oracle.replays.recorded import RecordedRun, UnreplayableError, read_run
 from oracle.replays.repeating import repeat
 
@@ -30,5 +30,6 @@ __all__ = [
     "course_of",
     "read_run",
     "rebuild",
+    "rebuild_query",
     "repeat",
 ]

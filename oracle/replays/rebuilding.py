@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
-from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, TreeDefinition, build
+from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, Trace, TreeDefinition, build
 from bt_runtime.text import iso
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
@@ -31,7 +31,8 @@ from oracle.nodes import AgentHost, values_of
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.prompts import SegmentLibrary, load_segments
 from oracle.replays.recorded import RecordedRun
-from oracle.runs.opened import KnownTool
+from oracle.runs.opened import KnownTool, Opened
+from oracle.storage import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
 
 
@@ -108,7 +109,30 @@ def rebuild(run: RecordedRun, definition: TreeDefinition, *, registry: Registry)
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
     """
-    record, opened = run.record, run.opened
+    return rebuild_query(run.record, run.opened, definition, registry=registry, sources=run.sources(), stops=run.stops)
+
+
+def rebuild_query(
+    record: RunRecord,
+    opened: Opened,
+    definition: TreeDefinition,
+    *,
+    registry: Registry,
+    sources: Mapping[int, tuple[Source, ...]],
+    stops: Mapping[int, RuleBreach],
+    trace: Trace | None = None,
+) -> RebuiltRun:
+    """The query of a run, whose events may still be coming.
+
+    Args:
+        record: its row.
+        opened: what it began with.
+        definition: the tree that it runs, or another one.
+        registry: the kinds that the tree was read with.
+        sources: what was found before each tick, by its number; read when the tick is repeated.
+        stops: rules that ended the run before a tick, by its number; likewise.
+        trace: watches the tree.
+    """
     clock, at, chunks = _RecordedClock(opened.start_s), iso(record.created_at), list[Chunk]()
     equipment = Equipment(
         model=_Unasked(record.model_used or ""),
@@ -145,14 +169,10 @@ def rebuild(run: RecordedRun, definition: TreeDefinition, *, registry: Registry)
         transcript=Transcript.of((), query.question),
     )
     host = AgentHost(agent, Closing(MemoryConversations(new_id=lambda: query.context_id)), at, count(1))
-    return RebuiltRun(
-        agent,
-        build(definition, registry=registry, host=host, values=values_of(agent)),
-        clock,
-        chunks,
-        run.sources(),
-        run.stops,
-    )
+    tree = build(definition, registry=registry, host=host, values=values_of(agent), trace=trace)
+    if trace is not None:
+        trace.watch(tree)
+    return RebuiltRun(agent, tree, clock, chunks, sources, stops)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,16 @@
+"""Histories of runs: what happened in each, tick by tick, and why.
+
+    history = await read_history(archive, await archive.find("a1b2"), registry=registry)
+    for tick in history.ticks:
+        print(tick.headline)
+
+`model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON.
+"""
+
+from oracle.histories.codec import DamagedHistoryError, history_from_json, history_to_json
+from oracle.histories.explaining import Explainer
+from oracle.histories.model import History
+from oracle.histories.reading import read_history
+
+__all__ = ["DamagedHistoryError", "Explainer", "History", "history_from_json", "history_to_json", "read_history"]

@@ -1,0 +1,359 @@
+"""The history of a run: all that happened in it, and why, as plain data.
+
+It is made from the run's log, and from a repetition of the run on its own version of the tree. It is the same data in
+the terminal, over HTTP and in an export, and may be incomplete: of a run that is under way, of one whose texts were
+deleted, and of one whose version of the tree cannot be read any more.
+
+Times with `_s` are seconds of the run's clock, from the start of the query; times with `_at` are seconds since the
+epoch. Nodes are named by their index in `nodes`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bt_runtime import CauseKind
+
+FORMAT: Literal["oracle-run"] = "oracle-run"
+VERSION = 1
+
+StatusName = Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]
+Kept = Literal["whole", "figures", "gone"]
+"""`whole`: texts and figures; `figures`: the texts were deleted; `gone`: only the row is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """The row of a run; fields of the end are `None` before it."""
+
+    id: str
+    user_id: str
+    context_id: str
+    question: str
+    status: Literal["running", "finished"]
+    created_at: float
+    finished_at: float | None
+    tree: str
+    tree_version: str | None
+    model: str | None
+    turns: int
+    tokens_used: int
+    tokens_estimated: bool
+    termination_reason: str | None
+    error: str | None
+    limits: Mapping[str, int | float]
+    kept: Kept = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """A node of the version of the tree that ran, and its place in the files.
+
+    Args:
+        parent: its index; `None` for the root.
+        slot: of the parent; empty where that has only one.
+        label: name, kind and settings on one line, as in pictures.
+        summary: what the kind does, in one line.
+    """
+
+    index: int
+    path: str
+    kind: str
+    category: str
+    name: str | None
+    parent: int | None
+    slot: str
+    label: str
+    file: str
+    line: int
+    column: int
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFacts:
+    """The version of the tree that ran.
+
+    Args:
+        file: of the root.
+        files: the texts, by file as in the places of the nodes.
+    """
+
+    name: str
+    version: str
+    file: str
+    files: Mapping[str, str]
+    nodes: tuple[NodeFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """A blackboard key, and its value before the first tick."""
+
+    name: str
+    type: str
+    description: str
+    read_only: bool
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class FigureFacts:
+    """A number that a node looked at, and the limit that it is held against."""
+
+    name: str
+    value: int | float
+    limit: int | float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperandFacts:
+    """A name that an expression has read; `at`: its places in the text, in characters from 0."""
+
+    name: str
+    value: Any
+    at: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseFacts:
+    """A part of an expression, from the character `start` to that before `end`; `value` if it was asked."""
+
+    start: int
+    end: int
+    asked: bool
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationFacts:
+    """An evaluation of an expression.
+
+    Args:
+        setting: where it stands in the node's settings: `when`, `values.hint`.
+        line: of the file, where the text of the expression begins.
+        column: of its first character there, from 1; `None` if the file has it in another form (folded, escaped).
+        error: why it failed; empty if it did not.
+    """
+
+    text: str
+    setting: str
+    line: int
+    column: int | None
+    value: Any
+    error: str
+    clauses: tuple[ClauseFacts, ...]
+    operands: tuple[OperandFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VisitFacts:
+    """One step of one node in a tick.
+
+    Args:
+        status: that it returned.
+        parent: the node that ticked it.
+        decider: the child that decided its status; `None`: the node itself.
+        text: what it says, as a phrase: `5 of 10 turns`.
+        sentence: what it says, as a sentence; empty if it has none.
+        writes: the keys that it wrote, with their values.
+    """
+
+    node: int
+    status: StatusName
+    parent: int | None
+    decider: int | None
+    text: str = ""
+    sentence: str = ""
+    figures: tuple[FigureFacts, ...] = ()
+    evaluations: tuple[EvaluationFacts, ...] = ()
+    writes: tuple[tuple[str, Any], ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TickFacts:
+    """A tick.
+
+    Args:
+        at_s: from the start of the query.
+        took_ms: the duration of the tick itself; 0 if it was not recorded.
+        turn: the number of the model's turn that it belongs to: the one that is under way or has ended last; 0 before
+            the first.
+        visited: the nodes that were ticked, in order.
+        changes: the nodes whose status differs from the end of the tick before.
+        writes: to the blackboard, in order: key and value.
+        errors: exceptions: node path and `Type: message`.
+        decision: the node that decided what happens next; `None` if that is not known.
+        headline: what happened and what was decided, in one or two sentences.
+        visits: how it came to that; empty if the run cannot be repeated.
+    """
+
+    tick: int
+    at_s: float
+    took_ms: float
+    turn: int
+    cause: CauseKind
+    causes: tuple[str, ...]
+    deliveries: tuple[tuple[str, Any], ...]
+    visited: tuple[int, ...]
+    changes: tuple[tuple[int, StatusName], ...]
+    writes: tuple[tuple[str, Any], ...]
+    errors: tuple[tuple[str, str], ...]
+    decision: int | None = None
+    headline: str = ""
+    visits: tuple[VisitFacts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """What the model was asked in a turn; `None` is not known.
+
+    Args:
+        segments: of the system prompt, by name.
+        prompt: its text.
+        tools: that were offered.
+        notes: of the control, in this request.
+        messages: those that are new in this request, as the provider gets them.
+    """
+
+    segments: tuple[str, ...] = ()
+    prompt: str | None = None
+    prompt_sha: str | None = None
+    tools: tuple[str, ...] = ()
+    tool_choice: str = "auto"
+    notes: tuple[str, ...] = ()
+    messages: tuple[Any, ...] = ()
+    max_tokens: int | None = None
+    wrap_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFacts:
+    """The signal of a turn."""
+
+    type: str
+    confidence: float | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    malformed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """A turn of the model.
+
+    Args:
+        n: 1, 2, 3, … of the run; a turn that failed has the number that it would have had.
+        node: that asked for it.
+        began_tick: the tick that asked for it.
+        ended_tick: the tick that got its outcome; `None` while it is under way.
+        first_text_ms: from the request to the first visible text; `None` if there was none or it is not known.
+        answer: the raw response, signal included; `None` if it was deleted.
+    """
+
+    n: int
+    node: int | None
+    began_tick: int
+    ended_tick: int | None
+    began_s: float
+    ended_s: float | None
+    first_text_ms: int | None = None
+    input_tokens: int = 0
+    output_tokens: int | None = None
+    tokens: int = 0
+    estimated: bool = False
+    model: str = ""
+    visible: bool = True
+    cut_off: bool = False
+    interrupted: bool = False
+    error: str = ""
+    calls: tuple[str, ...] = ()
+    signal: SignalFacts | None = None
+    request: RequestFacts | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """A tool call.
+
+    Args:
+        ended_s: `None` while it is under way, or if it was never run.
+        arguments: as text or JSON; `None` if they were deleted.
+        result: its text; `None` while there is none, or if it was deleted.
+    """
+
+    id: str
+    name: str
+    turn: int
+    began_tick: int
+    ended_tick: int | None
+    began_s: float
+    ended_s: float | None
+    is_error: bool = False
+    arguments: Any = None
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeFacts:
+    """A system notification; the tick is the one that sent it, or the next."""
+
+    tick: int
+    turn: int
+    at_s: float
+    type: str
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """A piece of what the user could read: `content`, `thinking`, `source`, `error`; pieces of a tick are joined."""
+
+    type: str
+    tick: int
+    turn: int
+    at_s: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndFacts:
+    """Why the run ended.
+
+    Args:
+        tick: in which that was decided; `None` if no tick decided it.
+        node: that decided it; `None` if no node did.
+        sentence: what decided it, and why, for people.
+    """
+
+    reason: str
+    tick: int | None
+    node: int | None
+    sentence: str
+
+
+@dataclass(slots=True)
+class History:
+    """Everything that is known of a run.
+
+    Args:
+        keys: of the blackboard, with the values before the first tick.
+        end: `None` while the run is under way.
+        problem: why the ticks cannot be explained, or not all of them; empty if they are.
+    """
+
+    run: RunFacts
+    tree: TreeFacts | None = None
+    keys: list[KeyFacts] = field(default_factory=list)
+    ticks: list[TickFacts] = field(default_factory=list)
+    turns: list[TurnFacts] = field(default_factory=list)
+    calls: list[CallFacts] = field(default_factory=list)
+    notices: list[NoticeFacts] = field(default_factory=list)
+    texts: list[TextFacts] = field(default_factory=list)
+    end: EndFacts | None = None
+    problem: str = ""
+    format: Literal["oracle-run"] = FORMAT
+    version: int = VERSION

@@ -1,0 +1,73 @@
+"""Nodes and expressions of a tree, with their places in the files."""
+
+from collections.abc import Mapping
+
+from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, TreeDefinition
+from bt_runtime.rendering.labels import children_of, label_of
+from oracle.histories.model import (
+    ClauseFacts,
+    EvaluationFacts,
+    KeyFacts,
+    NodeFacts,
+    OperandFacts,
+    TreeFacts,
+)
+
+
+def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
+    """A version of a tree, with a row for each node."""
+    nodes = definition.nodes()
+    indices = {id(node): index for index, node in enumerate(nodes)}
+    above: dict[int, tuple[int, str]] = {}
+    for index, node in enumerate(nodes):
+        for slot, child in children_of(node):
+            above[indices[id(child)]] = (index, slot)
+    rows: list[NodeFacts] = []
+    for index, node in enumerate(nodes):
+        parent, slot = above.get(index, (None, ""))
+        kind = registry.kinds[node.kind]
+        rows.append(
+            NodeFacts(
+                index,
+                node.path,
+                node.kind,
+                kind.category,
+                node.name,
+                parent,
+                slot,
+                label_of(node).line,
+                node.place.file,
+                node.place.line,
+                node.place.column,
+                kind.summary,
+            )
+        )
+    return TreeFacts(definition.name, definition.sha, definition.file, dict(definition.texts), tuple(rows))
+
+
+def key_facts(definition: TreeDefinition, values: Mapping[str, object]) -> list[KeyFacts]:
+    """The keys of a tree, with the values that they have."""
+    return [
+        KeyFacts(key.name, key.type, key.description, key.read_only, values.get(key.name, key.default))
+        for key in definition.keys.values()
+    ]
+
+
+def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> EvaluationFacts:
+    """An evaluation, with the place of its text."""
+    placed = next(
+        (each for each in node.uses if isinstance(each.use, ExpressionUse) and each.use.text == evaluation.text),
+        None,
+    )
+    setting = ".".join(map(str, placed.use.at)) if placed and isinstance(placed.use, ExpressionUse) else ""
+    place = placed.place if placed else node.place
+    return EvaluationFacts(
+        evaluation.text,
+        setting,
+        place.line,
+        place.column if placed and placed.is_verbatim else None,
+        evaluation.value,
+        evaluation.error,
+        tuple(ClauseFacts(*clause) for clause in evaluation.clauses),
+        tuple(OperandFacts(*operand) for operand in evaluation.operands),
+    )

@@ -1,0 +1,28 @@
+"""Histories of runs that a real store has recorded."""
+
+import pytest
+
+from oracle.histories import history_from_json, history_to_json, read_history
+from oracle.nodes import REGISTRY
+from oracle.storage import Archive, Store
+from tests.oracle.replays.test_replays import SCRIPTS, recorded
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+async def test_each_tick_of_a_recorded_run_has_a_decision(store: Store, archive: Archive, name: str):
+    history = await read_history(archive, await recorded(store, name), registry=REGISTRY)
+    assert history.problem == ""
+    assert history.end is not None
+    assert history.end.reason == history.run.termination_reason
+    assert history.tree is not None
+    for tick in history.ticks:
+        if tick.cause != "end":
+            assert tick.decision in tick.visited
+            assert [visit.node for visit in tick.visits] == list(tick.visited)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+async def test_a_history_is_the_same_after_a_round_trip(store: Store, archive: Archive, name: str):
+    history = await read_history(archive, await recorded(store, name), registry=REGISTRY)
+    data = history_to_json(history)
+    assert history_to_json(history_from_json(data)) == data
