@@ -27,6 +27,7 @@ from oracle.storage.records import (
     Command,
     Event,
     EventKind,
+    Kept,
     NewRun,
     RequestKey,
     RunEnd,
@@ -39,6 +40,7 @@ from oracle.storage.retention import Pruned, Retention
 from oracle.storage.run_log import RunLog
 from oracle.storage.runs import RunTable
 from oracle.storage.store import Store, open_store
+from oracle.storage.summary import RunSummary, Span, SpanKind
 from oracle.storage.tree_edits import EditKind, NewEdit, TreeEdit, TreeEdits
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
 from oracle.storage.user_settings import UserSettings
@@ -59,6 +61,7 @@ __all__ = [
     "Event",
     "EventKind",
     "EventLog",
+    "Kept",
     "KeyReusedError",
     "LiveQuestion",
     "NewEdit",
@@ -73,7 +76,10 @@ __all__ = [
     "RunLostError",
     "RunRecord",
     "RunStatus",
+    "RunSummary",
     "RunTable",
+    "Span",
+    "SpanKind",
     "StorageError",
     "Store",
     "StoreHealth",

@@ -4,8 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-EventKind = Literal["opened", "chunk", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "final"]
+from oracle.storage.summary import RunSummary
+
+EventKind = Literal["opened", "chunk", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "final"]
 RunStatus = Literal["running", "finished"]
+Kept = Literal["whole", "figures", "gone"]
+"""What the store has of a run: all; its row and the figures of its log, without texts; its row alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ class RunEnd:
         model_used: the model that answered.
         error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;
             `None` if there was none.
+        summary: its figures; `None` if they are not known.
     """
 
     termination_reason: str
@@ -116,6 +121,7 @@ class RunEnd:
     tokens_estimated: bool
     model_used: str
     error: Mapping[str, Any] | None = None
+    summary: RunSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,15 @@ class RunRecord:
     tokens_used: int | None = None
     tokens_estimated: bool | None = None
     model_used: str | None = None
+    summary: RunSummary | None = None
+    texts_dropped_at: float | None = None
+
+    @property
+    def kept(self) -> Kept:
+        """What the store has of it."""
+        if self.forgotten_at is not None:
+            return "gone"
+        return "whole" if self.texts_dropped_at is None else "figures"
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,7 @@ class _Final:
             "turns": end.turns,
             "tokens_used": end.tokens_used,
             "tokens_estimated": end.tokens_estimated,
+            "summary": end.summary and end.summary.to_json(),
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 

@@ -27,6 +27,7 @@ from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
+from oracle.storage.summary import RunSummary
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
@@ -319,4 +320,7 @@ def _maybe(row: Row[Any] | None) -> RunRecord | None:
 
 def record_of(row: Row[Any]) -> RunRecord:
     """The run behind a row of the table."""
-    return RunRecord(**row._asdict())
+    fields = row._asdict()
+    if fields["summary"] is not None:
+        fields["summary"] = RunSummary.from_json(fields["summary"])
+    return RunRecord(**fields)

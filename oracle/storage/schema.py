@@ -62,6 +62,7 @@ class EncodedJson(TypeDecorator[bytes]):
 
 _RUNNING = text("status = 'running'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
+_TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
 
 run = Table(
     "run",
@@ -89,6 +90,8 @@ run = Table(
     Column("finished_at", Double),
     Column("forgotten_at", Double),  # when its texts were deleted, by the user or by retention
     Column("n", BigInteger, nullable=False),  # the order in which runs started, independent of clocks
+    Column("summary", Json),  # a RunSummary, written with the end; none for runs of older versions
+    Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
     Index("run_of_user", "user_id", "n"),
     Index("run_of_conversation", "context_id"),
     Index(
@@ -101,6 +104,7 @@ run = Table(
     Index("runs_in_order", "n"),
     Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
+    Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
     Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
 )
 
@@ -134,6 +138,20 @@ request_key = Table(
     Column("run_id", String(64), nullable=False, index=True),
     Column("body", String(64), nullable=False),  # a digest of the request; empty when its texts have been deleted
     Column("at", Double, nullable=False, index=True),
+)
+
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("sha", String(64), primary_key=True),  # of the text
+    Column("text", Json, nullable=False),  # a string: a system prompt as the model got it
+)
+
+prompt_use = Table(
+    "prompt_use",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("sha", String(64), primary_key=True, index=True),  # names a row of prompt
 )
 
 tree_version = Table(

@@ -1,0 +1,85 @@
+"""The figures of a run that a list of runs shows, kept in its row: they can be read without its log."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal, NamedTuple
+
+SpanKind = Literal["turn", "tool", "notice"]
+
+MOST_SPANS: Final = 60
+"""Of one run; beyond that the shortest neighbours are merged."""
+
+
+class Span(NamedTuple):
+    """A turn, a tool call or a system notification on the run's clock.
+
+    Args:
+        kind: what it is.
+        start_ms: from the start of the run.
+        duration_ms: 0 for a notification.
+    """
+
+    kind: SpanKind
+    start_ms: int
+    duration_ms: int
+
+    @property
+    def end_ms(self) -> int:
+        """From the start of the run."""
+        return self.start_ms + self.duration_ms
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The figures of a finished run.
+
+    Args:
+        notices: system notifications that were sent.
+        node_errors: exceptions that nodes raised.
+        tools: tool calls of the model.
+        tool_errors: those that failed, were refused or were cancelled.
+        ticks: recorded ticks.
+        shape: turns, tool calls and notifications by their start, at most `MOST_SPANS`.
+    """
+
+    notices: int = 0
+    node_errors: int = 0
+    tools: int = 0
+    tool_errors: int = 0
+    ticks: int = 0
+    shape: tuple[Span, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as a JSON object; a span is `[kind, start_ms, duration_ms]`."""
+        return {
+            "notices": self.notices,
+            "node_errors": self.node_errors,
+            "tools": self.tools,
+            "tool_errors": self.tool_errors,
+            "ticks": self.ticks,
+            "shape": [list(span) for span in self.shape],
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> "RunSummary":
+        """The summary behind `to_json`'s object."""
+        return cls(**{**fields, "shape": tuple(Span(*span) for span in fields["shape"])})
+
+
+def merged(spans: Sequence[Span], *, most: int = MOST_SPANS) -> list[Span]:
+    """The spans by their start, the shortest neighbours merged until there are at most `most`.
+
+    Two that are merged reach from the start of the first to the end of both, and have the kind of the longer one.
+    """
+    left = sorted(spans, key=lambda span: span.start_ms)
+    while len(left) > most:
+        joined = [_join(one, other) for one, other in pairwise(left)]
+        at = min(range(len(joined)), key=lambda index: joined[index].duration_ms)
+        left[at : at + 2] = [joined[at]]
+    return left
+
+
+def _join(one: Span, other: Span) -> Span:
+    kind = one.kind if one.duration_ms >= other.duration_ms else other.kind
+    return Span(kind, one.start_ms, max(one.end_ms, other.end_ms) - one.start_ms)
