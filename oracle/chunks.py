@@ -21,7 +21,7 @@ from oracle.encoding import from_json, to_json
 
 SourceType = Literal["code", "vault", "thread", "web"]
 Severity = Literal["info", "warning", "error"]
-SystemType = Literal[
+Topic = Literal[
     "limit_warning",
     "limit_reached",
     "no_progress",
@@ -31,6 +31,9 @@ SystemType = Literal[
     "delegation_recommended",
     "fallback",
 ]
+"""What a notification of the control can be about."""
+SystemType = Literal[Topic, "paused"]
+"""What a notification can be about: `paused` comes from an operator who debugs the run, and from no control."""
 ErrorType = Literal[
     "provider_auth",
     "provider_overloaded",

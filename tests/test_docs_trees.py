@@ -11,7 +11,7 @@ import trees
 from bt_runtime import BUILTIN_KINDS, TreeFileError, TreeLibrary
 from bt_runtime.expressions import FUNCTIONS
 from bt_runtime.kind import KeyType
-from oracle.chunks import SystemType
+from oracle.chunks import Topic
 from oracle.nodes import AGENT_KINDS, REGISTRY
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml
@@ -175,7 +175,7 @@ def test_the_kinds_that_have_children_are_all_named() -> None:
 def test_the_types_of_keys_and_the_topics_of_notifications_are_all_named() -> None:
     named = set(re.findall(r"`(\w+)`", PAGE))
     assert set(get_args(KeyType)) <= named
-    assert set(get_args(SystemType)) <= named
+    assert set(get_args(Topic)) <= named
 
 
 def test_examples_are_indented_for_copying() -> None:

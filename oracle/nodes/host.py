@@ -12,7 +12,7 @@ from oracle.agent.closing import Closing
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED, OWN_CALL
-from oracle.chunks import Severity, SystemType, ToolCall, ToolCalled, ToolReturned
+from oracle.chunks import Severity, ToolCall, ToolCalled, ToolReturned, Topic
 from oracle.errors import TreeAuthorError
 
 log = structlog.get_logger(__name__)
@@ -37,11 +37,11 @@ class AgentHost:
         Raises:
             HostError: the contract with clients has no such topic.
         """
-        if topic not in get_args(SystemType):
-            raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(SystemType))}")
+        if topic not in get_args(Topic):
+            raise HostError(f"there is no topic {topic!r}; topics are {', '.join(get_args(Topic))}")
         # Names only: the values may be the model's text, which belongs in the run's record.
         log.info("notice.sent", topic=topic, severity=severity, values=sorted(metadata))
-        notice = Notice(cast("SystemType", topic), message, cast("Severity", severity), metadata)
+        notice = Notice(cast("Topic", topic), message, cast("Severity", severity), metadata)
         self.agent.output.notify(notice)
 
     async def call(self, action: str, arguments: Mapping[str, Any]) -> str:

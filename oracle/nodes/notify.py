@@ -6,7 +6,7 @@ from typing import Final
 from bt_runtime import Kind
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.kinds.notify import Notify, NotifySettings
-from oracle.chunks import SystemType
+from oracle.chunks import Topic
 
 
 class AgentNotifySettings(NotifySettings):
@@ -18,7 +18,7 @@ class AgentNotifySettings(NotifySettings):
         severity: `info`, `warning` or `error`.
     """
 
-    topic: SystemType = "fallback"
+    topic: Topic = "fallback"
 
 
 AGENT_NOTIFY: Final[Kind] = replace(Notify.kind, settings=AgentNotifySettings, flow=leaf(Case("success")))

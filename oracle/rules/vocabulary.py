@@ -3,7 +3,7 @@
 from typing import get_args
 
 from bt_runtime import EventType
-from oracle.chunks import SystemType, TerminationReason
+from oracle.chunks import TerminationReason, Topic
 from oracle.signals import SignalType
 
 ANSWER, SIDE = "answer", "side"
@@ -52,7 +52,7 @@ AGENT_EVENTS: tuple[EventType, ...] = (
     EventType(
         "notify",
         "The user gets a notification of this topic.",
-        names=get_args(SystemType),
+        names=get_args(Topic),
         fields={"severity": "`info`, `warning` or `error`.", "message": "Its text."},
     ),
     EventType(

@@ -19,7 +19,7 @@ from typing import Any, Final, cast, get_args
 
 from bt_runtime.text import Mistake, Place, closest, format_mistakes, in_order
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
-from oracle.chunks import SourceType, SystemType
+from oracle.chunks import SourceType, Topic
 from oracle.classify import QueryType
 from oracle.decision import AgentConfig, ConfigError
 from oracle.errors import TreeAuthorError
@@ -262,7 +262,7 @@ class _File:
             "request": lambda: reader.whole(value, what="'request'", least=1),
             "said": lambda: reader.text(value, what="'said'"),
             "call": lambda: reader.text(value, what="'call'"),
-            "notice": lambda: reader.one_of(value, get_args(SystemType), what="the notification"),
+            "notice": lambda: reader.one_of(value, get_args(Topic), what="the notification"),
         }
         return OutsideEvent(action=cast("Action", action.key), moment=Moment(kind=kind, value=read[kind]()))
 

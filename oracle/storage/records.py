@@ -6,7 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 from oracle.storage.summary import RunSummary
 
-EventKind = Literal["opened", "chunk", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "final"]
+EventKind = Literal[
+    "opened", "chunk", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "debug", "final"
+]
 RunStatus = Literal["running", "finished"]
 Kept = Literal["whole", "figures", "gone"]
 """What the store has of a run: all; its row and the figures of its log, without texts; its row alone."""
