@@ -202,8 +202,8 @@ class RunContext:
         if self._deadlines and min(self._deadlines.values()) <= at_s:
             self._deadlines = {index: until_s for index, until_s in self._deadlines.items() if until_s > at_s}
 
-    def end_tick(self, given: TickInput) -> TickRecord:
-        """Finish the tick: the record of its inputs and of all that happened since the last tick."""
+    def end_tick(self, given: TickInput, *, took_ms: float = 0.0) -> TickRecord:
+        """Finish the tick: the record of its inputs, of all that happened since the last tick, and of its duration."""
         self.tick += 1
         self.notice_changes()
         record = TickRecord(
@@ -217,6 +217,7 @@ class RunContext:
             changes=self._take_changes(),
             writes=self.blackboard.take_writes(),
             errors=self.errors,
+            took_ms=took_ms,
         )
         self._visited.clear()
         self.errors = ()

@@ -5,7 +5,7 @@ writes, errors), so a run can be inspected and replayed from its records alone.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.status import INVALID, Status
@@ -54,6 +54,8 @@ class TickRecord:
         visited: indices of the nodes that were ticked, in order of entry.
         changes: (index, status) of each node whose status differs from the end of the tick before.
         writes: (key, value) of each blackboard write, in order.
+        took_ms: how long the tick took, in real milliseconds; 0 where it was not measured, as in a replay. Equal
+            records may differ in it.
     """
 
     tick: int
@@ -66,6 +68,7 @@ class TickRecord:
     changes: tuple[tuple[int, Status], ...]
     writes: tuple[tuple[str, Any], ...]
     errors: tuple[NodeError, ...]
+    took_ms: float = field(default=0.0, compare=False)
 
 
 class TickInput(NamedTuple):

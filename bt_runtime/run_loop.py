@@ -145,7 +145,7 @@ class RunLoop:
         return RunResult(status, self._context.tick, self._errors, error, self._is_stopped)
 
     def _tick(self, given: TickInput) -> Status:
-        self._observe(tick_tree(self._tree, given))
+        self._observe(tick_tree(self._tree, given, is_timed=True))
         return self._tree.root.status
 
     def _observe(self, record: TickRecord) -> None:

@@ -4,6 +4,7 @@ A tick is a function of the tree's state and its `TickInput`. The run loop makes
 takes them from records.
 """
 
+from time import perf_counter
 from typing import Any
 
 from bt_runtime.builder import LiveTree
@@ -11,13 +12,21 @@ from bt_runtime.errors import BlackboardError
 from bt_runtime.recording import TickInput, TickRecord, describe
 
 
-def tick_tree(tree: LiveTree, given: TickInput) -> TickRecord:
-    """Step the tree once; the outcomes are set on their requests already."""
+def tick_tree(tree: LiveTree, given: TickInput, *, is_timed: bool = False) -> TickRecord:
+    """Step the tree once; the outcomes are set on their requests already.
+
+    Args:
+        tree: is stepped.
+        given: the inputs of the tick.
+        is_timed: the record tells how long it took.
+    """
+    began_s = perf_counter() if is_timed else 0.0
     tree.context.begin_tick(given.at_s)
     for key, value in given.deliveries:
         _deliver(tree, key, value)
     tree.root.step()
-    return tree.context.end_tick(given)
+    took_ms = (perf_counter() - began_s) * 1000 if is_timed else 0.0
+    return tree.context.end_tick(given, took_ms=took_ms)
 
 
 def close_tree(tree: LiveTree, given: TickInput) -> TickRecord | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from bt_runtime import Outcome
 from oracle.agent.outcome_json import decode_outcome
 from oracle.chunks import Closing, Content, Thinking, read_chunk
 from oracle.encoding import from_json
@@ -20,12 +21,15 @@ def facts_of(events: Iterable[Event]) -> list[Fact]:
         ValueError: an entry cannot be read.
     """
     facts: list[Fact] = []
+    kept: dict[str, Outcome] = {}
     reason = None
     for event in events:
         if event.kind == "tick":
-            facts.append(decode_tick(event.data))
+            facts.append(decode_tick(event.data, kept))
         elif event.kind in ("turn_end", "tool_end"):
-            facts.append(decode_outcome(event.data))
+            outcome = decode_outcome(event.data)
+            kept[outcome.key] = outcome
+            facts.append(outcome)
         elif event.kind == "closing":
             reason = from_json(event.data)["reason"]
         elif event.kind == "chunk" and (reason is not None or not event.data.startswith(_TEXTS)):

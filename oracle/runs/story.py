@@ -23,6 +23,7 @@ from oracle.chunks import (
 from oracle.conversations import Step
 from oracle.encoding import from_json
 from oracle.models.protocol import ModelFault
+from oracle.runs.tick_json import decode_tick
 from oracle.storage import Event
 
 log = structlog.get_logger(__name__)
@@ -82,7 +83,7 @@ class Story:
         elif event.kind in ("turn_end", "tool_end"):
             self._add_outcome(decode_outcome(event.data))
         elif event.kind == "tick":
-            for key, value in from_json(event.data)["writes"]:
+            for key, value in decode_tick(event.data).writes:
                 if key == "termination_reason" and value:
                     self.reason = value
 

@@ -126,6 +126,7 @@ class Tick(BaseModel):
     )
     errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
     outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
+    took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 where it was not measured.")
 
 
 class TickList(BaseModel):

@@ -10,6 +10,8 @@ from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
 from oracle.encoding import to_json
+from oracle.runs.tick_json import plain_tick
+from oracle.runs.tick_pages import read_tick_page
 from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_texts
 from oracle.service.answers import json_answer, raw_json
 from oracle.service.auth import Caller
@@ -93,16 +95,17 @@ async def read_ticks(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
     """Inputs and effects of each tick: status changes, blackboard writes, the cause; oldest first."""
-    events = await _events(run, parts, "tick", after=after, limit=limit)
+    page = await read_tick_page(parts.store.log, with_texts(run).id, after=after, limit=limit)
     tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
     head = {
         "run_id": run.id,
         "tree": run.tree,
         "version": run.tree_sha,
         "nodes": list(tree.nodes) if tree else [],
-        "next": _next(events, limit),
+        "ticks": [plain_tick(tick) for tick in page.ticks],
+        "next": page.next,
     }
-    return raw_json(_with_list(head, "ticks", events))
+    return json_answer(head)
 
 
 @router.get(

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from oracle.encoding import from_json, to_json
-from oracle.runs.tick_json import encode_tick
+from oracle.encoding import to_json
+from oracle.runs.tick_json import plain_tick
 from oracle.verifying.stories import Story
 
 RUN_ID: Final = "counterexample"
@@ -17,7 +17,7 @@ def recording_of(story: Story) -> bytes:
             "tree": story.definition.name,
             "version": story.definition.sha,
             "nodes": list(story.definition.paths),
-            "ticks": [from_json(encode_tick(record)) for record in story.records],
+            "ticks": [plain_tick(record) for record in story.records],
             "next": None,
         }
     )

@@ -14,6 +14,7 @@ from bt_runtime import (
     Status,
     SystemClock,
     node,
+    replay,
 )
 from bt_runtime.testing import FakeClock, FakeHost, action_from, scripted
 from tests.bt_runtime.running import F, InTime, S, live, run_root, until_idle
@@ -275,3 +276,14 @@ async def test_substitutes_replace_the_nodes_at_their_paths():
     assert run.status is F
     assert run.ticks_of("sequence/action") == [1, 2]
     assert run.ticks_of("sequence/retry/action") == []
+
+
+async def test_each_tick_tells_how_long_it_took_and_a_replay_is_equal_all_the_same():
+    tree = "repeat: {times: 2, child: {action: x}}"
+    options = {"substitutes": {"repeat/action": action_from(lambda: asyncio.sleep(0))}, "host": FakeHost()}
+    run = await run_root(tree, **options)
+    records = tuple(run.recording)
+    assert all(record.took_ms > 0 for record in records)
+    replayed = replay(live(tree, **options), records)
+    assert replayed.records == records
+    assert {record.took_ms for record in replayed.records} == {0.0}

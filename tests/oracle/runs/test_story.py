@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from bt_runtime import Outcome
+from bt_runtime import Outcome, TickRecord
 from oracle import chunks
 from oracle.agent.outcome_json import encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -27,6 +27,7 @@ from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall
 from oracle.runs.recovery import INTERRUPTED, ending_of
 from oracle.runs.story import Story
+from oracle.runs.tick_json import encode_tick
 from oracle.storage import Event
 
 SENTENCE = "Stopped: The service was interrupted before the answer was complete. Please ask again."
@@ -50,7 +51,8 @@ def story_of(logged: Iterable[Chunk | Outcome | dict[str, object]]) -> Story:
             kind = "turn_end" if isinstance(each.value, TurnOutcome) else "tool_end"
             story.add(Event("run", seq, kind, encode_outcome(each), 0.0, step_key=each.key))
         elif isinstance(each, dict):
-            story.add(Event("run", seq, "tick", to_json({"writes": list(each.items())}), 0.0))
+            tick = TickRecord(seq, 0.0, "again", (), (), (), (), (), tuple(each.items()), ())
+            story.add(Event("run", seq, "tick", encode_tick(tick), 0.0))
         else:
             if isinstance(each, Closing):
                 story.add(Event("run", seq, "closing", to_json({"reason": each.reason}), 0.0))
