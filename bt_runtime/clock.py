@@ -72,3 +72,52 @@ class SystemClock:
             await event.wait()
         finally:
             timer.cancel()
+
+
+class PausableClock:
+    """A clock that can be stopped: the time until it goes on does not count, for whoever waits on it either.
+
+    Args:
+        clock: gives the time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lost_s = 0.0
+        self._stopped_s: float | None = None
+        self._waiting: list[Event] = []
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it stands still."""
+        return self._stopped_s is not None
+
+    def now(self) -> float:
+        """Seconds of the clock behind it, less those for which this one stood still."""
+        return (self._clock.now() if self._stopped_s is None else self._stopped_s) - self._lost_s
+
+    def stop(self) -> None:
+        """Stand still; does nothing if it does already."""
+        if self._stopped_s is None:
+            self._stopped_s = self._clock.now()
+
+    def go(self) -> float:
+        """Go on; returns for how many seconds it stood still."""
+        if self._stopped_s is None:
+            return 0.0
+        stopped_s, self._stopped_s = self._clock.now() - self._stopped_s, None
+        self._lost_s += stopped_s
+        for event in self._waiting:  # their time comes later now; they read the clock again
+            event.set()
+        return stopped_s
+
+    async def wait(self, event: Event, *, until_s: float | None) -> None:
+        """Wait for the event or the time; returns early when the clock goes on."""
+        if until_s is None:
+            await event.wait()
+            return
+        self._waiting.append(event)
+        try:
+            await self._clock.wait(event, until_s=None if self.is_stopped else until_s + self._lost_s)
+        finally:
+            self._waiting.remove(event)

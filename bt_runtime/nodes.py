@@ -17,6 +17,7 @@ import uuid
 from abc import abstractmethod
 from asyncio import CancelledError
 from collections.abc import Coroutine, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from py_trees.behaviour import Behaviour
@@ -184,6 +185,26 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def decider(self) -> "Node[Any] | None":
         """The child that decided the status of the last step; `None`: the last one that was ticked in it."""
         return None
+
+    def force(self, status: Status) -> None:
+        """Return this status from the next `step`, once, without ticking anything; for debuggers.
+
+        If the node is RUNNING then, it is halted as its parent would halt it.
+        """
+        # An attribute of the one node takes the place of the method, so that no other `step` has to look for it.
+        self.step = partial(self._step_forced, status)  # type: ignore[method-assign]
+
+    def _step_forced(self, status: Status) -> Status:
+        del self.step
+        return self.take_forced(status)
+
+    def take_forced(self, status: Status) -> Status:
+        """Have a status without a step of its own."""
+        self.run.visit(self.index)
+        self.stop()
+        self.run.record_change((self.index, self.status, status))
+        self.status = status
+        return status
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""

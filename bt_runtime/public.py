@@ -2,7 +2,7 @@
 
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.builder import LiveTree, build
-from bt_runtime.clock import Clock, SystemClock
+from bt_runtime.clock import Clock, PausableClock, SystemClock
 from bt_runtime.context import Host, Request, RunContext
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.differences import Change, Difference, difference
@@ -19,6 +19,7 @@ from bt_runtime.errors import (
     TreeNotFoundError,
 )
 from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Words
+from bt_runtime.forcing import ForcedResult, forced_path
 from bt_runtime.kind import (
     ActionUse,
     CallUse,
@@ -36,6 +37,7 @@ from bt_runtime.kind import (
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
+from bt_runtime.pacing import Pacer
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
@@ -81,6 +83,7 @@ __all__ = [
     "ExpressionUse",
     "Figure",
     "Fix",
+    "ForcedResult",
     "Guard",
     "Host",
     "HostAction",
@@ -102,6 +105,8 @@ __all__ = [
     "Observer",
     "Operand",
     "Outcome",
+    "Pacer",
+    "PausableClock",
     "Place",
     "Recording",
     "Registry",
@@ -142,6 +147,7 @@ __all__ = [
     "did_the_same",
     "difference",
     "event_ticks",
+    "forced_path",
     "format_mistakes",
     "load",
     "node",

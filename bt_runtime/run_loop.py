@@ -8,9 +8,10 @@ Before a tick the journal, if there is one, makes the tick's outcomes durable. A
 1. observers get the tick record;
 2. requests of halted nodes are cancelled and awaited, and their partial results are given to their nodes, after the
    journal has them;
-3. requests that the tick posted are started, in the order in which they were posted; a supervisor, if there is one,
+3. a pacer, if there is one, may hold the run here; what was delivered meanwhile gets a tick first;
+4. requests that the tick posted are started, in the order in which they were posted; a supervisor, if there is one,
    may hold some of them, or end the run here;
-4. the loop waits for the next event.
+5. the loop waits for the next event.
 
 So the inputs of the tree are outcomes, deliveries and recorded times alone, and equal inputs give equal runs.
 
@@ -31,6 +32,8 @@ from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
 from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
+from bt_runtime.forcing import ForcedResult, forced_key
+from bt_runtime.pacing import Pacer
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickInput, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.supervision import Standing, Supervisor
@@ -72,6 +75,8 @@ class RunLoop:
     Args:
         observers: get every tick record; one that raises is dropped.
         journal: makes outcomes durable before the tree gets them.
+        supervisor: bounds the run from outside.
+        pacer: may hold the run between its ticks.
         halt_grace_s: how long a cancelled task may take to end, in real seconds.
     """
 
@@ -83,6 +88,7 @@ class RunLoop:
         observers: Iterable[Observer] = (),
         journal: Journal | None = None,
         supervisor: Supervisor | None = None,
+        pacer: Pacer | None = None,
         max_ticks_without_event: int = MAX_TICKS_WITHOUT_EVENT,
         halt_grace_s: float = HALT_GRACE_S,
     ) -> None:
@@ -92,6 +98,7 @@ class RunLoop:
         self._observers = tuple(observers)
         self._journal = journal
         self._supervisor = supervisor
+        self._pacer = pacer
         self._is_stopped = False
         self._max_ticks_without_event = max_ticks_without_event
         self._ticks_without_event = 0
@@ -111,9 +118,23 @@ class RunLoop:
         self._tree.blackboard.check(key, value)
         self._inbox.add(Delivery(key, value, self._clock.now()))
 
+    def force(self, path: str, result: ForcedResult) -> None:
+        """Replace the result of a node, the next time it is ticked; from the start of the next tick on.
+
+        Must be called in the thread of the run's asyncio loop; after the end of the run it does nothing.
+
+        Raises:
+            RunError: the tree has no such node.
+        """
+        if path not in self._tree.paths:
+            raise RunError(f"the tree {self._tree.definition.name!r} has no node {path!r}")
+        self._inbox.add(Delivery(forced_key(path), result, self._clock.now()))
+
     def cancel(self) -> None:
         """Request the run to stop; the tree's guards decide how it ends."""
         self.deliver("cancel_requested", value=True)
+        if self._pacer is not None:
+            self._pacer.release()
 
     async def run(self) -> RunResult:
         """Tick until the root has ended.
@@ -128,14 +149,21 @@ class RunLoop:
             raise RunError(f"the tree {self._tree.definition.name!r} has been run already; build another one")
         error: BTError | None = None
         try:
+            if self._pacer is not None:
+                await self._pacer.before_first_tick()
             given = self._from_events(cause="start")
-            while self._tick(given) is RUNNING:
+            record = self._tick(given)
+            while self._tree.root.status is RUNNING:
                 await self._settle_halted()
                 self._context.notice_changes()
-                if not self._start_posted():
+                if self._pacer is not None and await self._is_overtaken(self._pacer, record):
+                    given = self._from_events()
+                elif self._start_posted():
+                    given = await self._wait()
+                else:
                     break
-                given = await self._wait()
                 await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
+                record = self._tick(given)
         except BTError as gave_up:
             error = gave_up.with_traceback(None)  # its frames would keep the whole run alive
             log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
@@ -144,9 +172,19 @@ class RunLoop:
         status = FAILURE if error or self._is_stopped else self._tree.root.status
         return RunResult(status, self._context.tick, self._errors, error, self._is_stopped)
 
-    def _tick(self, given: TickInput) -> Status:
-        self._observe(tick_tree(self._tree, given, is_timed=True))
-        return self._tree.root.status
+    def _tick(self, given: TickInput) -> TickRecord:
+        record = tick_tree(self._tree, given, is_timed=True)
+        self._observe(record)
+        return record
+
+    async def _is_overtaken(self, pacer: Pacer, record: TickRecord) -> bool:
+        """Let the pacer hold the run; whether something was delivered, which the tree gets before requests start."""
+        await pacer.after_tick(record, self._context.posted)
+        if not self._inbox.has_deliveries:
+            return False
+        self._context.take_again()
+        self._ticks_without_event = 0
+        return True
 
     def _observe(self, record: TickRecord) -> None:
         self._errors += record.errors

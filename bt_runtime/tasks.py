@@ -33,7 +33,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delivery:
-    """A blackboard value from outside."""
+    """A blackboard value or a forced result from outside."""
 
     key: str
     value: Any
@@ -55,6 +55,11 @@ class Inbox:
 
     def __len__(self) -> int:
         return len(self._events)
+
+    @property
+    def has_deliveries(self) -> bool:
+        """Whether a value from outside is among them."""
+        return any(isinstance(event, Delivery) for event in self._events)
 
     def add(self, event: Ended | Delivery) -> None:
         """Add an event, and wake the run."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.errors import BlackboardError
+from bt_runtime.forcing import forced_path, forced_status
 from bt_runtime.recording import TickInput, TickRecord, describe
 
 
@@ -36,7 +37,21 @@ def close_tree(tree: LiveTree, given: TickInput) -> TickRecord | None:
 
 def _deliver(tree: LiveTree, key: str, value: Any) -> None:  # noqa: ANN401  JSON data
     """The loop refuses wrong values at once; a recorded one may be wrong for an edited tree."""
+    path = forced_path(key)
+    if path is not None:
+        _force(tree, path, value)
+        return
     try:
         tree.blackboard.set(key, value)
     except BlackboardError as error:
         tree.context.record_error(tree.root.path, describe(error))
+
+
+def _force(tree: LiveTree, path: str, result: object) -> None:
+    status = forced_status(result)
+    node = next((node for node in tree.root.walk() if node.path == path), None)
+    if node is None or status is None:
+        problem = f"no node {path!r}" if node is None else f"no result {result!r}"
+        tree.context.record_error(tree.root.path, f"a result cannot be forced: there is {problem}")
+    else:
+        node.force(status)

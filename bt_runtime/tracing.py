@@ -77,6 +77,7 @@ class Trace:
         self._tree = tree
         for node in tree.nodes:
             vars(node)["step"] = partial(self._step, node, node.step)
+            vars(node)["force"] = partial(self._force, node)
 
     def evaluated(self, evaluation: Evaluation) -> None:
         """Take an evaluation of the node that is being ticked."""
@@ -89,6 +90,16 @@ class Trace:
         self._visits.clear()
         self._writes = self._errors = 0
         return taken
+
+    def _force(self, node: Node[Any], status: Status) -> None:
+        """Watch the step whose result is forced, and those after it."""
+        watched = vars(node)["step"]
+
+        def once() -> Status:
+            vars(node)["step"] = watched
+            return node.take_forced(status)
+
+        vars(node)["step"] = partial(self._step, node, once)
 
     def _step(self, node: Node[Any], step: Callable[[], Status]) -> Status:
         self._note_effects()

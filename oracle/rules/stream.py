@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bt_runtime import Event, Outcome, Status, TickRecord
+from bt_runtime import Event, Outcome, Status, TickRecord, forced_path
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.tool_calls import OWN_CALL
 from oracle.chunks import Chunk, Closing, Done, SystemNotice, ToolCalled, ToolReturned
@@ -116,6 +116,8 @@ class EventStream:
         if self.is_over:
             return
         for key, value in record.deliveries:
+            if forced_path(key) is not None:
+                continue  # an operator's, like the node's result below
             yield Event("delivery", key, {"value": value})
         if self.types is None or "key" in self.types:
             for key, value in record.writes:
