@@ -16,6 +16,9 @@ OracleError
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
+│   ├── TooManyBreakpointsError no more breakpoints can be kept
+│   ├── DebugRefusedError       the run cannot be debugged so, as it stands
+│   ├── UnknownBreakpointError  there is no such breakpoint
 │   ├── KeyReusedError          an idempotency key was sent with another request
 │   ├── DrainingError           the service is stopping
 │   ├── NotOperatorError        only operators may do this

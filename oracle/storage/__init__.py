@@ -4,6 +4,7 @@
 """
 
 from oracle.storage.archive import Archive, open_archive
+from oracle.storage.breakpoints import Breakpoint, BreakpointKind, Breakpoints, TooManyBreakpointsError
 from oracle.storage.commands import Commands
 from oracle.storage.conversation_pages import ConversationPage, ConversationSummary, LiveQuestion, StoredMessage
 from oracle.storage.conversations import StoredConversations
@@ -49,6 +50,9 @@ from oracle.storage.writer import CommitFigures
 __all__ = [
     "AlreadyBegunError",
     "Archive",
+    "Breakpoint",
+    "BreakpointKind",
+    "Breakpoints",
     "ChunkPage",
     "Command",
     "Commands",
@@ -88,6 +92,7 @@ __all__ = [
     "StoredChunk",
     "StoredConversations",
     "StoredMessage",
+    "TooManyBreakpointsError",
     "TooManyRunsError",
     "TreeEdit",
     "TreeEdits",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import structlog
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Double, and_, delete, insert, literal, select
 
 from bt_runtime import Clock
 from oracle.retry import Retry
@@ -73,6 +73,34 @@ class Commands:
             return worker
 
         if await self._writer.write(work) == self._worker:
+            self.look()
+
+    async def send_to_all(
+        self, kind: str, *, tree: str | None = None, run_id: str | None = None, user_id: str | None = None
+    ) -> None:
+        """Send a command without data to the workers of all running queries, or of some.
+
+        Args:
+            kind: of the command.
+            tree: only to the runs of this tree.
+            run_id: only to this run.
+            user_id: only to the runs of this user.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        wanted = {_run.c.tree: tree, _run.c.id: run_id, _run.c.user_id: user_id}
+        meant = and_(_run.c.status == "running", *(column == value for column, value in wanted.items() if value))
+        rows = select(_run.c.id, literal(kind), literal({}, schema.Json), literal(self._now(), Double)).where(meant)
+
+        def work(connection: Connection) -> list[str]:
+            workers = [row.worker for row in connection.execute(select(_run.c.worker).where(meant).distinct())]
+            if workers:
+                connection.execute(insert(_command).from_select(["run_id", "kind", "data", "at"], rows))
+                self._database.dialect.notify(connection, COMMANDS_CHANNEL, workers)
+            return workers
+
+        if self._worker in await self._writer.write(work):
             self.look()
 
     def subscribe(self, on_command: Callable[[Command], None]) -> None:

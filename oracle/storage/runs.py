@@ -194,6 +194,16 @@ class RunTable:
 
         await self._writer.write(work)
 
+    async def extend_deadline(self, run_id: str, *, by_s: float) -> None:
+        """Move the deadline of a running query: it stood still for so long.
+
+        Raises:
+            StoreUnavailableError: nothing could be written for longer than the patience.
+        """
+        mine = (_run.c.id == run_id) & (_run.c.worker == self._worker) & (_run.c.status == "running")
+        change = update(_run).where(mine).values(deadline_at=_run.c.deadline_at + by_s)
+        await self._writer.write(lambda connection: connection.execute(change))
+
     async def heartbeats(self) -> dict[str, float]:
         """The other workers that have running queries, with the latest heartbeat of each.
 

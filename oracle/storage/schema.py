@@ -126,7 +126,7 @@ command = Table(
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
     Column("run_id", String(64), nullable=False, index=True),
-    Column("kind", String(32), nullable=False),  # cancel | reader_joined | reader_left | …
+    Column("kind", String(32), nullable=False),  # cancel | debug | breakpoints | reader_joined | reader_left
     Column("data", Json, nullable=False),
     Column("at", Double, nullable=False),
 )
@@ -183,6 +183,21 @@ tree_edit = Table(
     Column("note", Json),  # a string: why
     Column("at", Double, nullable=False),
     Index("edits_of_tree", "name", "n"),
+)
+
+breakpoint_ = Table(
+    "breakpoint",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("kind", String(16), nullable=False),  # see BreakpointKind
+    Column("tree", String(255)),  # of the runs of this tree; none: of all trees
+    Column("run_id", String(64)),  # of this run; none: of all runs
+    Column("user_id", String(255)),  # of the runs of this user; none: of all users
+    Column("path", Json),  # a string: of a node
+    Column("expression", Json),  # a string
+    Column("enabled", Boolean, nullable=False),
+    Column("created_by", String(255), nullable=False),
+    Column("at", Double, nullable=False),
 )
 
 conversation = Table(

@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, text
 
 from bt_runtime import Clock, SystemClock
+from oracle.storage.breakpoints import Breakpoints
 from oracle.storage.commands import Commands
 from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database, read_url
@@ -42,6 +43,7 @@ class Store:
         settings: of users.
         trees: the versions of trees that runs have used.
         tree_edits: the texts of trees as they were saved or found.
+        breakpoints: of debuggers.
         request_keys: the idempotency keys of requests.
         commands: to the workers of runs.
         retention: deletes old texts.
@@ -56,6 +58,7 @@ class Store:
     settings: UserSettings
     trees: TreeVersions
     tree_edits: TreeEdits
+    breakpoints: Breakpoints
     request_keys: RequestKeys
     commands: Commands
     retention: Retention
@@ -138,6 +141,7 @@ async def open_store(
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
             tree_edits=TreeEdits(database, writer=writer),
+            breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
             retention=Retention(database, writer=writer),
