@@ -6,7 +6,8 @@ Rules that make a run a function of its inputs:
 - A node that needs something slow posts a request and returns RUNNING. The loop starts the requests of a tick in the
   order in which they were posted, and sets their outcomes before a later tick.
 - A halted node's request is cancelled, and its end is awaited before anything else starts. A request that is withdrawn
-  in the tick that posted it never starts.
+  in the tick that posted it never starts. One that is withdrawn later is cancelled, whether or not it was held until
+  then: what a node sees does not depend on what holds requests, which no record has.
 - Only the methods of the context change it.
 """
 
@@ -57,6 +58,7 @@ class Request:
     Args:
         key: `path@n` for the n-th of the node in this run.
         outcome: how it ended; `None` until the tick that gets it.
+        is_held: it has not been started, although the tree has been ticked since it was posted.
     """
 
     key: str
@@ -64,6 +66,7 @@ class Request:
     outcome: Outcome | None = None
     started: bool = False
     halted: bool = False
+    is_held: bool = False
 
 
 class Tracer(Protocol):
@@ -151,7 +154,10 @@ class RunContext:
         if request.halted:
             return
         request.halted = True
-        if not request.started:
+        if request.is_held:
+            self.posted = _without(self.posted, [request])
+            self.halting += (request,)
+        elif not request.started:
             self.posted = _without(self.posted, [request])
         elif request.outcome is None:
             self.halting += (request,)
@@ -199,6 +205,8 @@ class RunContext:
     def begin_tick(self, at_s: float) -> None:
         """Set the time of the tick; deadlines that it has reached are over."""
         self.now_s = at_s
+        for request in self.posted:
+            request.is_held = True
         if self._deadlines and min(self._deadlines.values()) <= at_s:
             self._deadlines = {index: until_s for index, until_s in self._deadlines.items() if until_s > at_s}
 
@@ -263,7 +271,7 @@ class RunContext:
         taken = self.posted if chosen is None else tuple(chosen)
         self.posted = _without(self.posted, taken)
         for request in taken:
-            request.started = True
+            request.started, request.is_held = True, False
         return taken
 
     def drop_posted(self) -> None:

@@ -17,7 +17,6 @@ import uuid
 from abc import abstractmethod
 from asyncio import CancelledError
 from collections.abc import Coroutine, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from py_trees.behaviour import Behaviour
@@ -27,6 +26,7 @@ from py_trees.logging import Logger
 from bt_runtime.blackboard import Blackboard, PrivateView
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
+from bt_runtime.errors import RunError
 from bt_runtime.explanation import Words
 from bt_runtime.kind import Kind, NodeSettings
 from bt_runtime.recording import describe
@@ -96,6 +96,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
     kind: ClassVar[Kind]
     stock: ClassVar[type[Behaviour] | None] = None
     """What py_trees' displays show it as; `None` is a composite, decorator or leaf by its category."""
+    _forced: Status | None = None
 
     def __init__(self, definition: NodeDefinition, children: Children, run: RunContext, index: int) -> None:
         # py_trees' constructor is not called: its logger, UUID and generator are most of a stock node's memory.
@@ -174,6 +175,38 @@ class Node(_PyTreesView, Generic[SettingsT]):
         self.feedback_message = describe(error)
         self.run.record_error(self.path, self.feedback_message)
 
+    def force(self, status: Status) -> None:
+        """Return this status from the next `step`, once, without ticking anything; for debuggers.
+
+        If the node is RUNNING then, it is halted as its parent would halt it.
+        """
+        self._forced = status
+        # An attribute of the one node takes the place of the method, so that no other `step` has to look for it. Where
+        # a trace has put its own there, that one looks.
+        vars(self).setdefault("step", self.step_forced)
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether the next `step` returns a forced status."""
+        return self._forced is not None
+
+    def step_forced(self) -> Status:
+        """Return the forced status; called once, in place of `step`.
+
+        Raises:
+            RunError: no status is forced.
+        """
+        status, self._forced = self._forced, None
+        if status is None:
+            raise RunError(f"no result of {self.path!r} is forced")
+        if vars(self).get("step") == self.step_forced:
+            del self.step
+        self.run.visit(self.index)
+        self.stop()
+        self.run.record_change((self.index, self.status, status))
+        self.status = status
+        return status
+
     def words(self) -> Words:
         """What this kind says about its last step; by default nothing.
 
@@ -185,26 +218,6 @@ class Node(_PyTreesView, Generic[SettingsT]):
     def decider(self) -> "Node[Any] | None":
         """The child that decided the status of the last step; `None`: the last one that was ticked in it."""
         return None
-
-    def force(self, status: Status) -> None:
-        """Return this status from the next `step`, once, without ticking anything; for debuggers.
-
-        If the node is RUNNING then, it is halted as its parent would halt it.
-        """
-        # An attribute of the one node takes the place of the method, so that no other `step` has to look for it.
-        self.step = partial(self._step_forced, status)  # type: ignore[method-assign]
-
-    def _step_forced(self, status: Status) -> Status:
-        del self.step
-        return self.take_forced(status)
-
-    def take_forced(self, status: Status) -> Status:
-        """Have a status without a step of its own."""
-        self.run.visit(self.index)
-        self.stop()
-        self.run.record_change((self.index, self.status, status))
-        self.status = status
-        return status
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""

@@ -24,6 +24,8 @@ from bt_runtime.nodes import Node
 from bt_runtime.recording import NodeError, describe
 from bt_runtime.status import Status
 
+_FORCED = Words("an operator has forced this result")
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -77,7 +79,6 @@ class Trace:
         self._tree = tree
         for node in tree.nodes:
             vars(node)["step"] = partial(self._step, node, node.step)
-            vars(node)["force"] = partial(self._force, node)
 
     def evaluated(self, evaluation: Evaluation) -> None:
         """Take an evaluation of the node that is being ticked."""
@@ -91,16 +92,6 @@ class Trace:
         self._writes = self._errors = 0
         return taken
 
-    def _force(self, node: Node[Any], status: Status) -> None:
-        """Watch the step whose result is forced, and those after it."""
-        watched = vars(node)["step"]
-
-        def once() -> Status:
-            vars(node)["step"] = watched
-            return node.take_forced(status)
-
-        vars(node)["step"] = partial(self._step, node, once)
-
     def _step(self, node: Node[Any], step: Callable[[], Status]) -> Status:
         self._note_effects()
         frames = self._frames
@@ -110,8 +101,9 @@ class Trace:
         frame = _Frame(node.index, len(self._visits))
         self._visits.append(None)
         frames.append(frame)
+        is_forced = node.is_forced
         try:
-            status = step()
+            status = node.step_forced() if is_forced else step()
         finally:
             self._note_effects()
             frames.pop()
@@ -119,8 +111,8 @@ class Trace:
             node.index,
             status,
             None if parent is None else parent.index,
-            _decider_of(node, frame),
-            _words_of(node),
+            None if is_forced else _decider_of(node, frame),
+            _FORCED if is_forced else _words_of(node),
             tuple(frame.evaluations),
             tuple(frame.writes),
             tuple(frame.errors),

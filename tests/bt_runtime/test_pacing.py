@@ -11,6 +11,7 @@ from bt_runtime import PausableClock, Recording, RunError, RunLoop, Status, Syst
 from bt_runtime.library import read_tree
 from bt_runtime.retracing import Retrace, event_ticks
 from bt_runtime.testing import FakeClock, action_from, registry_of
+from bt_runtime.tracing import Trace
 from tests.bt_runtime.running import F, S, live, until_idle
 from tests.bt_runtime.test_replay import TREES, Work
 
@@ -156,7 +157,7 @@ async def test_a_cancel_ends_the_hold_and_reaches_the_tree_before_anything_start
     await until_idle()
     loop.cancel()
     result = await running
-    assert (result.ticks, started) == (2, [])
+    assert (result.ticks, started) == (3, [])  # one more, after the request is known to have ended
 
 
 async def test_a_hold_before_the_first_tick_lets_values_be_set_for_it():
@@ -360,3 +361,39 @@ async def test_the_events_of_a_forced_run_lead_to_the_same_end_in_a_retrace():
         retrace.step(event)
     assert not retrace.is_running
     assert again.blackboard["count"] == 9
+
+
+async def test_a_trace_sees_a_forced_step_and_says_that_it_was_forced():
+    root, recording, pacer = "selector: [{condition: turn > 3}, {set: {count: 9}}]", Recording(), Hold(0)
+    loop = RunLoop(live(root), clock=FakeClock(), observers=[recording], pacer=pacer)
+    running = asyncio.create_task(loop.run())
+    await until_idle()
+    loop.force("selector/condition", "failure")
+    pacer.go_on.set()
+    await running
+    trace = Trace()
+    again = live(root, trace=trace)
+    trace.watch(again)
+    assert replay(again, recording).records == tuple(recording)
+    visits = trace.take()
+    assert [(visit.index, visit.status) for visit in visits] == [(0, S), (1, F), (2, S)]
+    assert visits[1].words.text == "an operator has forced this result"
+    assert not any(node.is_forced for node in again.nodes)
+
+
+async def test_a_request_that_was_held_and_is_withdrawn_in_a_later_tick_counts_as_cancelled():
+    """A race waits for the end of what it halts; whether that had been started is in no record."""
+    root = "parallel: {until: first_success, children: [{action: x}, {action: y}]}"
+    recording, pacer = Recording(), Hold(1)
+    work = {f"parallel/action{n}": action_from(_for_ever) for n in ("", "#2")}
+    loop = RunLoop(live(root, substitutes=work), clock=FakeClock(), observers=[recording], pacer=pacer)
+    running = asyncio.create_task(loop.run())
+    await until_idle()
+    loop.force("parallel/action", "success")
+    pacer.go_on.set()
+    assert (await running).ticks == 3
+    assert [(each.key, each.state) for each in recording._records[2].outcomes] == [
+        ("parallel/action@1", "cancelled"),
+        ("parallel/action#2@1", "cancelled"),
+    ]
+    assert replay(_again(root), recording).records == tuple(recording)
