@@ -38,6 +38,7 @@ from oracle.storage.records import (
 )
 from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Pruned, Retention
+from oracle.storage.run_filters import RunFilter
 from oracle.storage.run_log import RunLog
 from oracle.storage.runs import RunTable
 from oracle.storage.store import Store, open_store
@@ -76,6 +77,7 @@ __all__ = [
     "Retention",
     "RunBrokenError",
     "RunEnd",
+    "RunFilter",
     "RunLog",
     "RunLostError",
     "RunRecord",

@@ -6,18 +6,21 @@ and writes nothing.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from oracle.storage import schema
+from oracle.storage.commits import commits
 from oracle.storage.database import Database, in_words, may_be_id, read_url
 from oracle.storage.errors import StoreSetupError, UnclearRunError
 from oracle.storage.log import read_events
 from oracle.storage.records import Event, EventKind, RunRecord
+from oracle.storage.run_filters import RunFilter, matching_runs
 from oracle.storage.runs import find_run, record_of
 from oracle.storage.setup import check_version
 from oracle.storage.tree_versions import TreeVersion, find_version
@@ -78,14 +81,34 @@ class Archive:
         query = select(_run).where(wanted).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)
         return await self.database.read(lambda connection: [record_of(row) for row in connection.execute(query)])
 
-    async def events(self, run_id: str, *, kinds: Collection[EventKind] | None = None) -> list[Event]:
-        """The committed events of a run, in order.
+    async def matching(self, wanted: RunFilter, *, limit: int) -> list[RunRecord]:
+        """The newest runs that the filter lets through, newest first; those under way as well.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        query = read_events(run_id, kinds=kinds, limit=_ALL)
+        now = self.database.now()
+        return await self.database.read(partial(matching_runs, wanted=wanted, limit=limit, now=now))
+
+    async def events(
+        self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0
+    ) -> list[Event]:
+        """The committed events of a run after number `after_seq`, in order.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=_ALL)
         return await self.database.read(query)
+
+    async def changes(self) -> AsyncGenerator[None, None]:
+        """Wake up whenever something has been committed by any process, at once, and then again and again.
+
+        Raises:
+            StoreUnavailableError: the database cannot be watched.
+        """
+        async for _ in commits(self.database):
+            yield
 
     async def tree(self, sha: str) -> TreeVersion | None:
         """The version of a tree with that digest, or the only one whose digest begins so; else `None`."""

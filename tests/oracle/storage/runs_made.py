@@ -7,15 +7,23 @@ from oracle.storage import NewRun, RunEnd, RunRecord, Store
 _NUMBERS = count(1)
 
 
-async def begun(store: Store, *, user_id: str = "ann", context_id: str | None = None, tree_sha: str | None = None):
+async def begun(
+    store: Store,
+    *,
+    user_id: str = "ann",
+    context_id: str | None = None,
+    tree: str = "oracle",
+    tree_sha: str | None = None,
+    question: str = "Secret question?",
+):
     """A run under way, and the writing end of its log. Without a `context_id` it begins a conversation."""
     number = next(_NUMBERS)
     new = NewRun(
         id=f"run-{number:06}",
         user_id=user_id,
         context_id=context_id or f"conversation-{number:06}",
-        tree="oracle",
-        input={"question": "Secret question?"},
+        tree=tree,
+        input={"question": question},
         limits={"max_iterations": 15},
         timeout_s=120.0,
         begins_conversation=context_id is None,

@@ -1,0 +1,60 @@
+"""Opens the place whose runs a command reads."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from oracle.cli.archive import DATA_DIR
+from oracle.cli.run_sources.archived import ArchiveSource
+from oracle.cli.run_sources.protocol import RunSource
+from oracle.cli.setup import settings_for
+from oracle.storage import open_archive
+from oracle.wiring import tree_library
+from oracle.wiring.database import database_url
+
+T = TypeVar("T")
+Command = Callable[..., Any]
+
+_URL = click.option(
+    "--url", metavar="URL", help="A running service, in place of the database; its token is read from ORACLE_TOKEN."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOptions:
+    """The options that name the place.
+
+    Args:
+        data_dir: the folder of the database; `None`: as the settings say.
+        url: of a service; `None`: the database.
+    """
+
+    data_dir: Path | None = None
+    url: str | None = None
+
+
+def RUN_SOURCE(command: Command) -> Command:  # noqa: N802  like the options beside it, which are objects
+    """Give a command the options `data_dir` and `url`."""
+    return DATA_DIR(_URL(command))
+
+
+def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    """Open the place, and do the work.
+
+    Raises:
+        SettingsError: settings are invalid.
+        StoreSetupError: there is no database, or this version cannot read it.
+        StoreUnavailableError: it cannot be read at present.
+    """
+    settings = settings_for(log="critical", data_dir=options.data_dir)
+
+    async def reading() -> T:
+        registry = tree_library(settings).registry
+        async with open_archive(database_url(settings)) as archive:
+            return await work(ArchiveSource(archive, registry))
+
+    return asyncio.run(reading())

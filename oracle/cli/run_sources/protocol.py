@@ -1,0 +1,49 @@
+"""What a command needs of a place that has runs."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from oracle.histories import History
+from oracle.histories.model import RunFacts
+from oracle.storage import RunFilter, RunSummary
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run in a list; `summary` is `None` while it is under way, and for runs of older versions."""
+
+    run: RunFacts
+    summary: RunSummary | None = None
+
+
+class RunSource(Protocol):
+    """A place that has runs. A `run` may be the beginning of an id that no other run has."""
+
+    async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
+        """The newest of those runs, newest first.
+
+        Raises:
+            OracleError: the source cannot be read.
+        """
+        ...
+
+    async def history(self, run: str) -> History:
+        """Everything that is known of the run.
+
+        Raises:
+            UnclearRunError: there is no such run, or more than one.
+            OracleError: the source cannot be read.
+        """
+        ...
+
+    def follow(self, run: str) -> AsyncGenerator[History, None]:
+        """The history at once, and again whenever it has grown, until the run has ended.
+
+        It is the same object each time, which grows.
+
+        Raises:
+            UnclearRunError: there is no such run, or more than one.
+            OracleError: the source cannot be read.
+        """
+        ...
