@@ -1,0 +1,28 @@
+"""`--output FILE`: what a command makes, in a new file."""
+
+from pathlib import Path
+
+import click
+
+from oracle.cli.errors import CommandError
+from oracle.cli.text import one_line
+
+OUTPUT = click.option(
+    "--output", "-o", metavar="FILE", type=click.Path(path_type=Path), help="A new file; by default it is printed."
+)
+
+
+def write_new_file(path: Path, data: bytes) -> None:
+    """Write a file, and say so; an existing one is never changed.
+
+    Raises:
+        CommandError: it exists already, or cannot be written.
+    """
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise CommandError(f"{str(path)!r} exists already; name a new file") from None
+    except OSError as error:
+        raise CommandError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+    click.echo(f"{one_line(str(path))}: written")
