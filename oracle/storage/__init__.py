@@ -22,7 +22,7 @@ from oracle.storage.errors import (
     UnclearRunError,
 )
 from oracle.storage.health import StoreHealth
-from oracle.storage.log import EventLog
+from oracle.storage.log import EventLog, Watch
 from oracle.storage.records import (
     ChunkPage,
     Command,
@@ -102,6 +102,7 @@ __all__ = [
     "TreeVersions",
     "UnclearRunError",
     "UserSettings",
+    "Watch",
     "open_archive",
     "open_store",
 ]

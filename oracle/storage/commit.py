@@ -48,7 +48,7 @@ class Group:
         written: by run.
         refused: runs of which nothing more is written, with the reason.
         works: those that were run, in order.
-        wakes: the latest chunk of each run, for the other workers.
+        wakes: the latest chunk of each run, for the other workers; 0 if only other events were written.
     """
 
     events: int = 0
@@ -133,8 +133,8 @@ class Committer:
                 self._run(connection, entry, group)
         self._write(connection, events, group, one_by_one=one_by_one)
         for source, written in group.written.items():
-            if written.chunks:
-                group.wakes[source.run_id] = max(written.chunks[-1].n, group.wakes.get(source.run_id, 0))
+            last = written.chunks[-1].n if written.chunks else 0
+            group.wakes[source.run_id] = max(last, group.wakes.get(source.run_id, 0))
 
     def _check_epochs(self, connection: Connection, entries: Sequence[Entry]) -> None:
         """Refuse runs that another worker has taken over, or that were removed."""
@@ -202,7 +202,7 @@ class Committer:
                 group.wakes[entry.wakes[0]] = entry.wakes[1]
 
     def _notify(self, connection: Connection, group: Group) -> None:
-        """Announce the runs with new chunks to the other workers."""
+        """Announce the runs with new events to the other workers."""
         if group.wakes and self._dialect.is_shared:
             notes = _notes(f"{run_id}:{number}" for run_id, number in group.wakes.items())
             self._dialect.notify(connection, CHUNKS_CHANNEL, list(notes))

@@ -1,4 +1,4 @@
-"""Notifications of the other workers on PostgreSQL: runs that have new chunks, and commands."""
+"""Notifications of the other workers on PostgreSQL: runs that have new events, and commands."""
 
 import asyncio
 from typing import Any
@@ -88,6 +88,11 @@ class Listener:
                 self._commands.look()
             return
         for note in payload.split(","):
-            tail = self._tails.get(note.rpartition(":")[0])
-            if tail is not None and not tail.is_written_here:
+            run_id, _, last_chunk = note.rpartition(":")
+            tail = self._tails.get(run_id)
+            if tail is None or tail.is_written_here:
+                continue
+            if last_chunk == "0":
+                tail.committed()
+            else:
                 tail.wake()

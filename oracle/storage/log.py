@@ -1,10 +1,11 @@
 """The event log: everything that runs have sent and done, in order. `RunLog` writes it, `EventLog` reads it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from bt_runtime import Clock
 from oracle.retry import Retry
@@ -21,6 +22,36 @@ _RETRY = Retry(first_s=0.1, longest_s=2.0)
 _LARGEST = 2**31 - 1  # the greatest number in the log
 
 _event = schema.event
+_EVENT_FIELDS = ("run_id", "seq", "kind", "data", "at", "chunk_n", "step_key")
+
+
+class Watch:
+    """Wakes who reads all events of a run, after each commit of one.
+
+    Args:
+        tail: of the run, in use.
+        tails: of the store.
+    """
+
+    def __init__(self, tail: Tail, tails: Tails) -> None:
+        self._tail = tail
+        self._tails = tails
+
+    @property
+    def commits(self) -> int:
+        """How many wakes there have been; asked before the events are read, so that none is missed."""
+        return self._tail.commits
+
+    async def wait(self, commits: int) -> None:
+        """Wait until there have been more than so many.
+
+        Raises:
+            StoreUnavailableError: the store is closed.
+        """
+        if not self._tails.is_closed:
+            await self._tail.committed_since(commits)
+        if self._tails.is_closed:
+            raise StoreUnavailableError("the store is closed; the run may go on")
 
 
 class EventLog:
@@ -120,6 +151,12 @@ class EventLog:
         if self._tails.is_closed:
             raise StoreUnavailableError("the store is closed; the run may go on")
 
+    @contextmanager
+    def watching(self, run_id: str) -> Iterator["Watch"]:
+        """Watch all events of a run, while this is entered."""
+        with self._tails.using(run_id) as tail:
+            yield Watch(tail, self._tails)
+
     async def last_chunk(self, run_id: str) -> int:
         """The number of the last committed chunk; 0 if there is none.
 
@@ -137,7 +174,13 @@ class EventLog:
         return await self._database.read(work)
 
     async def events(
-        self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int = 1000
+        self,
+        run_id: str,
+        *,
+        kinds: Collection[EventKind] | None = None,
+        after_seq: int = 0,
+        limit: int = 1000,
+        max_bytes: int | None = None,
     ) -> list[Event]:
         """The committed events after number `after_seq`, in order.
 
@@ -146,13 +189,27 @@ class EventLog:
             kinds: only of these kinds; `None`: all.
             after_seq: the number before the first event.
             limit: the greatest number of events.
+            max_bytes: of their data together; the first event is there even if it is larger. `None`: no bound.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
         if not may_be_id(run_id):
             return []
-        return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit))
+        size = None if max_bytes is None else (max_bytes, self._database.dialect.text_bytes(_event.c.data))
+        return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit, size=size))
+
+    async def count(self, run_id: str, *, kind: EventKind, up_to_seq: int) -> int:
+        """How many events of a kind there are up to a number.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        if not may_be_id(run_id):
+            return 0
+        wanted = (_event.c.run_id == run_id) & (_event.c.seq <= up_to_seq) & (_event.c.kind == kind)
+        query = select(func.count()).where(wanted)
+        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
     async def _next(self, tail: Tail, after: int) -> ChunkPage:
         """The next page: from memory, or else from the database."""
@@ -175,13 +232,24 @@ class EventLog:
 
 
 def read_events(
-    run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int
+    run_id: str,
+    *,
+    kinds: Collection[EventKind] | None = None,
+    after_seq: int = 0,
+    limit: int,
+    size: tuple[int, ColumnElement[int]] | None = None,
 ) -> Callable[[Connection], list[Event]]:
-    """The read behind `EventLog.events`."""
+    """The read behind `EventLog.events`; `size`: the greatest sum of sizes, and the size of an event."""
     wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
     if kinds is not None:
         wanted &= _event.c.kind.in_(sorted(kinds))
-    columns = (_event.c.run_id, _event.c.seq, _event.c.kind, _event.c.data)
-    query = select(*columns, _event.c.at, _event.c.chunk_n, _event.c.step_key).where(wanted)
+    query = select(*(_event.c[name] for name in _EVENT_FIELDS)).where(wanted)
     query = query.order_by(_event.c.seq).limit(limit)
+    if size is not None:
+        most, bytes_ = size
+        up_to = func.sum(bytes_).over(order_by=_event.c.seq)
+        sized = query.add_columns(up_to.label("up_to"), bytes_.label("bytes")).subquery()
+        # The sum up to an event is its own size for the first alone.
+        fits = (sized.c.up_to <= most) | (sized.c.up_to == sized.c.bytes)
+        query = select(*(sized.c[name] for name in _EVENT_FIELDS)).where(fits).order_by(sized.c.seq)
     return lambda connection: [Event(*row) for row in connection.execute(query)]

@@ -130,6 +130,8 @@ class RunLog:
         self._pending_since_s = taken_s
         if chunks:
             self._tail.publish(chunks)
+        else:
+            self._tail.committed()
 
     def refused(self, error: StorageError) -> None:
         """Note that nothing more will be written (called by the writer)."""

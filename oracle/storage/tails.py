@@ -1,4 +1,7 @@
-"""The latest committed chunks of the runs that are being written or followed, and the followers that wait for more."""
+"""The latest committed chunks of the runs that are being written or followed, and who waits for more.
+
+Followers wait for chunks, watchers for anything that is committed of a run; a commit without chunks wakes no follower.
+"""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -27,10 +30,13 @@ class Tail:
         """This process writes the run, so that every chunk is published here."""
         self.changes = 0
         """How often its followers were woken."""
+        self.commits = 0
+        """How often its watchers were woken."""
         self.users = 0
         self._chunks: list[StoredChunk] = []
         self._bytes = 0
         self._waiting: set[asyncio.Future[None]] = set()
+        self._watching: set[asyncio.Future[None]] = set()
 
     def publish(self, chunks: Sequence[StoredChunk]) -> None:
         """These chunks are committed; they follow the last ones."""
@@ -61,12 +67,17 @@ class Tail:
         self.wake()
 
     def wake(self) -> None:
-        """Wake all followers that wait."""
+        """Wake all followers and watchers that wait."""
         self.changes += 1
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
-        self._waiting.clear()
+        if self._waiting:
+            _release(self._waiting)
+        self.committed()
+
+    def committed(self) -> None:
+        """Wake the watchers: something was committed, which need not be a chunk."""
+        self.commits += 1
+        if self._watching:
+            _release(self._watching)
 
     def after(self, n: int, *, limit: int) -> list[StoredChunk] | None:
         """The chunks after number `n`; `None` if they must be read from the database."""
@@ -88,14 +99,29 @@ class Tail:
 
     async def changed(self, changes: int) -> None:
         """Wait until the followers have been woken more than `changes` times."""
-        if self.changes > changes:
-            return
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.add(future)
-        try:
-            await future
-        finally:
-            self._waiting.discard(future)
+        if self.changes <= changes:
+            await _wait_in(self._waiting)
+
+    async def committed_since(self, commits: int) -> None:
+        """Wait until the watchers have been woken more than `commits` times."""
+        if self.commits <= commits:
+            await _wait_in(self._watching)
+
+
+def _release(waiting: set["asyncio.Future[None]"]) -> None:
+    for future in waiting:
+        if not future.done():
+            future.set_result(None)
+    waiting.clear()
+
+
+async def _wait_in(waiting: set["asyncio.Future[None]"]) -> None:
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    waiting.add(future)
+    try:
+        await future
+    finally:
+        waiting.discard(future)
 
 
 class Tails:

@@ -342,3 +342,63 @@ async def test_a_run_ends_whatever_its_provider_calls_the_model(store: Store) ->
     ended = await store.runs.find("run-1")
     assert ended is not None
     assert ended.model_used == "m\ufffd\ufffd" + "x" * 252
+
+
+async def test_a_watcher_is_woken_by_every_commit_and_a_follower_by_chunks_alone(store: Store) -> None:
+    log = await begun(store)
+    with store.log.watching("run-1") as watch, store.log._tails.using("run-1") as tail:
+        commits, changes = watch.commits, tail.changes
+        log.append("tick", b"{}")
+        async with asyncio.timeout(20):
+            await watch.wait(commits)
+        assert [event.kind for event in await store.log.events("run-1")] == ["tick"]
+        assert tail.changes - changes <= 1  # PostgreSQL's listener looks everything up when it has connected
+        commits = watch.commits
+        log.chunk(content("a"))
+        async with asyncio.timeout(20):
+            await watch.wait(commits)
+        assert tail.changes > changes
+
+
+async def test_a_watcher_is_woken_by_ticks_that_another_worker_has_committed(postgresql_url: str) -> None:
+    async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="other") as other:
+        log = await begun(one)
+        with other.log.watching("run-1") as watch, other.log._tails.using("run-1") as tail:
+            async with asyncio.timeout(20):
+                while not await other.log.events("run-1"):
+                    commits, changes = watch.commits, tail.changes
+                    log.append("tick", b"{}")
+                    await watch.wait(commits)
+            assert tail.changes - changes <= 1  # for the listener's connect, which looks everything up
+
+
+async def test_who_watches_is_not_left_waiting_by_a_store_that_closes(store_url: str) -> None:
+    async with open_store(store_url, worker="worker-1") as store:
+        await begun(store)
+        watching = store.log.watching("run-1")
+        watch = watching.__enter__()
+        waiting = asyncio.create_task(watch.wait(watch.commits))
+        await asyncio.sleep(0)
+    with pytest.raises(StoreUnavailableError):
+        await waiting
+    watching.__exit__(None, None, None)
+
+
+async def test_events_are_read_up_to_a_number_of_bytes_and_one_at_least(store: Store) -> None:
+    log = await begun(store)
+    for size in (10, 10, 50, 10):
+        log.append("tick", b'"' + "é".encode() * (size // 2 - 1) + b'"')
+        log.append("signal", b'"not asked for"')
+    await log.flush()
+
+    async def sizes(max_bytes: int, *, after: int = 0, limit: int = 9) -> list[int]:
+        events = await store.log.events("run-1", kinds={"tick"}, after_seq=after, limit=limit, max_bytes=max_bytes)
+        return [len(event.data) for event in events]
+
+    assert await sizes(10_000) == [10, 10, 50, 10]
+    assert await sizes(20) == await sizes(69) == [10, 10]
+    assert await sizes(70) == [10, 10, 50]
+    assert await sizes(1) == [10]
+    assert await sizes(1, after=3) == [50]
+    assert await sizes(10_000, limit=1) == [10]
+    assert await store.log.count("run-1", kind="tick", up_to_seq=4) == 2
