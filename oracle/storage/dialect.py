@@ -162,7 +162,11 @@ class Dialect(Protocol):
         ...
 
     def text_bytes(self, column: ColumnElement[Any], /) -> ColumnElement[Any]:
-        """SQL for the bytes that a text takes."""
+        """SQL for the bytes that a text takes in the database."""
+        ...
+
+    def read_bytes(self, column: ColumnElement[Any], /) -> ColumnElement[Any]:
+        """SQL for the bytes of a text in UTF-8, as it is read."""
         ...
 
     def used_bytes(self, connection: Connection, most_bytes: int, /) -> int:

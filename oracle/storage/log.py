@@ -196,7 +196,7 @@ class EventLog:
         """
         if not may_be_id(run_id):
             return []
-        size = None if max_bytes is None else (max_bytes, self._database.dialect.text_bytes(_event.c.data))
+        size = None if max_bytes is None else (max_bytes, self._database.dialect.read_bytes(_event.c.data))
         return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit, size=size))
 
     async def count(self, run_id: str, *, kind: EventKind, up_to_seq: int) -> int:

@@ -173,6 +173,10 @@ class PostgreSQL:
         """The size of the text as it is kept, compressed or not."""
         return func.pg_column_size(column)
 
+    def read_bytes(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """The size of the text when it is not compressed."""
+        return func.octet_length(column)
+
     def used_bytes(self, connection: Connection, most_bytes: int) -> int:
         """The size of the log: of its table, or, since that does not shrink when rows are deleted, of its rows."""
         whole = int(connection.exec_driver_sql("SELECT pg_total_relation_size('event')").scalar_one())

@@ -247,6 +247,10 @@ class SQLite:
         """The length of the text as a blob; that of a text is counted in characters."""
         return func.length(cast(column, LargeBinary))
 
+    def read_bytes(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """The same: a file keeps texts as they are."""
+        return self.text_bytes(column)
+
     def used_bytes(self, connection: Connection, _most_bytes: int) -> int:
         """The pages of the file that are not free."""
         pages, free, page_bytes = (
