@@ -328,4 +328,5 @@ class Oracle:
             state=state,
             signals=SignalLog(query.run_id, journal),
             transcript=Transcript.of(query.history, query.question),
+            journal=journal,
         )

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import bt_runtime
 from bt_runtime import Outcome
+from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.signals import SignalRecord
 
@@ -14,6 +15,10 @@ class Journal(bt_runtime.Journal, Protocol):
 
     The values of outcomes are `TurnOutcome`, `ToolsOutcome`, or JSON data of the tree's other nodes.
     """
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """A turn begins, with this system prompt; must not wait."""
+        ...
 
     def signal(self, record: SignalRecord) -> None:
         """A signal of the model, and what the control did about it; must not wait."""
@@ -29,6 +34,9 @@ class NoJournal:
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Forget them."""
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """Forget it."""
 
     def signal(self, record: SignalRecord) -> None:
         """Forget it."""

@@ -25,6 +25,7 @@ class TurnOutcome:
         stop_reason: as the provider reports it; `None` if the turn was interrupted or failed.
         tokens: as the budget counts them.
         input_tokens: the whole input, cached or not; an estimate if the provider reported none.
+        output_tokens: thinking included; an estimate if the provider reported none.
         caches: the provider has put the request into its cache, or read it from there.
         estimated: the provider reported no usage, or not all of it.
         model: the model that answered; empty if unknown.
@@ -33,6 +34,8 @@ class TurnOutcome:
         is_last_paid: the token budget does not pay for a turn after this one.
         interrupted: the turn was cancelled while it streamed.
         duration_ms: from the request to the end.
+        first_text_ms: from the request to the first visible text; `None` if there was none, or in a record from before
+            this was recorded.
         notes: what the control told the model in this turn's request.
         without_tools: the model could not call tools in this turn.
         request_ids: the provider's names for the turn's requests, for its support.
@@ -59,6 +62,8 @@ class TurnOutcome:
     without_tools: bool = False
     request_ids: tuple[str, ...] = ()
     is_side: bool = False
+    output_tokens: int = 0
+    first_text_ms: int | None = None
 
     @property
     def text(self) -> str:
@@ -126,6 +131,8 @@ class CallResult:
         group: the tool's group; `None` if there is no such tool.
         began: the tool was started, also if the call was cancelled then; `None` in a record from before this was
             recorded.
+        started_s: when the tool was started, in seconds of the run's clock; `None` if it was not, or in such a record.
+        duration_ms: of the call; 0 if it was not run.
     """
 
     call: ToolCall
@@ -136,6 +143,8 @@ class CallResult:
     group: str | None
     action: Action
     began: bool | None = None
+    started_s: float | None = None
+    duration_ms: int = 0
 
     @property
     def has_begun(self) -> bool:

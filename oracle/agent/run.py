@@ -13,6 +13,7 @@ from oracle.agent import notices
 from oracle.agent.cost import RequestCost
 from oracle.agent.ending import Ending
 from oracle.agent.equipment import Equipment
+from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
@@ -56,6 +57,7 @@ class AgentRun:
         prompt: the system prompt; `None` until it is composed.
         notes: for the model, sent with its next turn.
         rules: judge what begins; `None` where the control has no rules.
+        journal: where requests are kept.
     """
 
     query: Query
@@ -72,6 +74,7 @@ class AgentRun:
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
     rules: RuleGate | None = None
+    journal: Journal = field(default_factory=NoJournal)
 
     @property
     def model_used(self) -> str:

@@ -109,7 +109,7 @@ def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
         return result
     chunk = ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=0)
     run.output.return_tool(chunk)
-    return replace(result, call=call, counts=False, began=False)
+    return replace(result, call=call, counts=False, began=False, started_s=None, duration_ms=0)
 
 
 async def _run_call(
@@ -118,8 +118,8 @@ async def _run_call(
     """Run one call; a cancelled one gets a result as well."""
     if forbidden is not None:
         return _answer(run, call, forbidden, duration_ms=0, counts=False)
-    clock = run.equipment.clock
-    started_s, refusal = clock.now(), _refusal(run, call)
+    clock, refusal = run.equipment.clock, _refusal(run, call)
+    asked_s, started_s = clock.now(), None
     try:
         async with places:
             started_s = clock.now()
@@ -127,8 +127,10 @@ async def _run_call(
             counts = True
     except asyncio.CancelledError:
         result, counts = ToolResult(CANCELLED, is_error=True), False
-    duration_ms = round((clock.now() - started_s) * 1000)
-    return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=refusal is None)
+    duration_ms = round((clock.now() - (asked_s if started_s is None else started_s)) * 1000)
+    began = refusal is None
+    started_s = started_s if began else None
+    return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=began, started_s=started_s)
 
 
 def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:
@@ -150,7 +152,14 @@ def _refusal(run: AgentRun, call: ToolCall) -> ToolResult | None:
 
 
 def _answer(
-    run: AgentRun, call: ToolCall, result: ToolResult, *, duration_ms: int, counts: bool, began: bool = False
+    run: AgentRun,
+    call: ToolCall,
+    result: ToolResult,
+    *,
+    duration_ms: int,
+    counts: bool,
+    began: bool = False,
+    started_s: float | None = None,
 ) -> CallResult:
     run.output.return_tool(ToolReturned(call.id, result.text, is_error=result.is_error, duration_ms=duration_ms))
     for source in result.sources:
@@ -166,4 +175,6 @@ def _answer(
         group=tool.group if tool else None,
         action=Action.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
         began=began,
+        started_s=started_s,
+        duration_ms=duration_ms,
     )

@@ -63,6 +63,11 @@ class Transcript:
         return bool(self._messages) and self._messages[-1]["role"] == "assistant"
 
     @property
+    def sent_messages(self) -> int:
+        """How many messages requests of this query have had."""
+        return self._sent_messages
+
+    @property
     def unsent_characters(self) -> int:
         """Characters that were added since `mark_sent`."""
         return self._characters - self._sent_characters

@@ -22,6 +22,7 @@ from oracle.agent.notices import quoted
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.output import Output
 from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
+from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
 from oracle.chunks import ToolCalled, ToolReturned
 from oracle.models.protocol import (
@@ -64,6 +65,7 @@ class _Progress:
     characters_reserved: int
     input_tokens: int
     taken_ids: set[str]
+    now: Callable[[], float]
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -72,6 +74,17 @@ class _Progress:
     usage: Usage = field(default_factory=Usage)
     ended: TurnEnded | None = None
     is_over: bool = False
+    first_text_s: float | None = None
+    show: Callable[[str], None] = field(init=False)
+    """What visible text goes to; the first piece is timed, and later ones cost nothing more."""
+
+    def __post_init__(self) -> None:
+        self.show = self._show_first
+
+    def _show_first(self, text: str) -> None:
+        self.first_text_s = self.now()
+        self.show = self.output.say
+        self.output.say(text)
 
     def exceeds_budget(self) -> bool:
         """Whether the output so far is more than the budget pays for."""
@@ -88,7 +101,7 @@ class _Progress:
         self.raw.append(text)
         shown = self.reader.feed(text)
         if shown:
-            self.output.say(shown)
+            self.show(shown)
 
     def _take_thought(self, text: str) -> None:
         self.characters += len(text)
@@ -207,6 +220,7 @@ class OpenTurn:
             run.rules.turn(visible=visible)
         self._run, self._visible, self._tools = run, visible, tools
         self._plan = plan = run.plan()
+        self._hint = hint
         self._notes = _notes_for(run, plan, visible=visible, hint=hint)
         output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
         self._reservation = reservation = run.cost.reserve(plan)
@@ -215,13 +229,40 @@ class OpenTurn:
             return reservation.cover(characters, tokens_left=run.state.tokens_left)
 
         taken_ids = set(run.transcript.call_ids)
-        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids)
+        now = run.equipment.clock.now
+        self.progress = _Progress(output, reserve, reservation.characters, plan.input_tokens, taken_ids, now)
         output.new_paragraph()
-        self._started_s = run.equipment.clock.now()
+        self._started_s = now()
 
     def request(self) -> ModelRequest:
         """What is sent to the provider."""
         return _request_of(self._run, self._plan, self._notes, visible=self._visible, tools=self._tools)
+
+    def record(self, request: ModelRequest, *, step: str) -> RequestRecord:
+        """What is recorded of the request.
+
+        Args:
+            request: it.
+            step: the key of the outcome that the turn will have.
+        """
+        run, prompt = self._run, self._run.prompt
+        return RequestRecord(
+            step=step,
+            at_s=self._started_s,
+            model=request.model,
+            prompt=digest_of(request.system),
+            segments=prompt.included if prompt else (),
+            tools=tuple([tool.name for tool in request.tools]),
+            tool_choice=request.tool_choice,
+            notes=len(self._notes),
+            hint=self._hint,
+            messages=len(request.messages),
+            new_messages=len(request.messages) - run.transcript.sent_messages,
+            max_tokens=request.max_tokens,
+            thinking_tokens=request.thinking_tokens,
+            wrap_up=request.wrap_up,
+            is_side=not self._visible,
+        )
 
     def play(self, events: Iterable[ModelEvent]) -> None:
         """Take the events of a response that is there already, up to the one that exceeds the budget."""
@@ -246,28 +287,39 @@ class OpenTurn:
         """
         progress = self.progress
         parsed = progress.reader.close()
-        progress.output.say(parsed.remainder)
+        if parsed.remainder:
+            progress.show(parsed.remainder)
+        progress.show = progress.output.say  # no reference of its own to the turn, which would be a cycle
+        first_s = progress.first_text_s
         return _outcome(
             progress,
             parsed,
             plan=self._plan,
             fault=fault or _fault_of(progress),
             interrupted=interrupted,
-            duration_ms=round((self._run.equipment.clock.now() - self._started_s) * 1000),
+            duration_ms=self._since_start_ms(progress.now()),
+            first_text_ms=None if first_s is None else self._since_start_ms(first_s),
             notes=self._notes,
             without_tools=not (self._visible and self._tools),
             is_side=not self._visible,
         )
 
+    def _since_start_ms(self, at_s: float) -> int:
+        return round((at_s - self._started_s) * 1000)
 
-async def run_turn(run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> TurnOutcome:
+
+async def run_turn(
+    run: AgentRun, *, step: str = "", visible: bool = True, tools: bool = True, hint: str = ""
+) -> TurnOutcome:
     """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
 
-    The arguments are those of `OpenTurn`.
+    The arguments are those of `OpenTurn`, and `step`: the key of the outcome, under which the request is recorded.
     """
     turn = OpenTurn(run, visible=visible, tools=tools, hint=hint)
     try:
-        fault, interrupted = await _stream(run.equipment.model, turn.request(), turn.progress)
+        request = turn.request()
+        run.journal.request(turn.record(request, step=step), prompt=request.system)
+        fault, interrupted = await _stream(run.equipment.model, request, turn.progress)
     finally:
         turn.release()
     return turn.end(fault, interrupted=interrupted)
@@ -358,14 +410,15 @@ def _outcome(
     cut_by_budget = progress.characters > progress.characters_reserved and ended is None and not broken
     ran_out = ended is not None and ended.stop_reason == "max_tokens"
     is_full = ended is not None and ended.stop_reason == "model_context_window_exceeded"
-    tokens, estimated = _count(progress, is_whole=ended is not None)
+    input_tokens, output_tokens, estimated = _count(progress, is_whole=ended is not None)
     return TurnOutcome(
         parsed=parsed,
         content=progress.content,
         calls=() if broken else tuple(progress.calls),
         server_tools=tuple(progress.server_tools),
         stop_reason=ended.stop_reason if ended else None,
-        tokens=tokens,
+        tokens=input_tokens + output_tokens,
+        output_tokens=output_tokens,
         input_tokens=progress.input_tokens
         if usage.billed_input is None
         else usage.billed_input + usage.cache_read_tokens,
@@ -382,19 +435,19 @@ def _outcome(
     )
 
 
-def _count(progress: _Progress, *, is_whole: bool) -> tuple[int, bool]:
-    """Tokens of the turn as the budget counts them, and whether any of that is an estimate (decision 6)."""
+def _count(progress: _Progress, *, is_whole: bool) -> tuple[int, int, bool]:
+    """Input and output tokens of the turn as the budget counts them, and whether one is an estimate (decision 6)."""
     usage, guessed_output = progress.usage, estimate_tokens(progress.characters)
     nothing_came = not (is_whole or progress.characters or usage.input_tokens)
     if nothing_came:
-        return 0, False
+        return 0, 0, False
     input_tokens, input_guessed = usage.billed_input, usage.billed_input is None
     output_tokens, output_guessed = usage.output_tokens, usage.output_tokens is None
     if output_tokens is None or (not is_whole and guessed_output > output_tokens):
         output_tokens, output_guessed = guessed_output, True
-    return (progress.input_tokens if input_tokens is None else input_tokens) + output_tokens, (
-        input_guessed or output_guessed
-    )
+    if input_tokens is None:
+        input_tokens = progress.input_tokens
+    return input_tokens, output_tokens, input_guessed or output_guessed
 
 
 def _fault_of(progress: _Progress) -> ModelFault | None:

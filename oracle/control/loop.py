@@ -57,7 +57,10 @@ class LoopControl:
         run = self._run
         run.send_warnings(self._decided(self._decisions.on_turn_start, run.state))
         turn = await self._while_allowed(
-            run_turn(run), key="llm_turn", apply=run.apply_turn, otherwise=lambda: TurnOutcome(interrupted=True)
+            run_turn(run, step=f"llm_turn@{self._steps + 1}"),
+            key="llm_turn",
+            apply=run.apply_turn,
+            otherwise=lambda: TurnOutcome(interrupted=True),
         )
         if run.fault is not None:
             run.stop("error")

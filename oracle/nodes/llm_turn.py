@@ -64,7 +64,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
         """Run the turn."""
-        return run_turn(self.agent, **self.request())
+        return run_turn(self.agent, step=self.request_key, **self.request())
 
     def request(self) -> TurnRequest:
         """What to ask the model for; the node may have waited for another turn, which has ended since."""

@@ -19,6 +19,7 @@ import structlog
 from bt_runtime import Event, EventPattern, ExpressionError, Monitors, Outcome, Rule, TickRecord, TreeDefinition
 from oracle.agent.journal import Journal
 from oracle.agent.notices import Notice
+from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import NOT_RUN
@@ -112,6 +113,10 @@ class RunRules:
         await self.journal.keep(outcomes)
         for outcome in outcomes:
             self._take(self.stream.outcome(outcome))
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """The request of a turn, for the journal; `turn` has judged it."""
+        self.journal.request(record, prompt=prompt)
 
     def signal(self, record: SignalRecord) -> None:
         """A signal's record, for the journal; the signal itself came with its turn."""

@@ -7,12 +7,12 @@ import structlog
 
 from oracle.chunks import Done, Failed
 from oracle.models.protocol import ModelFault
-from oracle.storage import RunEnd
+from oracle.storage import RunEnd, RunSummary
 
 log = structlog.get_logger(__name__)
 
 
-def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault | None) -> RunEnd:
+def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault | None, summary: RunSummary) -> RunEnd:
     """The end of a run as its row keeps it.
 
     Args:
@@ -20,6 +20,7 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         answer: the content chunks, joined.
         failed: the last error chunk; `None` if there was none.
         fault: what ended the query, as far as it is known.
+        summary: its figures.
     """
     return RunEnd(
         termination_reason=done.termination_reason,
@@ -29,6 +30,7 @@ def run_end(done: Done, *, answer: str, failed: Failed | None, fault: ModelFault
         tokens_estimated=done.tokens_estimated,
         model_used=done.model_used,
         error=_error(failed, fault),
+        summary=summary,
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from bt_runtime import Outcome, TickRecord
+from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Closing, Content, Thinking
 from oracle.signals import SignalRecord
@@ -39,6 +40,10 @@ class Recorder(Protocol):
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Make outcomes durable."""
+        ...
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """Take the request of a turn."""
         ...
 
     def signal(self, record: SignalRecord) -> None:
@@ -106,6 +111,11 @@ class JoiningRecorder:
         """Make outcomes durable (`oracle.agent.journal.Journal`)."""
         self.flush()
         await self._recorder.keep(outcomes)
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """Take the request of a turn (`oracle.agent.journal.Journal`)."""
+        self.flush()
+        self._recorder.request(record, prompt=prompt)
 
     def signal(self, record: SignalRecord) -> None:
         """Take a signal of the model (`oracle.agent.journal.Journal`)."""

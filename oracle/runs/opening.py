@@ -1,6 +1,7 @@
 """Opens a run: its row, which takes the conversation; its recorder; its query."""
 
 from collections.abc import Callable
+from functools import partial
 
 from bt_runtime import Clock
 from oracle.answering import ActiveQuery, Checked, Oracle
@@ -105,6 +106,7 @@ class Opener:
             metrics=self._metrics,
             on_done=live.note_done,
             on_unwritable=lambda: live.abort(UNWRITABLE),
+            keep_prompt=partial(self._store.prompts.keep, live.record.id),
         )
 
     async def open(self, checked: Checked, live: LiveRun, recorder: RunRecorder) -> ActiveQuery:

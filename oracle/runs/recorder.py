@@ -18,11 +18,13 @@ import structlog
 from bt_runtime import Clock, Outcome, TickRecord
 from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
+from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Answer, Chunk, Closing, Done, write_chunk
+from oracle.chunks import Answer, Chunk, Closing, Done, SystemNotice, write_chunk
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.opened import Opened
+from oracle.runs.summing import Summing
 from oracle.runs.tick_json import encode_tick, is_kept_apart
 from oracle.signals import SignalRecord
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
@@ -78,6 +80,8 @@ class RunRecorder:
         first_chunk_s: from the question to the first chunk.
         is_closed: the run has been written to its end; nothing is recorded from now on.
         is_broken: a part of the run can never be written, so the run must be ended from its log.
+        keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
+        summing: the summary of the run so far.
     """
 
     log: RunLog
@@ -91,10 +95,14 @@ class RunRecorder:
     first_chunk_s: float | None = None
     is_closed: bool = False
     is_broken: bool = False
+    keep_prompt: Callable[[str, str], None] = lambda _sha, _text: None
+    summing: Summing = field(default_factory=Summing)
+    _prompts: set[str] = field(default_factory=set)
     _has_given_up: bool = False
 
     def opened(self, opened: Opened) -> None:
         """Record what the query begins with."""
+        self.summing.start_s = opened.start_s
         self.log.append("opened", opened.to_json())
 
     def emit(self, chunk: Chunk) -> None:
@@ -108,6 +116,8 @@ class RunRecorder:
         if isinstance(chunk, Done):
             self.on_done()
             return
+        if isinstance(chunk, SystemNotice):
+            self.summing.notice(at_s=self.clock.now())
         if self.backlog.is_too_long(record_chunk(self.log, chunk)):
             self._give_up()
 
@@ -115,6 +125,7 @@ class RunRecorder:
         """Record a tick (`bt_runtime.Observer`)."""
         if not self.is_closed:
             self.log.append("tick", encode_tick(record))
+            self.summing.tick(errors=len(record.errors))
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Make outcomes durable before the control sees them (`oracle.agent.journal.Journal`)."""
@@ -124,9 +135,19 @@ class RunRecorder:
         for outcome in kept:
             kind = outcome_kind(outcome) or "tool_end"  # a tool called by the tree itself
             self.log.append(kind, _encoded(outcome), step_key=outcome.key[-_LONGEST_KEY:])
+            self.summing.outcome(outcome)
             self._measure(outcome)
         if self.answer.done is None:
             await self._flush()
+
+    def request(self, record: RequestRecord, *, prompt: str) -> None:
+        """Record the request of a turn (`oracle.agent.journal.Journal`), and its prompt once in a run."""
+        if self.is_closed:
+            return
+        if record.prompt and record.prompt not in self._prompts:
+            self._prompts.add(record.prompt)
+            self.keep_prompt(record.prompt, prompt)
+        self.log.append("request", to_json(record.to_json()), step_key=record.step[-_LONGEST_KEY:])
 
     def signal(self, record: SignalRecord) -> None:
         """Record a signal of the model (`oracle.agent.journal.Journal`)."""

@@ -136,18 +136,19 @@ class Recovery:
         done = self._done(record, story, ending)
         writer = self._store.log.writer(record, seq=story.seq, chunk_n=story.chunk_n)
         with closing(writer):
-            await self._write(writer, record, ending, exchange, done)
+            await self._write(writer, record, story, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
         return done
 
     async def _write(
-        self, writer: RunLog, record: RunRecord, ending: Ending, exchange: Exchange | None, done: Done
+        self, writer: RunLog, record: RunRecord, story: Story, ending: Ending, exchange: Exchange | None, done: Done
     ) -> None:
         for chunk in ending.chunks:
             record_chunk(writer, chunk)
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
-        end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault)
+        summary = story.summary(ending.chunks)
+        end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault, summary=summary)
         finish = partial(writer.finish, write_chunk(done), end)
         await until_written(finish, clock=self._clock)
 

@@ -1,5 +1,6 @@
 """What the log of an interrupted run says, read event by event."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import structlog
@@ -23,8 +24,10 @@ from oracle.chunks import (
 from oracle.conversations import Step
 from oracle.encoding import from_json
 from oracle.models.protocol import ModelFault
+from oracle.runs.opened import Opened
+from oracle.runs.summing import Summing
 from oracle.runs.tick_json import decode_tick
-from oracle.storage import Event
+from oracle.storage import Event, RunSummary
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +48,7 @@ class Story:
         tokens_estimated: some of them are estimates.
         model: the model of the last whole turn; empty if there was none.
         had_tool_errors: a tool that ran has failed.
+        summing: the summary of the run so far.
     """
 
     seq: int = 0
@@ -58,7 +62,11 @@ class Story:
     tokens_estimated: bool = False
     model: str = ""
     had_tool_errors: bool = False
+    summing: Summing = field(default_factory=Summing)
     _uncounted: int = 0
+    _opened_at: float | None = None
+    _last_at: float = 0.0
+    _request_s: float | None = None
     _closing: TerminationReason | None = None
 
     @property
@@ -70,20 +78,28 @@ class Story:
         """Read the next event; one that cannot be read is skipped, so that the run can be ended all the same."""
         self.seq = max(self.seq, event.seq)
         self.chunk_n = max(self.chunk_n, event.chunk_n or 0)
+        self._last_at = event.at
         try:
             self._add(event)
         except (ValueError, KeyError, TypeError) as error:
             log.warning("event.not_understood", run_id=event.run_id, seq=event.seq, problem=type(error).__name__)
 
     def _add(self, event: Event) -> None:
-        if event.kind == "chunk":
+        if event.kind == "opened":
+            self._opened_at = event.at
+            self.summing.start_s = Opened.from_json(event.data).start_s
+        elif event.kind == "request":
+            self._request_s = float(from_json(event.data)["at_s"])
+        elif event.kind == "chunk":
             self._add_chunk(self._as_emitted(read_chunk(event.data)), at=event.at)
         elif event.kind == "closing":
             self._closing = from_json(event.data)["reason"]
         elif event.kind in ("turn_end", "tool_end"):
             self._add_outcome(decode_outcome(event.data))
         elif event.kind == "tick":
-            for key, value in decode_tick(event.data).writes:
+            tick = decode_tick(event.data)
+            self.summing.tick(errors=len(tick.errors))
+            for key, value in tick.writes:
                 if key == "termination_reason" and value:
                     self.reason = value
 
@@ -94,8 +110,22 @@ class Story:
         reason, self._closing = self._closing, None
         return Closing(chunk.content, reason)
 
+    def summary(self, rest: Iterable[Chunk]) -> RunSummary:
+        """The summary of the run, with the chunks that end it. Call it once."""
+        if self._request_s is not None:
+            self.summing.interrupted_turn(start_s=self._request_s, end_s=self._run_s(self._last_at))
+        for chunk in rest:
+            self.answer.add(chunk)
+        return self.summing.summary(self.answer)
+
+    def _run_s(self, at: float) -> float:
+        """A time of the log on the run's clock, which began when the run was opened."""
+        return self.summing.start_s + (0.0 if self._opened_at is None else at - self._opened_at)
+
     def _add_chunk(self, chunk: Chunk, *, at: float) -> None:
         self.answer.add(chunk)
+        if isinstance(chunk, SystemNotice):
+            self.summing.notice(at_s=self._run_s(at))
         match chunk:
             case Content(text) if self.answer.failed is None and not isinstance(chunk, Closing):
                 self._uncounted += len(text)
@@ -105,6 +135,7 @@ class Story:
                 self.steps.append(Step(iso(at), chunk))
 
     def _add_outcome(self, outcome: Outcome) -> None:
+        self.summing.outcome(outcome)
         if isinstance(outcome.value, TurnOutcome):
             self._add_turn(outcome.value)
         elif isinstance(outcome.value, ToolsOutcome):
@@ -112,6 +143,7 @@ class Story:
 
     def _add_turn(self, turn: TurnOutcome) -> None:
         self._uncounted = 0
+        self._request_s = None
         self.fault = turn.fault
         self.tokens += turn.tokens
         self.tokens_estimated |= turn.estimated

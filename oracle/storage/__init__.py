@@ -23,6 +23,7 @@ from oracle.storage.errors import (
 )
 from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog, Watch
+from oracle.storage.prompts import Prompts
 from oracle.storage.records import (
     ChunkPage,
     Command,
@@ -71,6 +72,7 @@ __all__ = [
     "LiveQuestion",
     "NewEdit",
     "NewRun",
+    "Prompts",
     "Pruned",
     "RequestKey",
     "RequestKeys",

@@ -19,6 +19,7 @@ from oracle.storage.commits import commits
 from oracle.storage.database import Database, in_words, may_be_id, read_url
 from oracle.storage.errors import StoreSetupError, UnclearRunError
 from oracle.storage.log import read_events
+from oracle.storage.prompts import find_prompt
 from oracle.storage.records import Event, EventKind, RunRecord
 from oracle.storage.run_filters import RunFilter, matching_runs
 from oracle.storage.runs import find_run, record_of
@@ -109,6 +110,10 @@ class Archive:
         """
         async for _ in commits(self.database):
             yield
+
+    async def prompt(self, sha: str) -> str | None:
+        """The system prompt with that digest; `None` if no run needs it any more."""
+        return await self.database.read(lambda connection: find_prompt(connection, sha))
 
     async def tree(self, sha: str) -> TreeVersion | None:
         """The version of a tree with that digest, or the only one whose digest begins so; else `None`."""

@@ -12,6 +12,7 @@ from functools import partial
 
 from sqlalchemy import Connection, delete, func, select, update
 
+from oracle.storage.prompts import release_prompts
 from oracle.storage.schema import event, request_key, run
 from oracle.storage.writer import Writer
 
@@ -21,6 +22,7 @@ PORTION = 1000
 
 def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
     """Delete the texts in the rows of these runs; a run that was marked before keeps the time of that."""
+    release_prompts(connection, run_ids)
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     connection.execute(
         update(run)

@@ -25,6 +25,7 @@ from oracle.conversations import UnknownConversationError, title_of
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError
+from oracle.storage.prompts import release_prompts
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
 from oracle.storage.summary import RunSummary
@@ -131,6 +132,7 @@ class RunTable:
 
         def work(connection: Connection) -> None:
             context_id = connection.execute(select(_run.c.context_id).where(_run.c.id == run_id)).scalar()
+            release_prompts(connection, [run_id])
             connection.execute(delete(schema.event).where(schema.event.c.run_id == run_id))
             connection.execute(delete(schema.command).where(schema.command.c.run_id == run_id))
             connection.execute(delete(schema.request_key).where(schema.request_key.c.run_id == run_id))

@@ -16,6 +16,7 @@ from oracle.storage.conversations import StoredConversations
 from oracle.storage.database import Database, read_url
 from oracle.storage.health import StoreHealth
 from oracle.storage.log import EventLog
+from oracle.storage.prompts import Prompts
 from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Retention
 from oracle.storage.runs import RunTable
@@ -42,6 +43,7 @@ class Store:
         conversations: of all users.
         settings: of users.
         trees: the versions of trees that runs have used.
+        prompts: the system prompts of runs.
         tree_edits: the texts of trees as they were saved or found.
         breakpoints: of debuggers.
         request_keys: the idempotency keys of requests.
@@ -57,6 +59,7 @@ class Store:
     conversations: StoredConversations
     settings: UserSettings
     trees: TreeVersions
+    prompts: Prompts
     tree_edits: TreeEdits
     breakpoints: Breakpoints
     request_keys: RequestKeys
@@ -140,6 +143,7 @@ async def open_store(
             conversations=StoredConversations(database, writer=writer, clock=clock, worker=worker),
             settings=UserSettings(database, writer=writer),
             trees=TreeVersions(database, writer=writer),
+            prompts=Prompts(database, writer=writer),
             tree_edits=TreeEdits(database, writer=writer),
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),

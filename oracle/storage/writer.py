@@ -159,6 +159,17 @@ class Writer:
             entry.is_given_up = not entry.future.done()
             del entry  # its exception refers to this frame: a reference cycle
 
+    def post(self, work: Callable[[Connection], object], *, is_alone: bool = False) -> None:
+        """Queue a small transaction that nobody waits for; never waits. One that is refused is logged.
+
+        Args:
+            work: as for `write`.
+            is_alone: as for `write`.
+        """
+        entry = WorkEntry(work, self._loop.create_future(), is_alone=is_alone)
+        entry.future.add_done_callback(_log_refused)
+        self._put(entry)
+
     async def aclose(self) -> None:
         """Write what is queued, and end the thread; what cannot be written is logged."""
         self._closing.set()
@@ -269,6 +280,11 @@ class Writer:
         for entry in entries:
             if isinstance(entry, WorkEntry):
                 entry.fail(StoreUnavailableError(f"the store is closed; {self.health.problem or 'it came too late'}"))
+
+
+def _log_refused(future: "asyncio.Future[object]") -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        log.warning("write.refused", problem=f"{type(error).__name__}: {error}")
 
 
 def _first_group(queue: Sequence[Entry]) -> int:

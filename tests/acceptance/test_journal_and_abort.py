@@ -20,6 +20,9 @@ class Kept:
         await asyncio.sleep(0)
         self.outcomes += outcomes
 
+    def request(self, record, *, prompt):
+        pass
+
     def signal(self, record):
         self.signals.append(record)
 

@@ -59,6 +59,9 @@ class Journal:
     async def keep(self, outcomes):
         self.outcomes += outcomes
 
+    def request(self, record, *, prompt):
+        pass
+
     def signal(self, record):
         pass
 

@@ -61,6 +61,9 @@ async def watched(it, question, **ask):
         async def keep(self, outcomes):
             facts.extend(outcomes)
 
+        def request(self, record, *, prompt):
+            pass
+
         def signal(self, record):
             pass
 
@@ -161,6 +164,9 @@ class Kept:
 
     async def keep(self, outcomes):
         self.outcomes += outcomes
+
+    def request(self, record, *, prompt):
+        pass
 
     def signal(self, record):
         pass

@@ -64,6 +64,9 @@ class Stage:
     async def keep(self, outcomes: object) -> None:
         self.kept.append(outcomes)
 
+    def request(self, record: object, *, prompt: str) -> None:
+        self.kept.append((record, prompt))
+
     def signal(self, record: object) -> None:
         self.kept.append(record)
 
