@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
-from bt_runtime import Observer, ReloadingTrees, TreeDefinition, TreeLibrary
+from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, TreeLibrary
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
@@ -248,6 +248,8 @@ class Oracle:
         emit: Callable[[Chunk], None],
         observers: Iterable[Observer] = (),
         journal: Journal | None = None,
+        pacer: Pacer | None = None,
+        clock: Clock | None = None,
     ) -> ActiveQuery:
         """Prepare the run of a question; no chunk is emitted yet.
 
@@ -256,6 +258,8 @@ class Oracle:
             emit: gets every chunk at once, in order; must not block.
             observers: get the tick records, if the control is a tree.
             journal: keeps outcomes and signals.
+            pacer: may hold the run between its ticks, if the control is a tree.
+            clock: the time of this query; `None`: that of the process.
 
         Raises:
             UnknownConversationError: there is no such conversation.
@@ -282,7 +286,8 @@ class Oracle:
             previous_errors=conversation.had_tool_errors,
         )
         journal = journal or NoJournal()
-        agent = self._prepare(query, turn_limit(checked.control), emit, journal)
+        equipment = self._equipped(query.user_id, clock)
+        agent = _prepare(query, equipment, turn_limit(checked.control), emit, journal)
         closing = Closing(self._conversations)
         asked_at = self._equipment.timestamp()
         control: Control
@@ -295,6 +300,7 @@ class Oracle:
                 journal=journal,
                 observers=observers,
                 registry=self._registry,
+                pacer=pacer,
             )
         else:
             control = LoopControl(agent, checked.control, journal=journal)
@@ -308,25 +314,29 @@ class Oracle:
             raise UnknownConversationError(ask.context_id)
         return found
 
-    def _prepare(
-        self, query: Query, max_turns: int | None, emit: Callable[[Chunk], None], journal: Journal
-    ) -> AgentRun:
+    def _equipped(self, user_id: str, clock: Clock | None) -> Equipment:
         equipment = self._equipment
         if self._tools_of is not None:
-            equipment = replace(equipment, tools=self._tools_of(query.user_id))
-        state = AgentState(
-            user_id=query.user_id,
-            project_id=query.project_id,
-            config=query.config,
-            max_turns=max_turns,
-            start_time=equipment.clock.now(),
-        )
-        return AgentRun(
-            query=query,
-            equipment=equipment,
-            output=Output(emit=emit, timestamp=equipment.timestamp),
-            state=state,
-            signals=SignalLog(query.run_id, journal),
-            transcript=Transcript.of(query.history, query.question),
-            journal=journal,
-        )
+            equipment = replace(equipment, tools=self._tools_of(user_id))
+        return equipment if clock is None else replace(equipment, clock=clock)
+
+
+def _prepare(
+    query: Query, equipment: Equipment, max_turns: int | None, emit: Callable[[Chunk], None], journal: Journal
+) -> AgentRun:
+    state = AgentState(
+        user_id=query.user_id,
+        project_id=query.project_id,
+        config=query.config,
+        max_turns=max_turns,
+        start_time=equipment.clock.now(),
+    )
+    return AgentRun(
+        query=query,
+        equipment=equipment,
+        output=Output(emit=emit, timestamp=equipment.timestamp),
+        state=state,
+        signals=SignalLog(query.run_id, journal),
+        transcript=Transcript.of(query.history, query.question),
+        journal=journal,
+    )

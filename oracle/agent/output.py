@@ -86,8 +86,12 @@ class Output:
         self.say(as_plain_text(sentence), reason=reason)
 
     def notify(self, notice: Notice) -> None:
-        """A system notification, now."""
+        """A system notification of the control, now."""
         self.remarks += 1
+        self.inform(notice)
+
+    def inform(self, notice: Notice) -> None:
+        """A system notification that is not the control's, now."""
         chunk = SystemNotice(
             notice.system_type, notice.message, notice.severity, self.timestamp(), metadata=notice.metadata
         )

@@ -3,8 +3,20 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
-from bt_runtime import LiveTree, Observer, Registry, RunLoop, RunResult, TickRecord, TreeDefinition, build
+from bt_runtime import (
+    ForcedResult,
+    LiveTree,
+    Observer,
+    Pacer,
+    Registry,
+    RunLoop,
+    RunResult,
+    TickRecord,
+    TreeDefinition,
+    build,
+)
 from oracle.agent.closing import Closing
 from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun
@@ -42,6 +54,7 @@ class TreeControl:
         journal: Journal,
         observers: Iterable[Observer] = (),
         registry: Registry = REGISTRY,
+        pacer: Pacer | None = None,
     ) -> None:
         rules = rules_of(run, definition, journal=journal, stop=self._stop, only_enforced=True)
         host = AgentHost(run, closing, asked_at, count(1))
@@ -52,6 +65,7 @@ class TreeControl:
             observers=[_NodeErrors(run), *observers, *((rules,) if rules else ())],
             journal=rules or journal,
             supervisor=TreeFloor(run, self.tree.blackboard),
+            pacer=pacer,
             halt_grace_s=HALT_GRACE_S,
         )
         self._run = run
@@ -64,6 +78,22 @@ class TreeControl:
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""
         self._loop.cancel()
+
+    def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type
+        """Write a blackboard value at the start of the next tick.
+
+        Raises:
+            BlackboardError: the key is not declared, or the value is not of its type.
+        """
+        self._loop.deliver(key, value)
+
+    def force(self, path: str, result: ForcedResult) -> None:
+        """Replace the result of a node, the next time it is ticked.
+
+        Raises:
+            RunError: the tree has no such node.
+        """
+        self._loop.force(path, result)
 
     async def drive(self) -> None:
         """Run the tree to its end."""

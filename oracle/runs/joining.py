@@ -18,6 +18,7 @@ from bt_runtime import Outcome, TickRecord
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Closing, Content, Thinking
+from oracle.debugging.events import DebugEvent
 from oracle.signals import SignalRecord
 
 BEHIND_S: Final = 0.02
@@ -52,6 +53,10 @@ class Recorder(Protocol):
 
     def rule(self, breach: RuleBreach) -> None:
         """Take a broken rule."""
+        ...
+
+    def debug(self, event: DebugEvent) -> None:
+        """Take what a debugger did."""
         ...
 
 
@@ -126,6 +131,11 @@ class JoiningRecorder:
         """Take a broken rule of the tree (`oracle.agent.journal.Journal`)."""
         self.flush()
         self._recorder.rule(breach)
+
+    def debug(self, event: DebugEvent) -> None:
+        """Take what a debugger did."""
+        self.flush()
+        self._recorder.debug(event)
 
     def flush(self) -> None:
         """Write what is held back."""

@@ -16,6 +16,7 @@ import structlog
 from bt_runtime import Clock, SystemClock
 from oracle.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.chunks import Done
+from oracle.debugging import DEBUG_COMMANDS, Debugger
 from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
 from oracle.runs.ends import log_end
@@ -55,6 +56,7 @@ class RunManager:
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
         now: seconds since the epoch.
+        debugger: may pause the runs; `None`: runs cannot be debugged.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class RunManager:
         new_id: Callable[[], str],
         clock: Clock | None = None,
         now: Callable[[], float] = time.time,
+        debugger: Debugger | None = None,
     ) -> None:
         self.is_draining = False
         self._oracle = oracle
@@ -74,6 +77,7 @@ class RunManager:
         self._options = options
         self._metrics = metrics
         self._clock = clock = clock or SystemClock()
+        self._debugger = debugger
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
@@ -89,6 +93,7 @@ class RunManager:
             new_id=new_id,
             clock=clock,
             on_doubt=self._upkeep.doubt,
+            debugger=debugger,
         )
         self._stack = AsyncExitStack()
 
@@ -114,6 +119,8 @@ class RunManager:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._options.abort_s)
+        if self._debugger is not None:
+            await self._debugger.aclose()
         await self._stack.aclose()
 
     async def start(self, ask: Ask, *, key: RequestKey | None = None) -> LiveRun:
@@ -227,6 +234,8 @@ class RunManager:
         """
         self.is_draining = True
         options, clock = self._options, self._clock
+        if self._debugger is not None:
+            self._debugger.leave_all("stopping")
         if await ended_within(self._running(), options.drain_s, clock=clock):
             return
         log.info("drain.hurried", runs=self.active)
@@ -280,6 +289,8 @@ class RunManager:
             self._metrics.run_ended(record.tree, reason, seconds=self._clock.now() - recorder.started_s)
             self._live.pop(record.id, None)
             self._readers.forget(record.id)
+            if self._debugger is not None:
+                self._debugger.close(record.id)
             live.note_end()
             await live.settle()
             self._tasks.pop(record.id, None)
@@ -310,6 +321,9 @@ class RunManager:
             return
         if command.kind == "cancel":
             live.cancel()
+        elif command.kind in DEBUG_COMMANDS:
+            if self._debugger is not None:
+                self._debugger.take(command)
         else:
             self._attendance.take(command)
 

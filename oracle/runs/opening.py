@@ -5,6 +5,7 @@ from functools import partial
 
 from bt_runtime import Clock
 from oracle.answering import ActiveQuery, Checked, Oracle
+from oracle.debugging import Debugger
 from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
 from oracle.runs.joining import JoiningRecorder
@@ -32,6 +33,7 @@ class Opener:
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
         on_doubt: called with the id of a run whose row may have been written, or may not have been removed.
+        debugger: may pause the runs; `None`: runs cannot be debugged.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Opener:
         new_id: Callable[[], str],
         clock: Clock,
         on_doubt: Callable[[str], None],
+        debugger: Debugger | None = None,
     ) -> None:
         self._oracle = oracle
         self._store = store
@@ -52,6 +55,7 @@ class Opener:
         self._new_id = new_id
         self._clock = clock
         self._on_doubt = on_doubt
+        self._debugger = debugger
 
     def new_run(self, checked: Checked, key: RequestKey | None) -> NewRun:
         """The run of a question."""
@@ -116,12 +120,19 @@ class Opener:
             OracleError: as `Oracle.open`, or the version of the tree cannot be kept.
         """
         joining = JoiningRecorder(recorder, pending_since_s=lambda: recorder.log.pending_since_s)
+        session = None
+        if self._debugger is not None and checked.tree is not None:
+            session = await self._debugger.open(live.record, checked.tree, joining.debug)
         query = await self._oracle.open(
             checked.for_run(live.record.id, context_id=live.record.context_id),
             emit=joining.emit,
             observers=[joining],
             journal=joining,
+            pacer=session,
+            clock=None if session is None else session.clock,
         )
+        if session is not None:
+            session.attach(query)
         recorder.opened(Opened.of(query.agent))
         if (tree := query.tree) is not None:
             await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
@@ -130,6 +141,8 @@ class Opener:
     async def abandon(self, live: LiveRun, recorder: RunRecorder) -> None:
         """Remove a run that could not be opened."""
         recorder.log.close()
+        if self._debugger is not None:
+            self._debugger.close(live.record.id)
         try:
             await self._store.runs.abandon(live.record.id)
         except StorageError:

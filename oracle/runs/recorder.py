@@ -21,6 +21,7 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Answer, Chunk, Closing, Done, SystemNotice, write_chunk
+from oracle.debugging.events import DebugEvent
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.opened import Opened
@@ -158,6 +159,11 @@ class RunRecorder:
         """Record a broken rule of the tree (`oracle.agent.journal.Journal`)."""
         if not self.is_closed:
             self.log.append("rule", to_json(breach.to_json()))
+
+    def debug(self, event: DebugEvent) -> None:
+        """Record what a debugger did."""
+        if not self.is_closed:
+            self.log.append("debug", event.to_json())
 
     async def _flush(self) -> None:
         """Wait until everything is written. If that is impossible, ask the run to end; the control goes on."""

@@ -11,7 +11,9 @@ from uuid import uuid4
 from bt_runtime.testing import FakeClock
 from oracle.answering import Ask
 from oracle.conversations import Conversation
+from oracle.debugging import Debugger
 from oracle.metrics import Metrics
+from oracle.nodes import REGISTRY
 from oracle.runs import LiveRun, RunManager, RunOptions
 from oracle.storage import RunRecord, Store
 from oracle.testing import Reply
@@ -81,6 +83,7 @@ class Managed:
     harness: Harness
     clock: FakeClock
     metrics: Metrics = field(default_factory=Metrics)
+    debugger: Debugger | None = None
 
     async def start(self, question: str = CODE_QUESTION, **ask: Any) -> LiveRun:
         """Ask."""
@@ -127,18 +130,38 @@ async def managed(
     options: RunOptions | None = None,
     clock: FakeClock | None = None,
     new_id: Callable[[], str] = lambda: uuid4().hex,
+    debug_lease_s: float | None = None,
     **oracle: Any,
 ) -> AsyncIterator[Managed]:
-    """A manager over the store; time stands still unless the clock is moved."""
+    """A manager over the store; time stands still unless the clock is moved.
+
+    Args:
+        store: has the runs.
+        turns: of the model.
+        options: of the manager.
+        clock: of the process.
+        new_id: makes ids.
+        debug_lease_s: of a debugger; `None`: runs cannot be debugged.
+        oracle: of the harness.
+    """
     clock = clock or FakeClock(jump=False)
     oracle.setdefault("wire", False)
     async with harness(turns, clock=clock, conversations=store.conversations, **oracle) as it:  # type: ignore[arg-type]
         metrics = Metrics()
+        debugger = None
+        if debug_lease_s is not None:
+            debugger = Debugger(store, registry=REGISTRY, lease_s=debug_lease_s, clock=clock)
         manager = RunManager(
-            it.oracle, store, options=options or RunOptions(), metrics=metrics, new_id=new_id, clock=clock
+            it.oracle,
+            store,
+            options=options or RunOptions(),
+            metrics=metrics,
+            new_id=new_id,
+            clock=clock,
+            debugger=debugger,
         )
         async with manager:
-            yield Managed(manager, store, it, clock, metrics)
+            yield Managed(manager, store, it, clock, metrics, debugger)
 
 
 class Gate:
