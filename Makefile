@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint requirements.lock --editable .
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
-	tests/oracle/storage tests/oracle/test_settings.py
+	tests/oracle/storage tests/oracle/traces tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check lowest bench mutants tree-mutants eval soak docs lock clean
 
@@ -54,8 +54,8 @@ docs: .venv/dev ## write the generated parts of docs/ anew
 
 lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here
 	$(BIN)/uv --version | sed 's/^uv \([0-9.]*\).*/uv==\1/' | $(BIN)/uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --output-file .ci/uv.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
 
 clean: ## remove what the other targets made
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

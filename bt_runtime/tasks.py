@@ -6,6 +6,7 @@ outside wait in an inbox, each with its time.
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +17,13 @@ from bt_runtime.context import Request
 from bt_runtime.recording import Outcome, describe
 
 log = structlog.get_logger(__name__)
+
+_working: ContextVar[str] = ContextVar("bt_runtime_working_node", default="")
+
+
+def working_node() -> str:
+    """The path of the node whose work is under way in this task, or in one that is started from it; else empty."""
+    return _working.get()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,6 +159,7 @@ class Tasks:
         `start` runs inside the task, so its exceptions are failures of the work; a task that is cancelled before never
         starts. The inbox is filled from within the task: a callback would run one iteration of the event loop later.
         """
+        _working.set(request.node.path)
         try:
             value = await request.node.start()
         except asyncio.CancelledError:

@@ -21,6 +21,7 @@ from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun
 from oracle.agent.signals import SignalLog
+from oracle.agent.tracing import note_end
 from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
 from oracle.control import LoopControl, TreeControl
@@ -29,6 +30,7 @@ from oracle.conversations import Conversation, Conversations, UnknownConversatio
 from oracle.decision import AgentConfig, AgentState, DecisionTreeError
 from oracle.models.protocol import ModelFault
 from oracle.tools import ToolRegistry
+from oracle.traces import NO_TRACES, RunBegin, RunTrace, TraceContext, Traces, carrying
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +52,7 @@ class Ask:
         limits: `AgentConfig` fields for this query only.
         config: the user's own limits; `None` means the default ones.
         run_id: the name of the run; `None` makes one.
+        trace: the place in a trace that the question comes from; `None` if it says none.
     """
 
     question: str
@@ -61,6 +64,7 @@ class Ask:
     limits: Mapping[str, Any] = field(default_factory=dict)
     config: AgentConfig | None = None
     run_id: str | None = None
+    trace: TraceContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class ActiveQuery:
         closing: ends it.
         asked_at: when the question came, ISO 8601 in UTC.
         tree: the version of the tree that drives it; `None` if a decision tree in Python does.
+        is_abandoned: another worker owns the run.
     """
 
     agent: AgentRun
@@ -118,6 +123,7 @@ class ActiveQuery:
     closing: Closing
     asked_at: str
     tree: TreeDefinition | None = None
+    is_abandoned: bool = False
 
     def cancel(self) -> None:
         """Stop on the user's request; the answer so far is kept, and `Done` is sent."""
@@ -131,7 +137,7 @@ class ActiveQuery:
 
     def abandon(self) -> None:
         """Send and save nothing from now on: another worker owns the run."""
-        self.agent.output.is_done = True
+        self.agent.output.is_done = self.is_abandoned = True
 
     async def run(self) -> None:
         """Run the query to its `Done`, also if the control fails.
@@ -139,6 +145,14 @@ class ActiveQuery:
         A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
         cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
         """
+        with carrying(self.agent.trace.headers()):
+            try:
+                await self._run()
+            finally:
+                if self.agent.output.is_done and not self.is_abandoned:  # else whoever ends the run ends its trace
+                    note_end(self.agent)
+
+    async def _run(self) -> None:
         self.agent.notify_of_cut_history()
         try:
             await self._drive()
@@ -178,6 +192,7 @@ class Oracle:
         tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
         control: `loop` replaces the tree `oracle` by the default decision tree.
         named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
+        traces: traces the queries.
     """
 
     def __init__(  # noqa: PLR0913  by name, and each is another part
@@ -192,7 +207,9 @@ class Oracle:
         tools_of: Callable[[str], ToolRegistry] | None = None,
         control: Literal["tree", "loop"] = "tree",
         named_trees: Collection[str] = (),
+        traces: Traces = NO_TRACES,
     ) -> None:
+        self.traces = traces
         self._equipment = equipment
         self._registry = (trees.library if isinstance(trees, ReloadingTrees) else trees).registry
         self._controls = Controls(trees, named=named_trees, default=control)
@@ -241,6 +258,12 @@ class Oracle:
         control = self._controls.choose(ask.tree, config)
         return Checked(ask, question, limits_of(control, config), control)
 
+    def begin_trace(self, checked: Checked) -> RunTrace:
+        """Begin to trace a query, which `open` is about to open."""
+        ask, tree = checked.ask, checked.tree
+        model = ask.model or self._equipment.model.name
+        return self.traces.begin(RunBegin(ask.tree, tree.sha if tree else None, model), ask.trace)
+
     async def open(
         self,
         asked: Ask | Checked,
@@ -250,6 +273,7 @@ class Oracle:
         journal: Journal | None = None,
         pacer: Pacer | None = None,
         clock: Clock | None = None,
+        trace: RunTrace | None = None,
     ) -> ActiveQuery:
         """Prepare the run of a question; no chunk is emitted yet.
 
@@ -260,13 +284,14 @@ class Oracle:
             journal: keeps outcomes and signals.
             pacer: may hold the run between its ticks, if the control is a tree.
             clock: the time of this query; `None`: that of the process.
+            trace: what `begin_trace` has begun; `None` begins it now.
 
         Raises:
             UnknownConversationError: there is no such conversation.
             QuestionError, ConfigError, UnknownTreeError, TreeFileError, DecisionTreeError: as `check`.
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
-        ask = checked.ask
+        ask, trace = checked.ask, trace or self.begin_trace(checked)
         conversation = await self._conversation(ask)
         room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
         history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
@@ -287,7 +312,8 @@ class Oracle:
         )
         journal = journal or NoJournal()
         equipment = self._equipped(query.user_id, clock)
-        agent = _prepare(query, equipment, turn_limit(checked.control), emit, journal)
+        trace.opened(run_id=query.run_id, context_id=query.context_id)
+        agent = _prepare(query, equipment, turn_limit(checked.control), emit, journal, trace)
         closing = Closing(self._conversations)
         asked_at = self._equipment.timestamp()
         control: Control
@@ -322,7 +348,12 @@ class Oracle:
 
 
 def _prepare(
-    query: Query, equipment: Equipment, max_turns: int | None, emit: Callable[[Chunk], None], journal: Journal
+    query: Query,
+    equipment: Equipment,
+    max_turns: int | None,
+    emit: Callable[[Chunk], None],
+    journal: Journal,
+    trace: RunTrace,
 ) -> AgentRun:
     state = AgentState(
         user_id=query.user_id,
@@ -339,4 +370,5 @@ def _prepare(
         signals=SignalLog(query.run_id, journal),
         transcript=Transcript.of(query.history, query.question),
         journal=journal,
+        trace=trace,
     )

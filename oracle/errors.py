@@ -30,6 +30,7 @@ OracleError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── ServingError            the address cannot be listened on
 │   ├── ToolSetupError          the project or the vault cannot be used
+│   ├── TraceSetupError         traces cannot be exported as configured
 │   ├── StoreSetupError         the database cannot be used as configured
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
 │   ├── StoreTroubleError       the same, as seen by the thread that writes

@@ -8,7 +8,7 @@ Rules:
 - No metric identifies a user.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from prometheus_client import (
@@ -68,6 +68,22 @@ class _DroppedLines(Collector):
         yield CounterMetricFamily(
             "oracle_log_lines_dropped", "Log lines dropped because nothing took them.", value=self.count()
         )
+
+
+class _Spans(Collector):
+    """What became of the spans of traces, counted where they are exported."""
+
+    def __init__(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterable[Metric]:
+        """The counts now."""
+        family = CounterMetricFamily(
+            "oracle_trace_spans", "Spans exported, refused by the collector, or dropped.", labels=["outcome"]
+        )
+        for outcome, count in self._counts().items():
+            family.add_metric([outcome], count)
+        yield family
 
 
 class Metrics:
@@ -191,6 +207,10 @@ class Metrics:
     def watch_log(self, dropped: Callable[[], int]) -> None:
         """Call `dropped`, the number of dropped log lines so far, at each exposition."""
         self._dropped_lines.count = dropped
+
+    def watch_spans(self, counts: Callable[[], Mapping[str, int]]) -> None:
+        """Call `counts`, the number of spans so far by outcome, at each exposition; once, where traces are on."""
+        self.registry.register(_Spans(counts))
 
     def exposition(self) -> bytes:
         """All figures in Prometheus' text format (`CONTENT_TYPE`)."""

@@ -10,9 +10,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DEPENDENCIES = [
     Requirement(text)
-    for text in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    for texts in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for text in texts
 ]
 
 

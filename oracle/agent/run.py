@@ -27,6 +27,7 @@ from oracle.classify import QueryClassification
 from oracle.decision import AgentState, rules
 from oracle.models.protocol import ModelFault
 from oracle.prompts import ComposedPrompt
+from oracle.traces import NO_TRACE, RunTrace
 
 TOOL_ERROR_NOTE = (
     "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."
@@ -58,6 +59,7 @@ class AgentRun:
         notes: for the model, sent with its next turn.
         rules: judge what begins; `None` where the control has no rules.
         journal: where requests are kept.
+        trace: what spans of the query hang from.
     """
 
     query: Query
@@ -75,6 +77,7 @@ class AgentRun:
     notes: list[str] = field(default_factory=list)
     rules: RuleGate | None = None
     journal: Journal = field(default_factory=NoJournal)
+    trace: RunTrace = NO_TRACE
 
     @property
     def model_used(self) -> str:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
+from oracle.agent.tracing import note_result, tool_span
 from oracle.chunks import ToolReturned
 from oracle.decision import Action, canonical_arguments
 from oracle.models.protocol import ToolCall
@@ -123,7 +124,7 @@ async def _run_call(
     try:
         async with places:
             started_s = clock.now()
-            result = refusal or await run.equipment.tools.call(call.name, call.arguments)
+            result = refusal or await call_tool(run, call)
             counts = True
     except asyncio.CancelledError:
         result, counts = ToolResult(CANCELLED, is_error=True), False
@@ -131,6 +132,14 @@ async def _run_call(
     began = refusal is None
     started_s = started_s if began else None
     return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=began, started_s=started_s)
+
+
+async def call_tool(run: AgentRun, call: ToolCall) -> ToolResult:
+    """Run a tool; raises nothing but `CancelledError`."""
+    with tool_span(run, call) as span:
+        result = await run.equipment.tools.call(call.name, call.arguments)
+        note_result(span, result)
+        return result
 
 
 def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:

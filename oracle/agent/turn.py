@@ -24,6 +24,7 @@ from oracle.agent.output import Output
 from oracle.agent.planning import WRAP_UP_NOTE, TurnPlan
 from oracle.agent.requests import RequestRecord, digest_of
 from oracle.agent.run import AgentRun
+from oracle.agent.tracing import note_turn, turn_span
 from oracle.chunks import ToolCalled, ToolReturned
 from oracle.models.protocol import (
     Model,
@@ -319,10 +320,13 @@ async def run_turn(
     try:
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)
-        fault, interrupted = await _stream(run.equipment.model, request, turn.progress)
+        with turn_span(run, request, visible=visible) as span:
+            fault, interrupted = await _stream(run.equipment.model, request, turn.progress)
+            outcome = turn.end(fault, interrupted=interrupted)
+            note_turn(span, outcome, turn.progress.usage)
+            return outcome
     finally:
         turn.release()
-    return turn.end(fault, interrupted=interrupted)
 
 
 async def _stream(model: Model, request: ModelRequest, progress: _Progress) -> tuple[ModelFault | None, bool]:

@@ -37,6 +37,7 @@ from oracle.models.protocol import (
     ModelRequest,
 )
 from oracle.models.thinking import thinking_settings
+from oracle.traces import trace_headers
 
 __all__ = ["DEFAULT_MODEL", "MAX_PAUSES", "AnthropicModel", "RetryPolicy"]
 
@@ -214,7 +215,7 @@ class AnthropicModel:
         self._check_key()
         try:
             opened: anthropic.AsyncStream[Any] = await self._client.messages.create(
-                **body, stream=True, extra_headers={**IDENTITY, **(headers or {})}
+                **body, stream=True, extra_headers={**IDENTITY, **trace_headers(), **(headers or {})}
             )
         except anthropic.APIStatusError as error:
             raise self._refused(error, model) from None
@@ -298,6 +299,8 @@ def _new_client(*, api_key: str | None, base_url: str | None, silence_s: float) 
             api_key=None if api_key is None else api_key.strip(),
             base_url=base_url,
             max_retries=0,
+            # Its own spans would repeat ours, replace the `traceparent` of ours, and can have all that is said in them.
+            open_telemetry=False,
             http_client=anthropic.DefaultAsyncHttpxClient(
                 timeout=httpx2.Timeout(silence_s, connect=10.0), event_hooks={"response": [refuse_encoded]}
             ),

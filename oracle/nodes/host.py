@@ -11,9 +11,10 @@ import structlog
 from oracle.agent.closing import Closing
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
-from oracle.agent.tool_calls import CANCELLED, OWN_CALL
+from oracle.agent.tool_calls import CANCELLED, OWN_CALL, call_tool
 from oracle.chunks import Severity, ToolCall, ToolCalled, ToolReturned, Topic
 from oracle.errors import TreeAuthorError
+from oracle.models.protocol import ToolCall as RequestedCall
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +60,7 @@ class AgentHost:
             raise HostError(refusal)
         started_s = clock.now()
         try:
-            result = await self.agent.equipment.tools.call(action, arguments)
+            result = await call_tool(self.agent, RequestedCall(call_id, action, arguments))
         except asyncio.CancelledError:
             output.return_tool(ToolReturned(call_id, CANCELLED, is_error=True, duration_ms=0))
             raise

@@ -2,7 +2,7 @@
 
 `manager` starts, cancels and drains them; `opening` writes the row and opens the query; `live` runs one to its end;
 `recorder` writes its log, with pieces of text joined by `joining`; `story` and `recovery` end interrupted runs from
-their logs; `readers` knows who is connected; `upkeep` has the timers.
+their logs; `traced` ends their traces; `readers` knows who is connected; `upkeep` has the timers.
 """
 
 from oracle.runs.errors import DrainingError
@@ -10,5 +10,6 @@ from oracle.runs.live import LiveRun
 from oracle.runs.manager import RunManager
 from oracle.runs.options import RunOptions
 from oracle.runs.tick_json import decode_tick, encode_tick
+from oracle.runs.traced import trace_id_of
 
-__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "decode_tick", "encode_tick"]
+__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "decode_tick", "encode_tick", "trace_id_of"]

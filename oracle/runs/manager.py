@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, AsyncExitStack
+from functools import partial
 from typing import Any, Self
 
 import structlog
@@ -27,6 +28,7 @@ from oracle.runs.options import RunOptions
 from oracle.runs.readers import Attendance, Readers
 from oracle.runs.recorder import RunRecorder
 from oracle.runs.recovery import Recovery
+from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
 from oracle.runs.waiting import ended_within
 from oracle.storage import (
@@ -38,6 +40,7 @@ from oracle.storage import (
     Store,
     StoreUnavailableError,
 )
+from oracle.traces import RunTrace
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +86,14 @@ class RunManager:
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
         self._readers = Readers(grace_s=options.reader_grace_s, clock=clock, on_deserted=self._desert)
         self._attendance = Attendance(store, readers=self._readers, is_here=self._live.__contains__, new_id=new_id)
-        recovery = Recovery(store, default_model=oracle.model_name, writes=oracle.may_write, clock=clock, now=now)
+        recovery = Recovery(
+            store,
+            default_model=oracle.model_name,
+            writes=oracle.may_write,
+            clock=clock,
+            now=now,
+            on_end=partial(note_recovered, oracle.traces, model=oracle.model_name),
+        )
         self._upkeep = Upkeep(store, recovery, options=options, clock=clock, metrics=metrics)
         self._opener = Opener(
             oracle,
@@ -143,9 +153,10 @@ class RunManager:
         self._refuse_if_draining()
         started_s = self._clock.now()
         checked = self._oracle.check(ask)
-        new = self._opener.new_run(checked, key)
+        trace = self._oracle.begin_trace(checked)
+        new = self._opener.new_run(checked, key, trace)
         # Shielded: the client may disconnect at any moment, and must not leave the row behind.
-        opening = asyncio.ensure_future(self._open(checked, new, started_s=started_s))
+        opening = asyncio.ensure_future(self._open(checked, new, trace=trace, started_s=started_s))
         self._openings[new.id] = opening
         opening.add_done_callback(lambda _: self._openings.pop(new.id))
         try:
@@ -255,13 +266,13 @@ class RunManager:
         if self.is_draining:
             raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
 
-    async def _open(self, checked: Checked, new: NewRun, *, started_s: float) -> LiveRun:
+    async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace, started_s: float) -> LiveRun:
         live = await self._opener.begin(new)
         recorder = self._opener.recorder(live, started_s=started_s)
         try:
             self._refuse_if_draining()
             self._live[new.id] = live
-            query = await self._opener.open(checked, live, recorder)
+            query = await self._opener.open(checked, live, recorder, trace=trace)
             self._refuse_if_draining()
         except BaseException:
             self._live.pop(new.id, None)
@@ -274,7 +285,7 @@ class RunManager:
     async def _see_through(self, live: LiveRun, query: ActiveQuery, recorder: RunRecorder) -> None:
         """The task of one run."""
         record, reason = live.record, "lost"
-        structlog.contextvars.bind_contextvars(run_id=record.id, user_id=record.user_id)
+        structlog.contextvars.bind_contextvars(**log_fields(record))
         try:
             done = await live.see_through(query, recorder)
             if done is not None:

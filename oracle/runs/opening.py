@@ -13,7 +13,9 @@ from oracle.runs.live import LiveRun
 from oracle.runs.opened import Opened
 from oracle.runs.options import RunOptions
 from oracle.runs.recorder import Backlog, RunRecorder
+from oracle.runs.traced import noted
 from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
+from oracle.traces import RunTrace
 
 UNWRITABLE = ModelFault(
     "internal",
@@ -57,8 +59,8 @@ class Opener:
         self._on_doubt = on_doubt
         self._debugger = debugger
 
-    def new_run(self, checked: Checked, key: RequestKey | None) -> NewRun:
-        """The run of a question."""
+    def new_run(self, checked: Checked, key: RequestKey | None, trace: RunTrace) -> NewRun:
+        """The run of a question, with its place in its trace."""
         ask, tree = checked.ask, checked.tree
         return NewRun(
             id=ask.run_id or self._new_id(),
@@ -71,6 +73,7 @@ class Opener:
                 "model": ask.model,
                 "tree": ask.tree,
                 "limits": dict(ask.limits),
+                **noted(trace),
             },
             limits=checked.config.model_dump(),
             timeout_s=checked.config.timeout_seconds,
@@ -113,7 +116,7 @@ class Opener:
             keep_prompt=partial(self._store.prompts.keep, live.record.id),
         )
 
-    async def open(self, checked: Checked, live: LiveRun, recorder: RunRecorder) -> ActiveQuery:
+    async def open(self, checked: Checked, live: LiveRun, recorder: RunRecorder, *, trace: RunTrace) -> ActiveQuery:
         """The query of a run, which reads its conversation now; keeps the version of its tree.
 
         Raises:
@@ -130,6 +133,7 @@ class Opener:
             journal=joining,
             pacer=session,
             clock=None if session is None else session.clock,
+            trace=trace,
         )
         if session is not None:
             session.attach(query)

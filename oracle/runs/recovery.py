@@ -98,6 +98,7 @@ class Recovery:
         writes: whether a tool of that name may have changed something.
         clock: monotonic time.
         now: seconds since the epoch.
+        on_end: called when a run has been ended, with its row, what was added to it, and its last chunk.
     """
 
     def __init__(
@@ -108,8 +109,10 @@ class Recovery:
         writes: Callable[[str], bool],
         clock: Clock,
         now: Callable[[], float],
+        on_end: Callable[[RunRecord, Ending, Done], None] = lambda *_: None,
     ) -> None:
         self._clock = clock
+        self._on_end = on_end
         self._store = store
         self._default_model = default_model
         self._writes = writes
@@ -138,6 +141,7 @@ class Recovery:
         with closing(writer):
             await self._write(writer, record, story, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
+        self._on_end(record, ending, done)
         return done
 
     async def _write(

@@ -23,6 +23,7 @@ from oracle.runs.ends import log_end
 from oracle.runs.options import RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence
+from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
 from oracle.storage import RunLostError, RunRecord, Store, StoreUnavailableError
 
@@ -134,7 +135,7 @@ class Upkeep:
         return task
 
     async def _end(self, record: RunRecord) -> None:
-        structlog.contextvars.bind_contextvars(run_id=record.id, user_id=record.user_id)
+        structlog.contextvars.bind_contextvars(**log_fields(record))
         done = await _ENDING.call(
             partial(self._try_to_end, record), clock=self._clock, when=Exception, on_failure=_log_failure
         )

@@ -16,6 +16,7 @@ from oracle.service.idempotency import KeyHeader, key_of
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
 from oracle.service.replies import WholeAnswer
+from oracle.service.tracing import TraceparentHeader, TracestateHeader, trace_of
 from oracle.service.whole import whole_answer
 from oracle.storage import AlreadyBegunError, RunRecord, StoreUnavailableError
 
@@ -54,6 +55,8 @@ async def stream_query(
     parts: Parts,
     caller: CallerNow,
     _key: KeyHeader = None,
+    _traceparent: TraceparentHeader = None,
+    _tracestate: TracestateHeader = None,
     last_event_id: LastEventId = None,
     after: AfterId = None,
 ) -> Response:
@@ -76,7 +79,13 @@ async def stream_query(
     responses={200: {"headers": _RUN_HEADERS}, **refusals(404, 409, 410)},
 )
 async def answer_query(
-    body: QueryRequest, request: Request, parts: Parts, caller: CallerNow, _key: KeyHeader = None
+    body: QueryRequest,
+    request: Request,
+    parts: Parts,
+    caller: CallerNow,
+    _key: KeyHeader = None,
+    _traceparent: TraceparentHeader = None,
+    _tracestate: TracestateHeader = None,
 ) -> Response:
     """Ask a question; answered when the run has ended. One that failed is a 200 with `error`.
 
@@ -94,7 +103,7 @@ async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, ca
         run_id = None if key is None else await parts.store.request_keys.run_of(key)
         if run_id is None:
             try:
-                return (await parts.runs.start(await _ask(body, parts, caller), key=key)).record, False
+                return (await parts.runs.start(await _ask(body, request, parts, caller), key=key)).record, False
             except AlreadyBegunError as error:
                 run_id = error.run_id
         run = await parts.runs.begun(run_id)
@@ -103,7 +112,7 @@ async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, ca
     raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
-async def _ask(body: QueryRequest, parts: ServiceParts, caller: Caller) -> Ask:
+async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
     return Ask(
         question=body.question,
         user_id=caller.user_id,
@@ -113,6 +122,7 @@ async def _ask(body: QueryRequest, parts: ServiceParts, caller: Caller) -> Ask:
         tree=body.tree or DEFAULT_TREE,
         limits=body.limits.given,
         config=await config_of(parts, caller.user_id),
+        trace=trace_of(request),
     )
 
 

@@ -92,6 +92,7 @@ class RunBody(BaseModel):
         description="For operators: the provider's status, error type and request id, as far as they are known."
     )
     limits: dict[str, int]
+    trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
 
 

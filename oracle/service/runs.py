@@ -10,6 +10,7 @@ from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
 from oracle.encoding import to_json
+from oracle.runs import trace_id_of
 from oracle.runs.tick_json import plain_tick
 from oracle.runs.tick_pages import read_tick_page
 from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_texts
@@ -162,6 +163,7 @@ async def _body(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str
         "cause": error.get("cause") if caller.is_operator else None,
         "cause_detail": error.get("detail") if caller.is_operator else None,
         "limits": dict(run.limits),
+        "trace_id": trace_id_of(run),
         "forgotten": run.forgotten_at is not None,
     }
 

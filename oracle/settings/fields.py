@@ -66,6 +66,7 @@ Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 Engine = Literal["auto", "anthropic", "offline"]
 ControlName = Literal["tree", "loop"]
+TracesSwitch = Literal["off", "on"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 
 
@@ -244,8 +245,17 @@ class Settings(_Ceilings):
         description="The least level that is logged, to standard error; `oracle serve` logs from `info` on if this is "
         "not set.",
     )
+    traces: TracesSwitch = Field(
+        default="off",
+        description="`on` exports a trace of each query to an OpenTelemetry collector, which the variables `OTEL_…` "
+        "name; needs `oracle-bt[otel]`.",
+    )
+    traces_content: bool = Field(
+        default=False,
+        description="Whether traces hold questions, answers, and arguments and results of tools (`1`).",
+    )
 
-    @field_validator("llm", "control", "log", mode="before")
+    @field_validator("llm", "control", "log", "traces", mode="before")
     @classmethod
     def _fold(cls, value: object, info: ValidationInfo) -> object:
         folded = value.strip().casefold() if isinstance(value, str) else value

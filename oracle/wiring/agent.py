@@ -21,8 +21,10 @@ from oracle.models.offline import OfflineModel
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
+from oracle.traces import NO_TRACES, Traces
 from oracle.wiring.plugins import plugins_of, registry_of
 from oracle.wiring.provider import DeferredModel, has_key, provider_model
+from oracle.wiring.tracing import open_traces
 
 DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
@@ -38,13 +40,15 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
         SettingsError: a setting does not fit the files and folders.
         ToolSetupError: the project or the vault cannot be used.
         PromptError: the prompt files cannot be used.
+        TraceSetupError: traces cannot be exported as configured.
     """
     configure_unless_configured(settings.log)
     model = build_model(settings)
     if isinstance(model, DeferredModel):
         model.prepare()
     try:
-        yield build_oracle(settings, model=model)
+        async with open_traces(settings, model=model) as traces:
+            yield build_oracle(settings, model=model, traces=traces)
     finally:
         await model.aclose()
 
@@ -58,6 +62,7 @@ def build_oracle(
     tools: ToolRegistry | None = None,
     tools_of: Callable[[str], ToolRegistry] | None = None,
     trees: ReloadingTrees | None = None,
+    traces: Traces = NO_TRACES,
 ) -> Oracle:
     """Join the parts.
 
@@ -69,6 +74,7 @@ def build_oracle(
         tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
+        traces: traces the queries.
 
     Raises:
         SettingsError: a setting does not fit the files and folders.
@@ -101,6 +107,7 @@ def build_oracle(
         tools_of=tools_of,
         control=settings.control,
         named_trees=settings.trees,
+        traces=traces,
     )
 
 

@@ -23,6 +23,7 @@ from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_tre
 from oracle.wiring.database import database_url
 from oracle.wiring.editing import editing_desk
 from oracle.wiring.provider import DeferredModel
+from oracle.wiring.tracing import open_traces
 from oracle.wiring.vaults import UserTools
 
 _DAY_S = 86_400.0
@@ -45,6 +46,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         PromptError: the prompt files cannot be used.
         StoreSetupError: the database cannot be used as configured.
         TreeFileError: the tree that answers by default has mistakes.
+        TraceSetupError: traces cannot be exported as configured.
     """
     async with AsyncExitStack() as stack:
         answering = model
@@ -56,6 +58,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
                 stack.callback(asyncio.get_running_loop().call_later(_PREPARE_AFTER_S, answering.prepare).cancel)
         tools, tools_of = _tools(settings, has_web_search=answering.has_web_search)
         metrics = Metrics(tools=tools.names)
+        traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
             open_store(database_url(settings), worker=worker_name(), observe=_observer(metrics))
         )
@@ -63,7 +66,13 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         metrics.watch_log(dropped_lines)
         trees = _trees(settings, tools)
         oracle = build_oracle(
-            settings, model=answering, conversations=store.conversations, tools=tools, tools_of=tools_of, trees=trees
+            settings,
+            model=answering,
+            conversations=store.conversations,
+            tools=tools,
+            tools_of=tools_of,
+            trees=trees,
+            traces=traces,
         )
         oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
         editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)

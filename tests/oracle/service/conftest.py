@@ -34,6 +34,7 @@ from oracle.settings import Settings
 from oracle.storage import open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
+from oracle.traces import NO_TRACES, Traces
 from prompts import load_segments
 from tests.oracle.service.streams import Streamed, read_stream
 from tests.oracle.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
@@ -106,6 +107,7 @@ async def running_service(
     worker: str = "worker-1",
     body_s: float = 60.0,
     trees_folder: Path | None = None,
+    traces: Traces = NO_TRACES,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -138,6 +140,7 @@ async def running_service(
             new_id=new_id,
             cap=chosen.capped,
             control=chosen.control,
+            traces=traces,
         )
         runs = await stack.enter_async_context(
             RunManager(

@@ -1,0 +1,17 @@
+"""A collector that the environment names."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.oracle.traces.collector import Collector
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    for name in [name for name in os.environ if name.startswith("OTEL_")]:
+        monkeypatch.delenv(name)
+    with Collector() as it:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", it.url)
+        yield it
