@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bt_runtime.kind import Key, NodeSettings, Use
+from bt_runtime.kind import Key, NodeSettings, TreeUse, Use
 from bt_runtime.rule import Rule
 from bt_runtime.text import Place
 
@@ -85,6 +85,13 @@ class NodeDefinition:
     def label(self) -> str:
         """The last part of the path."""
         return self.path.rpartition("/")[2]
+
+    @property
+    def title(self) -> str:
+        """What people call it: its name, else the tree that it includes, else its kind."""
+        if self.name is not None:
+            return self.name
+        return next((placed.use.tree for placed in self.uses if isinstance(placed.use, TreeUse)), self.kind)
 
     def walk(self) -> Iterator["NodeDefinition"]:
         """This node and all nodes below it, in the order of the file."""

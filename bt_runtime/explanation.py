@@ -6,6 +6,8 @@ a run is under way: a `Trace` asks for it when a recorded run is repeated.
 
 from typing import Any, NamedTuple
 
+from bt_runtime.text.phrases import value_of, values_line
+
 
 class Figure(NamedTuple):
     """A number that a node has looked at.
@@ -24,11 +26,17 @@ class Figure(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a node says about its last step.
+    """What a node says about its last step, in the words of its kind.
+
+    People read them behind the node's name and status, so they repeat neither. Short; in the terms of the tree; "no",
+    not "failed"; numbers with thousands separators and units (`bt_runtime.text.phrases`). Text from outside is quoted
+    with `clipped` or `value_of`.
 
     Args:
         text: a phrase that follows its name: `5 of 10 turns`, `strategies 0 → 1`; empty if the status says enough.
-        sentence: a whole sentence, where the node has decided what happens next: `One more turn is granted.`
+        sentence: a whole sentence that says what the node has done, and what came of it: `One more turn is granted: 6
+            of 10.` It is the headline of a tick that the node has decided. Empty: a plain one is made from name and
+            status.
         figures: the numbers behind it.
     """
 
@@ -83,3 +91,42 @@ class Evaluation(NamedTuple):
     error: str
     clauses: tuple[Clause, ...]
     operands: tuple[Operand, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Operands and result of a condition: `signal "stuck" · turn 5 → yes`."""
+        return f"{self.operands_line} → {'error' if self.error else 'yes' if self.value else 'no'}".lstrip()
+
+    @property
+    def result(self) -> str:
+        """Operands and value: `tries 2 → 3`."""
+        return f"{self.operands_line} → {'error' if self.error else value_of(self.value)}".lstrip()
+
+    @property
+    def operands_line(self) -> str:
+        """What it has read: `signal "stuck" · turn 5`."""
+        return values_line((operand.name, operand.value) for operand in self.operands)
+
+
+class Write(NamedTuple):
+    """A write to the blackboard: a key, its value before, and its value since."""
+
+    key: str
+    before: Any
+    value: Any
+
+
+class Stepped(NamedTuple):
+    """What happened in one step of a node.
+
+    Args:
+        began: it began in this step; else it was RUNNING before.
+        ticked: its children that it ticked, in order; a child may be there more than once.
+        evaluations: of its expressions, in order.
+        writes: to the blackboard by the node itself, not by its children.
+    """
+
+    began: bool
+    ticked: tuple[Any, ...]  # of `Node`, which stands above this module
+    evaluations: tuple[Evaluation, ...] = ()
+    writes: tuple[Write, ...] = ()

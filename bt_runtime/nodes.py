@@ -27,7 +27,7 @@ from bt_runtime.blackboard import Blackboard, PrivateView
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import RunError
-from bt_runtime.explanation import Words
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import Kind, NodeSettings
 from bt_runtime.recording import describe
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
@@ -119,6 +119,11 @@ class Node(_PyTreesView, Generic[SettingsT]):
         return self.definition.path
 
     @property
+    def title(self) -> str:
+        """What people call it: its name, else the tree that it includes, else its kind."""
+        return self.definition.title
+
+    @property
     def board(self) -> Blackboard | PrivateView:
         """The run's blackboard, with the private keys of the tree that contains the node under their names there.
 
@@ -207,17 +212,23 @@ class Node(_PyTreesView, Generic[SettingsT]):
         self.status = status
         return status
 
-    def words(self) -> Words:
-        """What this kind says about its last step; by default nothing.
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the subclass looks at it
+        """What this kind says about its last step; by default nothing, and a plain sentence is made from its status.
 
         Asked only where a recorded run is explained, directly after the step: `status` is its result, and the
-        blackboard holds what it has left. Must not change anything.
+        blackboard holds what it has left. Must change nothing, neither of the node nor of what the host shares with it.
+
+        Args:
+            step: what happened in it.
         """
         return Words()
 
-    def decider(self) -> "Node[Any] | None":
-        """The child that decided the status of the last step; `None`: the last one that was ticked in it."""
-        return None
+    def decider(self, step: Stepped) -> "Node[Any] | None":
+        """The child that decided the status of the last step; `None`: this node. By default the last one ticked.
+
+        Asked as `words` is, and must change nothing.
+        """
+        return step.ticked[-1] if step.ticked else None
 
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""
@@ -300,11 +311,6 @@ class Action(Node[SettingsT]):
 
     _request: Request | None = None
     _requests = 0
-
-    @property
-    def request_key(self) -> str:
-        """The key of the request that is under way, `path@n`; empty if none is."""
-        return self._request.key if self._request is not None else ""
 
     @abstractmethod
     def start(self) -> Coroutine[Any, Any, Any]:

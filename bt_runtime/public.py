@@ -18,7 +18,7 @@ from bt_runtime.errors import (
     TreeFileError,
     TreeNotFoundError,
 )
-from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Words
+from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Stepped, Words, Write
 from bt_runtime.forcing import ForcedResult, forced_path
 from bt_runtime.kind import (
     ActionUse,
@@ -52,7 +52,6 @@ from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.tasks import working_node
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
 from bt_runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.visiting import Visiting
@@ -126,6 +125,7 @@ __all__ = [
     "Standing",
     "Status",
     "Step",
+    "Stepped",
     "Supervisor",
     "SystemClock",
     "TickRecord",
@@ -141,6 +141,7 @@ __all__ = [
     "Visit",
     "Visiting",
     "Words",
+    "Write",
     "action_kind",
     "build",
     "condition_kind",
@@ -157,5 +158,4 @@ __all__ = [
     "replay",
     "run",
     "tree_schema",
-    "working_node",
 ]

@@ -8,23 +8,24 @@ A trace watches a tree that is built with it, while the tree repeats a recorded 
     replaying = Replaying(tree)
     for recorded in records:
         replaying.play(recorded)
-        visits = trace.take()
+        visits, given_back = trace.take(), trace.take_given_back()
 
-A run that is under way has no trace, and pays nothing for it.
+A run that is under way has no trace, and pays nothing for it. Between two ticks, and after the last one, halted nodes
+get what their work had brought until then; that is in `given_back`, not among the visits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from bt_runtime.builder import LiveTree
-from bt_runtime.explanation import Evaluation, Words
-from bt_runtime.nodes import Node
+from bt_runtime.explanation import Evaluation, Stepped, Words, Write
+from bt_runtime.nodes import Action, Node
 from bt_runtime.recording import NodeError, describe
-from bt_runtime.status import Status
+from bt_runtime.status import RUNNING, Status
 
-_FORCED = Words("an operator has forced this result")
+_FORCED = Words("an operator has forced this result", "An operator has forced this result.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,8 @@ class Visit:
     Args:
         index: of the node.
         status: that it returned.
-        parent: the node that ticked it; `None` for the root.
-        decider: the child that decided the status; `None` where the node has decided itself.
+        parent: the node above it; it has ticked it, but for `then` of a halted `on_halt`. `None` for the root.
+        decider: the child that decided the status in this step; `None` where the node has decided itself.
         words: what its kind says.
         evaluations: of its expressions, in order.
         writes: to the blackboard by the node itself, not by its children.
@@ -56,11 +57,10 @@ class Visit:
 class _Frame:
     """A step that has begun."""
 
-    index: int
-    position: int  # in the order of entry
-    last_child: int | None = None
+    owner: Node[Any]
+    ticked: list[Node[Any]] = field(default_factory=list)
     evaluations: list[Evaluation] = field(default_factory=list)
-    writes: list[tuple[str, Any]] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
     errors: list[NodeError] = field(default_factory=list)
 
 
@@ -70,15 +70,23 @@ class Trace:
     def __init__(self) -> None:
         self._frames: list[_Frame] = []
         self._visits: list[Visit | None] = []
+        self._given_back: list[Visit] = []
+        self._loose_errors: list[NodeError] = []
         self._writes = 0
         self._errors = 0
+        self._values: dict[str, Any] = {}
+        self._parents: dict[int, int] = {}
         self._tree: LiveTree | None = None
 
     def watch(self, tree: LiveTree) -> None:
-        """Watch each step of a tree that was built with this trace."""
+        """Watch each step of a tree that was built with this trace, and has not been ticked."""
         self._tree = tree
+        self._values = dict(tree.blackboard)
         for node in tree.nodes:
+            self._parents.update((child.index, node.index) for child in node.child_nodes)
             vars(node)["step"] = partial(self._step, node, node.step)
+            if isinstance(node, Action):
+                vars(node)["give_back"] = partial(self._give_back, node, node.give_back)
 
     def evaluated(self, evaluation: Evaluation) -> None:
         """Take an evaluation of the node that is being ticked."""
@@ -89,16 +97,22 @@ class Trace:
         """The visits since the last call, in the order of entry."""
         taken = tuple(visit for visit in self._visits if visit is not None)
         self._visits.clear()
+        self._loose_errors.clear()
         self._writes = self._errors = 0
+        return taken
+
+    def take_given_back(self) -> tuple[Visit, ...]:
+        """The halted nodes that have got what their work had brought, since the last call; each with its writes."""
+        taken = tuple(self._given_back)
+        self._given_back.clear()
         return taken
 
     def _step(self, node: Node[Any], step: Callable[[], Status]) -> Status:
         self._note_effects()
-        frames = self._frames
-        parent = frames[-1] if frames else None
-        if parent is not None:
-            parent.last_child = node.index
-        frame = _Frame(node.index, len(self._visits))
+        frames, parent, began = self._frames, self._parents.get(node.index), node.status is not RUNNING
+        if frames and frames[-1].owner.index == parent:
+            frames[-1].ticked.append(node)
+        frame, position = _Frame(node), len(self._visits)
         self._visits.append(None)
         frames.append(frame)
         is_forced = node.is_forced
@@ -107,17 +121,21 @@ class Trace:
         finally:
             self._note_effects()
             frames.pop()
-        self._visits[frame.position] = Visit(
-            node.index,
-            status,
-            None if parent is None else parent.index,
-            None if is_forced else _decider_of(node, frame),
-            _FORCED if is_forced else _words_of(node),
-            tuple(frame.evaluations),
-            tuple(frame.writes),
-            tuple(frame.errors),
-        )
+        visit = _visit(node, status, parent, frame, began=began)
+        self._visits[position] = replace(visit, decider=None, words=_FORCED) if is_forced else visit
         return status
+
+    def _give_back(self, node: Node[Any], give_back: Callable[[Any], None], value: Any) -> None:  # noqa: ANN401
+        """A halted node gets the partial result of its work: in no step, or while another node halts it."""
+        self._note_effects()
+        frame = _Frame(node, errors=[error for error in self._loose_errors if error.path == node.path])
+        self._frames.append(frame)
+        try:
+            give_back(value)
+        finally:
+            self._note_effects()
+            self._frames.pop()
+        self._given_back.append(_visit(node, node.status, self._parents.get(node.index), frame, began=False))
 
     def _note_effects(self) -> None:
         """Give what was written and raised since the last call to the node that is being ticked."""
@@ -125,19 +143,26 @@ class Trace:
             return
         context = self._tree.context
         writes, errors = context.blackboard.writes, context.errors
-        if self._frames:
-            frame = self._frames[-1]
-            frame.writes += writes[self._writes :]
-            frame.errors += errors[self._errors :]
-        self._writes, self._errors = len(writes), len(errors)
+        if len(writes) > self._writes:
+            noted = [Write(key, self._values.get(key), value) for key, value in writes[self._writes :]]
+            self._values.update((write.key, write.value) for write in noted)
+            if self._frames:
+                self._frames[-1].writes += noted
+            self._writes = len(writes)
+        if len(errors) > self._errors:
+            (self._frames[-1].errors if self._frames else self._loose_errors).extend(errors[self._errors :])
+            self._errors = len(errors)
 
 
 def deciding(visits: Sequence[Visit]) -> Visit | None:
-    """The visit that decided a tick: from the root, along the children that decided; `None` if nothing was ticked."""
-    if not visits:
+    """The visit that decided a tick: from the root, along the children that decided.
+
+    `None` if the root was not ticked: nothing was, or only what `on_halt` runs at the end of a run.
+    """
+    visit = next((visit for visit in visits if visit.parent is None), None)
+    if visit is None:
         return None
-    by_index = {visit.index: visit for visit in visits}
-    visit, seen = visits[0], {visits[0].index}
+    by_index, seen = {visit.index: visit for visit in visits}, {visit.index}
     while visit.decider is not None and visit.decider in by_index and visit.decider not in seen:
         visit = by_index[visit.decider]
         seen.add(visit.index)
@@ -155,14 +180,32 @@ def path_to(visits: Sequence[Visit], index: int) -> tuple[Visit, ...]:
     return tuple(reversed(found))
 
 
-def _decider_of(node: Node[Any], frame: _Frame) -> int | None:
-    own = node.decider()
-    return frame.last_child if own is None else own.index
+def _visit(node: Node[Any], status: Status, parent: int | None, frame: _Frame, *, began: bool) -> Visit:
+    step = Stepped(began, tuple(frame.ticked), tuple(frame.evaluations), tuple(frame.writes))
+    return Visit(
+        node.index,
+        status,
+        parent,
+        _decider_of(node, step),
+        _words_of(node, step),
+        step.evaluations,
+        tuple((write.key, write.value) for write in step.writes),
+        tuple(frame.errors),
+    )
 
 
-def _words_of(node: Node[Any]) -> Words:
+def _decider_of(node: Node[Any], step: Stepped) -> int | None:
+    """What the kind says; a child that it has not ticked in this step has decided nothing."""
+    try:
+        own = node.decider(step)
+    except Exception:  # noqa: BLE001  whatever foreign code raises
+        own = step.ticked[-1] if step.ticked else None
+    return own.index if own is not None and any(own is child for child in step.ticked) else None
+
+
+def _words_of(node: Node[Any], step: Stepped) -> Words:
     """The words of the kind; those of another package may be wrong, and break nothing."""
     try:
-        return node.words()
+        return Words(*node.words(step))
     except Exception as error:  # noqa: BLE001  whatever foreign words raise
         return Words(f"(its words failed: {describe(error)})")

@@ -6,11 +6,13 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Action, Children
 from bt_runtime.registration import node
 from bt_runtime.scope import CompiledValues, compile_values, evaluated
-from bt_runtime.status import SUCCESS, Status
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.wording import changes_line
 
 
 class CallSettings(NodeSettings):
@@ -63,3 +65,12 @@ class CallAction(Action[CallSettings]):
         if self.settings.into is not None:
             self.board.set(self.settings.into, value)
         return SUCCESS
+
+    def words(self, step: Stepped) -> Words:
+        call = self.settings.call
+        if self.status is RUNNING:
+            return Words(f"calls {call}", f"{call} is {'called' if step.began else 'under way'}.")
+        if self.status is SUCCESS:
+            into = changes_line(self, step)
+            return Words(into, f"{call} has answered{': ' + into if into else ''}.")
+        return Words("", f"{call} gave an error.") if self.status is FAILURE else Words("", f"{call} was halted.")

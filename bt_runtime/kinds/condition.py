@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Condition
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
+from bt_runtime.wording import condition_words
 
 
 class ExpressionSettings(NodeSettings):
@@ -44,3 +46,6 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         holds = bool(self._when.evaluate(lookup))
         self.feedback_message = "" if holds else self.settings.when
         return holds
+
+    def words(self, step: Stepped) -> Words:
+        return condition_words(step)

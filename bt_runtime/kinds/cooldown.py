@@ -7,11 +7,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
+from bt_runtime.text.phrases import number
+from bt_runtime.wording import says
 
 
 class CooldownSettings(NodeSettings):
@@ -76,3 +79,12 @@ class Cooldown(Decorator[CooldownSettings]):
         if self._has_begun:
             self._has_begun = False
             self._ready_at_s = self.run.now_s + self._pause_s
+
+    def words(self, step: Stepped) -> Words:
+        if step.ticked:
+            return Words("", f"{self.child.title} {says(self.child.status)}.")
+        rest_s = self._ready_at_s - self.run.now_s
+        if not 0 < rest_s < inf:
+            return Words()
+        text = f"rests for {number(rest_s)} s more"
+        return Words(text, f"{self.child.title} {text}.", (Figure("rest", rest_s, unit="s"),))

@@ -3,10 +3,12 @@
 from typing import Any
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import Slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import RUNNING, SUCCESS, Status
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.wording import says
 
 
 @node(
@@ -49,3 +51,13 @@ class Finally(Node[NoSettings]):
             self._ended = status
         status = self.then.step()
         return self._ended if status is SUCCESS else status
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The child in the step in which it ends, unless `then` fails: what follows it is a consequence."""
+        return self.child if self.child in step.ticked and self.then.status is not FAILURE else super().decider(step)
+
+    def words(self, step: Stepped) -> Words:
+        if not step.ticked:
+            return Words()
+        parts = [f"{child.title} {says(child.status)}" for child in step.ticked]
+        return Words("", f"{'; then '.join(parts)}.")

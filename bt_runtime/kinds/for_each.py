@@ -7,12 +7,15 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.errors import ExpressionError
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
-from bt_runtime.nodes import Children, Decorator
+from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text import brief
+from bt_runtime.text.phrases import counted
+from bt_runtime.wording import says
 
 
 class ForEachSettings(NodeSettings):
@@ -99,3 +102,21 @@ class ForEach(Decorator[ForEachSettings]):
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self._items = ()
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The node itself where an earlier item decides."""
+        overruled = self.status is FAILURE and self.child.status is not FAILURE
+        return None if overruled else super().decider(step)
+
+    def words(self, step: Stepped) -> Words:
+        if not step.ticked:
+            return Words() if self.status is FAILURE else Words("no items", "There are no items.")
+        done = self._position
+        if self.status is not RUNNING:
+            counted_items = counted(done + (self.status is FAILURE and not self.settings.go_on), "item")
+            but = "; one of them said no" if self.decider(step) is None else ""
+            return Words(counted_items, f"{self.child.title} {says(self.child.status)} after {counted_items}{but}.")
+        at = done if self.child.status is not RUNNING else done + 1
+        text = f"item {at} of {len(self._items)}"
+        sentence = f"{self.child.title} {says(self.child.status)} for {text}."
+        return Words(text, sentence, (Figure("items", at, len(self._items)),))

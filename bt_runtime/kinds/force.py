@@ -1,13 +1,31 @@
 """The `force_success` and `force_failure` kinds."""
 
+from typing import Any
+
 from bt_runtime.checking import transfers
-from bt_runtime.nodes import Decorator
+from bt_runtime.explanation import Stepped, Words
+from bt_runtime.nodes import Decorator, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.wording import said, says
+
+
+class Forced(Decorator[NoSettings]):
+    """Ends with one status, whatever its child says."""
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The node itself where it overrules the child."""
+        return super().decider(step) if self.child.status is self.status else None
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the child says it
+        """What the child says, and what it counts as."""
+        child = self.child
+        counts = "" if child.status is self.status else f", which counts as {said(self.status)}"
+        return Words("", f"{child.title} {says(child.status)}{counts}.")
 
 
 @node("force_success", shorthand="child", flow=transfers.forced("success"))
-class ForceSuccess(Decorator[NoSettings]):
+class ForceSuccess(Forced):
     """Returns SUCCESS however its child ends; RUNNING while it is running.
 
     ```yaml
@@ -21,7 +39,7 @@ class ForceSuccess(Decorator[NoSettings]):
 
 
 @node("force_failure", shorthand="child", flow=transfers.forced("failure"))
-class ForceFailure(Decorator[NoSettings]):
+class ForceFailure(Forced):
     """Returns FAILURE however its child ends; RUNNING while it is running.
 
     ```yaml

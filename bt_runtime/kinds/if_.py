@@ -6,11 +6,13 @@ from typing import Any
 from py_trees import composites
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import SUCCESS, Status
+from bt_runtime.wording import choice_words
 
 
 class IfSettings(NodeSettings):
@@ -70,3 +72,6 @@ class If(Node[IfSettings]):
 
     def update(self) -> Status:
         return SUCCESS if self._branch is None else self._branch.step()
+
+    def words(self, step: Stepped) -> Words:
+        return choice_words(step, step.evaluations[-1].verdict if step.evaluations else "")

@@ -2,9 +2,12 @@
 
 from typing import ClassVar
 
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import NodeSettings
 from bt_runtime.nodes import Node
 from bt_runtime.status import Status
+from bt_runtime.text.phrases import listed
+from bt_runtime.wording import said, says
 
 
 class InOrderSettings(NodeSettings):
@@ -44,3 +47,13 @@ class InOrder(Node[InOrderSettings]):
                 self.reset_children(position + 1)
                 return status
         return passes_on
+
+    def words(self, step: Stepped) -> Words:
+        """Which children were asked, and what the last of them said."""
+        if not step.ticked:
+            return Words()
+        *before, last = (child.title for child in step.ticked)
+        if self.status is self.passes_on:
+            return Words("", f"{listed([*before, last])} said {said(self.passes_on)}.")
+        passed = f", after {listed(before)} said {said(self.passes_on)}" if before else ""
+        return Words("", f"{last} {says(self.status)}{passed}.")

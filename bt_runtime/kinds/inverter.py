@@ -1,9 +1,11 @@
 """The `inverter` kind."""
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
-from bt_runtime.status import FAILURE, SUCCESS, Status
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.wording import says
 
 
 @node("inverter", shorthand="child", flow=transfers.inverter)
@@ -23,3 +25,8 @@ class Inverter(Decorator[NoSettings]):
         if status is SUCCESS:
             return FAILURE
         return SUCCESS if status is FAILURE else status
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the child says it
+        child = self.child
+        turned = "" if child.status is RUNNING else ", which is turned around"
+        return Words("", f"{child.title} {says(child.status)}{turned}.")

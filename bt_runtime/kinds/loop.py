@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.nodes import Children
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
-from bt_runtime.status import RUNNING, SUCCESS, Status
+from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.wording import says
 
 
 class LoopSettings(NodeSettings):
@@ -53,6 +55,8 @@ class Loop(UnderGuards[LoopSettings]):
     ```
     """
 
+    on_trip = "the loop ends"
+
     _until: Compiled | None = None
 
     def attach(self, children: Children) -> None:
@@ -77,3 +81,20 @@ class Loop(UnderGuards[LoopSettings]):
 
     def _is_over(self) -> bool:
         return self._until is not None and bool(self._until.evaluate(lookup_in_scope(self)))
+
+    def without_child(self, step: Stepped) -> str:
+        if step.evaluations:
+            return f"The loop ends before another round: {self._verdict(step)}."
+        return "Halted work has ended, and with it the loop." if self.ends_with is not None else ""
+
+    def after_child(self, step: Stepped) -> str:
+        if self.status is SUCCESS:
+            return f"{self.child.title} said yes, and the loop ends: {self._verdict(step)}"
+        if self.status is FAILURE:
+            return f"{self.child.title} said no, and the loop ends"
+        if self.child.status is SUCCESS:
+            return f"{self.child.title} said yes, and another round begins"
+        return f"{self.child.title} {says(self.child.status)}"
+
+    def _verdict(self, step: Stepped) -> str:
+        return step.evaluations[-1].verdict if step.evaluations else ""

@@ -6,11 +6,13 @@ from typing import Literal
 from pydantic import Field
 
 from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Node
 from bt_runtime.registration import node
 from bt_runtime.status import SUCCESS, Status
 from bt_runtime.templates import filled, keys_in
+from bt_runtime.text.phrases import clipped
 
 
 class NotifySettings(NodeSettings):
@@ -54,3 +56,10 @@ class Notify(Node[NotifySettings]):
         message = filled(settings.message, values)
         self.run.host.notify(topic=settings.topic, message=message, severity=settings.severity, metadata=values)
         return SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
+        if self.status is not SUCCESS:
+            return Words()
+        message = filled(self.settings.message, {key: self.board[key] for key in keys_in(self.settings.message)})
+        text = f'sent "{clipped(message, 120)}"'
+        return Words(text, f"It {text}.")

@@ -4,10 +4,12 @@ from typing import Any
 
 from bt_runtime.checking import transfers
 from bt_runtime.errors import RunError
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import Slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import INVALID, RUNNING, Status
+from bt_runtime.wording import says
 
 
 @node(
@@ -46,3 +48,6 @@ class OnHalt(Node[NoSettings]):
         self.then.stop(INVALID)
         if status is RUNNING:  # a kind of the host that does not declare that it waits
             raise RunError(f"{self.then.path!r} did not end at once, as nodes below 'then' must")
+
+    def words(self, step: Stepped) -> Words:
+        return Words("", f"{self.child.title} {says(self.child.status)}.") if step.ticked else Words()

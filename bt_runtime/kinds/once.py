@@ -1,9 +1,11 @@
 """The `once` kind."""
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import RUNNING, Status
+from bt_runtime.wording import said, says
 
 
 @node("once", shorthand="child", flow=transfers.once)
@@ -27,3 +29,9 @@ class Once(Decorator[NoSettings]):
         if status is not RUNNING:
             self._result = status
         return status
+
+    def words(self, step: Stepped) -> Words:
+        if step.ticked:
+            return Words("", f"{self.child.title} {says(self.child.status)}.")
+        before = f"{self.child.title} said {said(self.status)} the first time"
+        return Words("as the first time", f"{before}, and is not asked again.")

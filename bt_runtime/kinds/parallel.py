@@ -1,14 +1,15 @@
 """The `parallel` kind."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from py_trees import composites
 from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import NodeSettings
 from bt_runtime.kinds.ending import Ending
-from bt_runtime.nodes import Children
+from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 
@@ -97,3 +98,18 @@ class Parallel(Ending[ParallelSettings]):
             return SUCCESS
         is_lost = (failed and self.settings.failure == "one") or len(children) - failed < self._needed
         return FAILURE if is_lost else RUNNING
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The last child that ended with the result; while the node is RUNNING the last that ended, or was ticked."""
+        ended = [child for child in step.ticked if child.status in (SUCCESS, FAILURE)]
+        alike = [child for child in ended if child.status is self.status]
+        return next(reversed(alike or ended or step.ticked), None)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the children say it
+        statuses = [child.status for child in self.child_nodes]
+        said_yes = statuses.count(SUCCESS)
+        parts = ((said_yes, "yes"), (statuses.count(FAILURE), "no"), (statuses.count(RUNNING), "running"))
+        counts = ", ".join(f"{count} {what}" for count, what in parts if count) or "none ended"
+        halted = "; halted work is awaited" if self.ends_with is not None and self.status is RUNNING else ""
+        needed = f"{self._needed} of {len(statuses)} children must say yes: {counts}{halted}."
+        return Words(counts, needed, (Figure("children that said yes", said_yes, self._needed),))

@@ -8,10 +8,13 @@ from py_trees.behaviour import Behaviour
 from pydantic import Field, ValidationInfo, field_validator
 
 from bt_runtime.behaviours import STOCK, Behaviours, Port, check_known, make
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import KeyUse, Kind, NodeSettings, Use
 from bt_runtime.nodes import Node
 from bt_runtime.registration import node
 from bt_runtime.status import INVALID, RUNNING, Status
+from bt_runtime.text.phrases import clipped
+from bt_runtime.wording import says
 
 
 class PyTreesSettings(NodeSettings):
@@ -90,6 +93,10 @@ class PyTrees(Node[PyTreesSettings]):
         self.run.forget_deadline(self.index)
         if self._behaviour is not None and self._behaviour.status is not new_status:
             self._behaviour.stop(INVALID)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the behaviour says it
+        message = clipped(self.feedback_message, 120)
+        return Words(message, f"{self.settings.behaviour} {says(self.status)}{': ' + message if message else ''}.")
 
 
 def py_trees_kind(further: Mapping[str, type[Behaviour]]) -> Kind:

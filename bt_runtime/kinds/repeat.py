@@ -6,11 +6,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import RUNNING, SUCCESS, Status
+from bt_runtime.wording import says
 
 
 class RepeatSettings(NodeSettings):
@@ -62,3 +64,10 @@ class Repeat(Decorator[RepeatSettings]):
             return SUCCESS
         self.run.tick_again(self.path)
         return RUNNING
+
+    def words(self, step: Stepped) -> Words:
+        if not step.ticked:
+            return Words()
+        text = f"{self._successes} of {self._wanted} times"
+        sentence = f"{self.child.title} {says(self.child.status)}; {text} done."
+        return Words(text, sentence, (Figure("times", self._successes, self._wanted),))

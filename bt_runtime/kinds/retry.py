@@ -7,11 +7,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
+from bt_runtime.text.phrases import seconds
+from bt_runtime.wording import says
 
 MOST_ATTEMPTS = 1000
 
@@ -92,3 +95,19 @@ class Retry(Decorator[RetrySettings]):
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self.run.forget_deadline(self.index)
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The node itself where it tries again."""
+        return None if self.status is RUNNING and self.child.status is not RUNNING else super().decider(step)
+
+    def words(self, step: Stepped) -> Words:
+        wait_s, child = self._resume_at_s - self.run.now_s, self.child
+        goes_on = self.status is RUNNING and child.status is not RUNNING
+        has_failed = self.status is FAILURE or (goes_on and bool(step.ticked))
+        attempt = self._failures + (not has_failed)
+        text, when = f"attempt {attempt} of {self._most}", f"in {seconds(wait_s)}" if wait_s > 0 else "at once"
+        figures = (Figure("attempts", attempt, self._most),)
+        if not step.ticked:
+            return Words(f"{text} {when}", f"It waits: {text} {when}.", figures) if goes_on else Words()
+        another = f"; another one follows {when}" if goes_on else ""
+        return Words(text, f"{child.title} {says(child.status)} at {text}{another}.", figures)

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import CompiledValues, compile_values, evaluated
 from bt_runtime.status import SUCCESS, Status
+from bt_runtime.text.phrases import joined
+from bt_runtime.wording import changes_line
 
 
 class SetSettings(NodeSettings):
@@ -51,3 +54,11 @@ class Set(Node[SetSettings]):
         for key, value in evaluated(self._values, self):
             board.set(key, value)
         return SUCCESS
+
+    def words(self, step: Stepped) -> Words:
+        if self.status is not SUCCESS:
+            return Words()
+        changed = changes_line(self, step)
+        if not changed:
+            return Words("unchanged", f"{joined(self.settings.values)} had that value already.")
+        return Words(changed, f"It set {changed}.")

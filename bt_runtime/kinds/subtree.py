@@ -6,10 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import KeyUse, NodeSettings, TreeUse, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.status import RUNNING, Status
+from bt_runtime.wording import changes_line, says
 
 
 class SubtreeSettings(NodeSettings):
@@ -59,3 +61,8 @@ class Subtree(Node[SubtreeSettings]):
             for name, key in self.settings.outputs.items():
                 board.set(key, inner[name])
         return status
+
+    def words(self, step: Stepped) -> Words:
+        copied = changes_line(self, step)
+        and_copied = f", and gave {copied}" if copied else ""
+        return Words(copied, f"The tree {self.settings.tree} {says(self.status)}{and_copied}.")

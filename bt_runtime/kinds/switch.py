@@ -7,12 +7,14 @@ from typing import Any
 from py_trees import composites
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, is_literal, keyed_slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, Status
 from bt_runtime.text import brief
+from bt_runtime.wording import choice_words
 
 _NO_CASE = object()
 _SLOT = keyed_slot("cases", "")
@@ -84,6 +86,9 @@ class Switch(Node[SwitchSettings]):
 
     def update(self) -> Status:
         return FAILURE if self._chosen is None else self._chosen.step()
+
+    def words(self, step: Stepped) -> Words:
+        return choice_words(step, step.evaluations[-1].result if step.evaluations else "")
 
 
 def _values_of(case: str) -> Iterator[object]:

@@ -6,11 +6,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
+from bt_runtime.text.phrases import number
+from bt_runtime.wording import says
 
 
 class TimeoutSettings(NodeSettings):
@@ -66,3 +69,20 @@ class Timeout(Decorator[TimeoutSettings]):
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self.run.forget_deadline(self.index)
+
+    def decider(self, step: Stepped) -> Node[Any] | None:
+        """The node itself when the time is over."""
+        return None if self._is_over else super().decider(step)
+
+    def words(self, step: Stepped) -> Words:
+        if not step.ticked:
+            return Words()
+        limit_s, elapsed_s = self._limit_s, self.run.now_s - (self._deadline_s - self._limit_s)
+        text = f"{number(elapsed_s)} of {number(limit_s)} s"
+        says_so = f"The {number(limit_s)} s are over, and {self.child.title} is halted."
+        sentence = says_so if self._is_over else f"{self.child.title} {says(self.child.status)} after {text}."
+        return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))
+
+    @property
+    def _is_over(self) -> bool:
+        return self.status is FAILURE and self.child.status is not FAILURE

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
+from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.text.phrases import number
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)] | ExpressionText
 
@@ -102,3 +104,18 @@ class Wait(Node[WaitSettings]):
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self.run.forget_deadline(self.index)
         self.run.forget_changes(self.index)
+
+    def words(self, step: Stepped) -> Words:
+        left_s = self._until_s - self.run.now_s
+        figures = (Figure("time left", max(0.0, left_s), unit="s"),) if left_s < inf else ()
+        key = self.settings.delivery
+        condition = key or (step.evaluations[-1].verdict if step.evaluations else "")
+        if self.status is RUNNING:
+            text = f"waits for {key}" if key else f"waits: {condition}" if condition else "waits"
+            text += f", {number(left_s)} s more" if figures else ""
+            return Words(text, f"It {text}.", figures)
+        if self.status is FAILURE:
+            late = f"The time is over, and {key} has not come." if key else "The time is over."
+            return Words("the time is over", late, figures) if figures else Words()
+        came = f"{key} has come" if key else condition or "the time is over"
+        return Words(came, f"It waits no longer: {came}.")
