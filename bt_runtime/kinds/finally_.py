@@ -8,6 +8,7 @@ from bt_runtime.kind import Slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
+from bt_runtime.text.phrases import joined
 from bt_runtime.wording import says
 
 
@@ -57,7 +58,9 @@ class Finally(Node[NoSettings]):
         return self.child if self.child in step.ticked and self.then.status is not FAILURE else super().decider(step)
 
     def words(self, step: Stepped) -> Words:
-        if not step.ticked:
-            return Words()
-        parts = [f"{child.title} {says(child.status)}" for child in step.ticked]
-        return Words("", f"{'; then '.join(parts)}.")
+        parts = []
+        if self.child in step.ticked:
+            parts.append(f"the child {says(self.child.status)}")
+        if self.then in step.ticked:
+            parts.append(f"what follows it {says(self.then.status)}")
+        return Words("", f"{joined(parts).capitalize()}." if parts else "")

@@ -62,4 +62,4 @@ class Notify(Node[NotifySettings]):
             return Words()
         message = filled(self.settings.message, {key: self.board[key] for key in keys_in(self.settings.message)})
         text = f'sent "{clipped(message, 120)}"'
-        return Words(text, f"It {text}.")
+        return Words(text, f"It {text}")

@@ -74,7 +74,7 @@ class Repetition:
     Args:
         kind: which rule found it.
         period: how many actions make one round: 1, or 2 or 3 for a cycle.
-        times: how many rounds the examined actions end with; at least 3.
+        times: how many rounds the examined actions end with; at least 3, unless fewer were asked for.
         cycle: the actions of the last round, oldest first.
     """
 
@@ -107,14 +107,19 @@ def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any] | str]") ->
     return find_repetition(actions) is not None
 
 
-def find_repetition(actions: "Sequence[Action | Mapping[str, Any] | str]") -> Repetition | None:
-    """How the latest actions repeat themselves; `None` if they do not. Arguments as for `detect_no_progress`."""
-    if len(actions) < TIMES:
+def find_repetition(actions: "Sequence[Action | Mapping[str, Any] | str]", *, times: int = TIMES) -> Repetition | None:
+    """How the latest actions repeat themselves; `None` if they do not.
+
+    Args:
+        actions: as for `detect_no_progress`.
+        times: what counts; fewer than `TIMES` is no lack of progress yet.
+    """
+    if len(actions) < times:
         return None
     latest = [as_action(action) for action in actions[-WINDOW:]]
     if not latest[-1].tool:
         return None
-    return _same_action(latest) or _cycle(latest) or _same_error(latest)
+    return _same_action(latest, times) or _cycle(latest, times) or _same_error(latest, times)
 
 
 def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
@@ -142,21 +147,21 @@ def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
     )
 
 
-def _same_action(actions: Sequence[Action]) -> Repetition | None:
+def _same_action(actions: Sequence[Action], least: int) -> Repetition | None:
     last = actions[-1]
     run = _tail(actions, lambda action: _is_same(action, last))
     times = _unchanged(run)
-    return Repetition("same_action", 1, times, last, (last,)) if times >= TIMES else None
+    return Repetition("same_action", 1, times, last, (last,)) if times >= least else None
 
 
-def _cycle(actions: Sequence[Action]) -> Repetition | None:
+def _cycle(actions: Sequence[Action], least: int) -> Repetition | None:
     for period in range(2, LONGEST_PERIOD + 1):
         rounds = len(actions) // period
-        if rounds < TIMES:
+        if rounds < least:
             return None
         if not _is_same(actions[-1], actions[-1 - period]):
             continue
-        times = next((count for count in range(rounds, TIMES - 1, -1) if _turns(actions[-count * period :], period)), 0)
+        times = next((count for count in range(rounds, least - 1, -1) if _turns(actions[-count * period :], period)), 0)
         if times:
             return Repetition("cycle", period, times, actions[-1], tuple(actions[-period:]))
     return None
@@ -175,13 +180,13 @@ def _turns(actions: Sequence[Action], period: int) -> bool:
     )
 
 
-def _same_error(actions: Sequence[Action]) -> Repetition | None:
+def _same_error(actions: Sequence[Action], least: int) -> Repetition | None:
     last = actions[-1]
     if not last.is_error or last.result_digest is None:
         return None
     run = _tail(actions, lambda action: action.tool == last.tool and _result(action) == _result(last))
     one_look = last.turn is not None and all(action.turn == last.turn for action in run)
-    return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= TIMES and not one_look else None
+    return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= least and not one_look else None
 
 
 def _tail(actions: Sequence[Action], belongs: Callable[[Action], bool]) -> Sequence[Action]:

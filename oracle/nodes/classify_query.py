@@ -1,8 +1,9 @@
 """The `classify_query` kind."""
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
+from bt_runtime.text.phrases import counted, value_of
 from oracle.agent.steps import classify
 from oracle.classify.types import QUERY_TYPES
 from oracle.nodes.base import AgentNode
@@ -28,3 +29,8 @@ class ClassifyQuery(AgentNode[NoSettings]):
         classify(self.agent)
         self.publish()
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the query says it
+        found, offered = self.agent.classification, counted(len(self.agent.offered), "tool")
+        kind = value_of(found.query_type if found else "")
+        return Words(f"query_type {kind} · {offered}", f"The question is of type {kind}; {offered} are offered.")

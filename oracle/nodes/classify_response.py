@@ -2,9 +2,10 @@
 
 import structlog
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
+from bt_runtime.text.phrases import value_of
 from oracle.classify import HeuristicIntentClassifier
 from oracle.classify.response import SIGNALS
 from oracle.nodes.base import AgentNode
@@ -38,3 +39,10 @@ class ClassifyResponse(AgentNode[NoSettings]):
         self.agent.signals.intent = intent
         self.publish()
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the signals say it
+        intent = self.agent.signals.intent
+        if intent is None:
+            return Words()
+        found = value_of(intent.signal_type)
+        return Words(f"intent {found}", f"The response reads like {found}.")

@@ -1,7 +1,8 @@
 """The `compose_prompt` kind."""
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.text.phrases import counted, listed
 from oracle.agent.steps import compose
 from oracle.nodes.base import AgentNode
 
@@ -24,3 +25,11 @@ class ComposePrompt(AgentNode[NoSettings]):
     def update(self) -> Status:
         compose(self.agent)
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the query says it
+        prompt = self.agent.prompt
+        if prompt is None or self.status is not Status.SUCCESS:
+            return Words()
+        text = f"{counted(len(prompt.included), 'segment')} · {counted(prompt.tokens, 'token')}"
+        dropped = f"; without {listed(prompt.dropped)}, which did not fit" if prompt.dropped else ""
+        return Words(f"{text}{dropped}", f"The system prompt is composed: {text}{dropped}.")

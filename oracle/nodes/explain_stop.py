@@ -1,6 +1,6 @@
 """The `explain_stop` kind."""
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from oracle.agent.closing import explain_stop
 from oracle.nodes.base import AgentNode
@@ -22,3 +22,9 @@ class ExplainStop(AgentNode[NoSettings]):
         explain_stop(self.agent)
         self.stop_run(self.agent.state.termination_reason or "completed")
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        reason, written = self.agent.state.termination_reason or "", self.board["termination_reason"]
+        if written and written != reason:
+            return Words(f"{reason}, not {written}", f"The facts do not support {written}: the query ends as {reason}.")
+        return Words(reason, f"The query ends as {reason}.")

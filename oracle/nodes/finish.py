@@ -3,7 +3,7 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from oracle.nodes.base import AgentAction
 
@@ -23,3 +23,8 @@ class Finish(AgentAction[NoSettings]):
 
     def start(self) -> Coroutine[Any, Any, None]:
         return self.host.closing.finish(self.agent, asked_at=self.host.asked_at)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the status says it
+        if self.status is Status.RUNNING:
+            return Words("saves the answer", "The answer is being saved.")
+        return Words("saved", "The answer is saved.") if self.status is Status.SUCCESS else Words()

@@ -1,7 +1,8 @@
 """The `grant_turn` kind."""
 
-from bt_runtime import NodeSettings, Status, node
+from bt_runtime import NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import leaf
+from bt_runtime.text.phrases import counted
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.nodes.base import AgentNode
@@ -34,3 +35,11 @@ class GrantTurn(AgentNode[GrantTurnSettings]):
         refuse_open(self.agent, NOT_RUN)
         self.agent.ask_again(self.settings.hint)
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state = self.agent.state
+        if state.turn >= state.turn_limit:
+            text = f"{state.turn:,} of {counted(state.turn_limit, 'turn')} are used"
+            return Words(f"one more turn is asked for; {text}", f"One more turn is asked for, and {text}.")
+        text = f"{state.turn + 1:,} of {state.turn_limit:,}"
+        return Words(f"one more turn: {text}", f"One more turn is granted: {text}.")

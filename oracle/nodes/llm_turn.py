@@ -5,8 +5,9 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime import KeyUse, NodeSettings, Status, Use, node
+from bt_runtime import Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import leaf_of
+from bt_runtime.text.phrases import clipped, counted, seconds
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
@@ -14,6 +15,7 @@ from oracle.agent.turn import TurnRequest, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.flows import turn_cases
+from oracle.nodes.turn_words import turn_sentence
 
 
 class LlmTurnSettings(NodeSettings):
@@ -125,3 +127,40 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         else:
             agent.apply_side_turn(value, halted=True)
         self.publish()
+
+    def words(self, step: Stepped) -> Words:
+        turn, number, status = self.agent.turn, self.agent.state.turn, self.status
+        if status is Status.RUNNING:
+            began = f"turn {number + 1:,} {'begins' if step.began else 'is under way'}"
+            return Words(began, f"T{began[1:]}.")
+        if self._is_late:
+            late = f"it took longer than {self.settings.timeout_s:g} s"
+            return Words(late, f"Turn {number + 1:,} was halted: {late}.")
+        if not self.settings.visible:
+            fault = f": {clipped(turn.fault.message, 120)}" if turn.fault else ""
+            return Words(f"turn {number:,}, beside the answer{fault}", f"A turn beside the answer has ended{fault}.")
+        return _ended(turn.outcome, number) if turn.outcome is not None else Words()
+
+
+def _ended(turn: TurnOutcome, number: int) -> Words:
+    """A turn of the answer; `number` counts those that have finished."""
+    signal = turn.signal
+    parts = [seconds(turn.duration_ms / 1000), counted(turn.tokens, "token")]
+    if turn.fault is not None:
+        parts.append(clipped(turn.fault.message, 120))
+    elif turn.interrupted:
+        parts.append("interrupted")
+    elif signal is not None:
+        parts.append(f"signal {signal.type} {signal.confidence:.3g}")
+    sentence = turn_sentence(
+        f"Turn {number + turn.is_broken:,}",
+        calls=[call.name for call in turn.calls],
+        signal=signal.type if signal else "",
+        is_malformed=turn.malformed_signal,
+        is_empty=turn.is_empty,
+        is_cut_off=turn.cut_off,
+        is_interrupted=turn.interrupted,
+        error=turn.fault.message if turn.fault else "",
+    )
+    figures = (Figure("time", turn.duration_ms / 1000, unit="s"), Figure("tokens", turn.tokens))
+    return Words(" · ".join(parts), sentence, figures)

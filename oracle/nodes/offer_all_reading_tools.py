@@ -1,9 +1,10 @@
 """The `offer_all_reading_tools` kind."""
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
+from oracle.nodes.offer_words import offer_words
 
 
 @node(
@@ -26,3 +27,6 @@ class OfferAllReadingTools(AgentNode[NoSettings]):
 
     def update(self) -> Status:
         return Status.SUCCESS if offer_all_reading(self.agent) else Status.FAILURE
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the query says it
+        return offer_words(self)

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime import ActionUse, NodeSettings, Status, Use, node
+from bt_runtime import ActionUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from oracle.agent.steps import offer
 from oracle.nodes.base import AgentNode
+from oracle.nodes.offer_words import offer_words
 
 
 class OfferToolsSettings(NodeSettings):
@@ -45,3 +46,6 @@ class OfferTools(AgentNode[OfferToolsSettings]):
 
     def update(self) -> Status:
         return Status.SUCCESS if offer(self.agent, self.settings.tools) else Status.FAILURE
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the query says it
+        return offer_words(self)

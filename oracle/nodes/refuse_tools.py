@@ -1,7 +1,8 @@
 """The `refuse_tools` kind."""
 
-from bt_runtime import NodeSettings, Status, node
+from bt_runtime import NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import leaf
+from bt_runtime.text.phrases import clipped
 from oracle.agent.tool_calls import NO_TURN_LEFT, refuse_open
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import ANSWERING_CALLS
@@ -32,3 +33,7 @@ class RefuseTools(AgentNode[RefuseToolsSettings]):
         refuse_open(self.agent, self.settings.why)
         self.publish()
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
+        why = clipped(self.settings.why, 120)
+        return Words(f'answered "{why}"', f'Open tool calls are answered without being run: "{why}"')

@@ -3,8 +3,9 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import leaf
+from bt_runtime.text.phrases import counted, listed
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
 from oracle.nodes.base import AgentAction
@@ -37,3 +38,19 @@ class RunTools(AgentAction[NoSettings]):
             self.agent.apply_tools(value)
         refuse_open(self.agent, CANCELLED)
         self.publish()
+
+    def words(self, step: Stepped) -> Words:
+        turn = self.agent.turn
+        if self.status is Status.RUNNING:
+            calls = listed([call.name for call in turn.open_calls])
+            return (
+                Words(f"runs {calls}", f"{calls} {'begins' if step.began else 'is under way'}.") if calls else Words()
+            )
+        if turn.tools is None or self.status is Status.FAILURE:
+            return Words()
+        results = turn.tools.results
+        errors = sum(result.is_error for result in results)
+        text = counted(len(results), "result") + (f", {counted(errors, 'error')}" if errors else "")
+        text += ", nothing found" if turn.tools.found_nothing and errors < len(results) else ""
+        done = "were halted" if self.status is not Status.SUCCESS else "have returned"
+        return Words(text, f"The tools {done}: {text}.", (Figure("results", len(results)), Figure("errors", errors)))

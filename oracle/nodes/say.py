@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime import KeyUse, NodeSettings, Status, Use, node
+from bt_runtime import KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.templates import filled, keys_in
+from bt_runtime.text.phrases import clipped
 from oracle.agent.notices import quoted
 from oracle.nodes.base import AgentNode
 
@@ -46,3 +47,7 @@ class Say(AgentNode[SaySettings]):
         text = filled(self.settings.text, self.board, show=lambda value: quoted(str(value)))
         self.agent.output.say_sentence(text)
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
+        text = clipped(filled(self.settings.text, self.board, show=lambda value: quoted(str(value))), 120)
+        return Words(f'said "{text}"', f'It adds to the answer: "{text}"')

@@ -1,7 +1,8 @@
 """The `stop` kind."""
 
-from bt_runtime import NodeSettings, Status, node
+from bt_runtime import NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.text.phrases import clipped
 from oracle.agent import notices
 from oracle.chunks import TerminationReason
 from oracle.nodes.base import AgentNode
@@ -34,3 +35,10 @@ class Stop(AgentNode[StopSettings]):
         self.agent.ending.note_blocker(self.board["blocker"] or notices.silence(self.agent.state) or repeated)
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        reason, wanted, blocker = self.board["termination_reason"], self.settings.reason, self.agent.ending.blocker
+        if reason != wanted:
+            return Words(f"{wanted}; the reason stays {reason}", f"The query had stopped before: {reason}.")
+        because = f": {clipped(blocker, 120)}" if wanted == "stuck" and blocker else ""
+        return Words(f"{wanted}{because}", f"The query stops as {wanted}{because}.")

@@ -1,7 +1,8 @@
 """The `warn_near_limits` kind."""
 
-from bt_runtime import NoSettings, Status, node
+from bt_runtime import Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.text.phrases import joined
 from oracle.nodes.base import AgentNode
 
 
@@ -19,3 +20,11 @@ class WarnNearLimits(AgentNode[NoSettings]):
     def update(self) -> Status:
         self.agent.warn_near_limits()
         return Status.SUCCESS
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state = self.agent.state
+        sent = [name for name, is_sent in (("turns", state.turn_warned), ("tokens", state.token_warned)) if is_sent]
+        text = f"{state.iteration_percent:.0f} % of the turns · {state.token_percent:.0f} % of the tokens"
+        warned = f"; warned of: {joined(sent)}" if sent else ""
+        figures = (Figure("turns", state.iteration_percent, 100, "%"), Figure("tokens", state.token_percent, 100, "%"))
+        return Words(f"{text}{warned}", f"{text} are used{warned or '; no warning was due'}.", figures)

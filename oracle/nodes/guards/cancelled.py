@@ -1,6 +1,6 @@
 """The `cancelled` guard."""
 
-from bt_runtime import NoSettings, node
+from bt_runtime import NoSettings, Stepped, Words, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 from oracle.nodes.flows import guard
@@ -23,3 +23,8 @@ class Cancelled(AgentGuard[NoSettings]):
         if self.board["cancel_requested"] and not state.cancelled:
             self.agent.state = state = state.after_cancel()
         return rules.is_cancelled(state)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        if self.agent.state.cancelled:
+            return Words("cancelled", "The user has cancelled, or has gone for good.")
+        return Words("nobody has cancelled", "Nobody has cancelled.")

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from bt_runtime import NodeSettings, node
+from bt_runtime import Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.text.phrases import number
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 from oracle.nodes.flows import guard
@@ -50,3 +51,12 @@ class Deadline(AgentGuard[DeadlineSettings]):
             return False
         self.agent.state = state.with_time_limit(limit_s).at(elapsed_s)
         return True
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state, own = self.agent.state, self.settings.seconds
+        limit_s = state.time_limit_s if own is None else min(own, state.time_limit_s)
+        elapsed_s = self.run.now_s - state.start_time
+        text = f"{number(elapsed_s)} of {number(limit_s)} s"
+        is_over = rules.deadline_has_passed(limit_s, elapsed_s)
+        sentence = f"The time for the query is over: {text}." if is_over else f"{text} have passed."
+        return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))

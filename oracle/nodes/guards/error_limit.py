@@ -1,6 +1,7 @@
 """The `error_limit` guard."""
 
-from bt_runtime import NoSettings, node
+from bt_runtime import Figure, NoSettings, Stepped, Words, node
+from bt_runtime.text.phrases import clipped, counted
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
@@ -21,3 +22,14 @@ class ErrorLimit(StateGuard[NoSettings]):
 
     def holds(self, state: AgentState) -> bool:
         return rules.keeps_failing(state)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state, limit = self.agent.state, rules.ERROR_LIMIT
+        text = f"{state.error_streak:,} of {limit} in a row"
+        figures = (Figure("errors in a row", state.error_streak, limit),)
+        if rules.keeps_failing(state):
+            last = f"; the last one: {clipped(state.last_error, 120)}" if state.last_error else ""
+            return Words(text, f"{counted(state.error_streak, 'tool error')} in a row{last}.", figures)
+        if state.error_streak >= limit:
+            text += ", all in one turn"
+        return Words(text, f"Tool errors: {text}.", figures)

@@ -1,7 +1,9 @@
 """The `no_progress` guard."""
 
-from bt_runtime import NoSettings, node
+from bt_runtime import Figure, NoSettings, Stepped, Words, node
+from bt_runtime.text.phrases import clipped
 from oracle.decision import AgentState, rules
+from oracle.decision.progress import TIMES, find_repetition
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
 
@@ -21,3 +23,15 @@ class NoProgress(StateGuard[NoSettings]):
 
     def holds(self, state: AgentState) -> bool:
         return rules.is_repeating_itself(state)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        actions = self.agent.state.recent_actions
+        repetition = find_repetition(actions, times=2)
+        times = repetition.times if repetition else 0
+        figures = (Figure("repeats", times, TIMES),)
+        if repetition is None:
+            return Words("no repeats", "No tool call repeats itself.", figures)
+        text = f"{repetition.summary}, {clipped(repetition.action.signature, 80)}"
+        if times < TIMES:
+            return Words(text, f"{times} of {TIMES} repetitions: {text}.", figures)
+        return Words(text, f"There is no progress: {text}.", figures)

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from bt_runtime import NodeSettings, node
+from bt_runtime import Figure, NodeSettings, Stepped, Words, node
+from bt_runtime.text.phrases import counted
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
@@ -48,3 +49,9 @@ class TurnBudget(StateGuard[TurnBudgetSettings]):
                 self.publish()
                 return rules.turns_are_used_up(lowered)
         return rules.turns_are_used_up(state)
+
+    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
+        state = self.agent.state
+        text = f"{state.turn:,} of {counted(state.turn_limit, 'turn')}"
+        sentence = f"The limit of turns is reached: {text}." if rules.turns_are_used_up(state) else f"{text} are used."
+        return Words(text, sentence, (Figure("turns", state.turn, state.turn_limit),))
