@@ -65,9 +65,14 @@ class _Frame:
 
 
 class Trace:
-    """Collects the visits of a tree's ticks."""
+    """Collects the visits of a tree's ticks.
+
+    Attributes:
+        is_on: visits are collected; may be changed between ticks.
+    """
 
     def __init__(self) -> None:
+        self.is_on = True
         self._frames: list[_Frame] = []
         self._visits: list[Visit | None] = []
         self._given_back: list[Visit] = []
@@ -108,6 +113,8 @@ class Trace:
         return taken
 
     def _step(self, node: Node[Any], step: Callable[[], Status]) -> Status:
+        if not self.is_on:
+            return step()
         self._note_effects()
         frames, parent, began = self._frames, self._parents.get(node.index), node.status is not RUNNING
         if frames and frames[-1].owner.index == parent:

@@ -1,28 +1,16 @@
 """Makes the history of a run from the events of its log, one after the other; so it works while the run is under way.
 
 Each recorded tick is repeated on the version of the tree that ran, with a trace. What cannot be repeated (the version
-cannot be read any more, its texts were deleted, the log is damaged) is in the history without reasons.
+cannot be read any more, its texts were deleted, the log is damaged) is in the history without reasons. No event makes
+it fail: one that cannot be read is left out, and the history's problem says so.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-from bt_runtime import (
-    BTError,
-    Outcome,
-    Registry,
-    Replaying,
-    Status,
-    TickRecord,
-    Trace,
-    TreeDefinition,
-    TreeFileError,
-    TreeNotFoundError,
-    deciding,
-    did_the_same,
-)
-from bt_runtime.library import read_sources
+import structlog
+
+from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.rule_gate import RuleBreach
@@ -39,34 +27,28 @@ from oracle.chunks import (
     read_chunk,
 )
 from oracle.encoding import from_json
-from oracle.histories.model import (
-    CallFacts,
-    EndFacts,
-    FigureFacts,
-    History,
-    Kept,
-    NoticeFacts,
-    RunFacts,
-    SignalFacts,
-    StatusName,
-    TextFacts,
-    TickFacts,
-    TurnFacts,
-    VisitFacts,
-)
-from oracle.histories.nodes import evaluation_facts, key_facts, tree_facts
-from oracle.logs import quiet
-from oracle.replays import RebuiltRun, rebuild_query
+from oracle.histories.calls import Calls
+from oracle.histories.model import BreachFacts, EndFacts, History, NoticeFacts, TextFacts, TickFacts, VisitFacts
+from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
+from oracle.histories.requests import recorded_request
+from oracle.histories.rows import kept_of, run_facts
+from oracle.histories.texts import Texts
+from oracle.histories.ticks import Ticks
+from oracle.histories.turns import Turns, signal_action
+from oracle.histories.versions import read_version
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick
 from oracle.storage import Event, RunRecord, TreeVersion
 
-_NAMES: Mapping[Status, StatusName] = {
-    Status.SUCCESS: "SUCCESS",
-    Status.FAILURE: "FAILURE",
-    Status.RUNNING: "RUNNING",
-    Status.INVALID: "INVALID",
+log = structlog.get_logger(__name__)
+
+_MOST_PROBLEMS: Final = 5
+"""How many problems the text of a history lists."""
+_WHY_NOT: Final = {
+    "figures": "its texts were deleted; marks, times and figures are left",
+    "gone": "its texts and ticks were deleted; its row is left",
 }
+_KIND_OF_WORK: Final[Mapping[str, WorkKind]] = {"llm_turn": "turn", "run_tools": "tools", "action": "call"}
 
 
 class Explainer:
@@ -76,25 +58,43 @@ class Explainer:
         record: its row, as it is now; `ended` replaces it.
         version: of the tree; `None`: it is not in the store, or no tree drove the run.
         registry: the node kinds of today.
-
-    Attributes:
-        history: what is known so far.
+        ticks: those whose reasons are wanted; the run is repeated as far as the last of them. `None`: all. With a part
+            of a long run the memory that is used depends on this part, beside the figures of each tick.
     """
 
-    def __init__(self, record: RunRecord, version: TreeVersion | None, *, registry: Registry) -> None:
-        self.history = History(run_facts(record))
+    def __init__(
+        self, record: RunRecord, version: TreeVersion | None, *, registry: Registry, ticks: range | None = None
+    ) -> None:
+        self._history = History(run_facts(record))
         self._record = record
         self._registry = registry
+        self._wanted = ticks
         self._kept: dict[str, Outcome] = {}
         self._sources: dict[int, tuple[Source, ...]] = {}
         self._stops: dict[int, RuleBreach] = {}
-        self._trace = Trace()
         self._opened: Opened | None = None
-        self._rebuilt: RebuiltRun | None = None
-        self._replaying: Replaying | None = None
-        self._definition: TreeDefinition | None = None
         self._start_at = record.created_at
+        self._problems: list[str] = []
+        self._repetition: Repetition | None = None
+        self._has_begun = False
+        self._definition: TreeDefinition | None = None
+        self._nodes: Mapping[str, int] = {}
+        self._ticks = Ticks(self._history.ticks)
+        self._turns = Turns(self._history.turns, self._since_start)
+        self._calls = Calls(self._history.calls, self._since_start)
+        self._texts = Texts(self._history.texts)
         self._read_tree(version)
+
+    @property
+    def history(self) -> History:
+        """What is known so far."""
+        self._texts.flush()
+        return self._history
+
+    def feed_all(self, events: Iterable[Event]) -> None:
+        """Take the next events of the log."""
+        for event in events:
+            self.feed(event)
 
     def feed(self, event: Event) -> TickFacts | None:
         """Take the next event of the log; returns the tick, if it is one.
@@ -103,251 +103,204 @@ class Explainer:
         """
         try:
             return self._feed(event)
-        except (ValueError, KeyError, TypeError) as error:
-            self._give_up(f"event {event.seq} of the log is damaged: {type(error).__name__}")
+        except Exception as error:  # noqa: BLE001  the log may have any damage
+            log.debug("event.not_understood", run_id=event.run_id, seq=event.seq, error=repr(error)[:500])
+            self._note(f"event {event.seq} of the log ({event.kind}) is damaged: {type(error).__name__}")
             return None
 
     def ended(self, record: RunRecord) -> None:
         """Take the row of the run as it is after its end."""
         self._record = record
-        self.history.run = run_facts(record)
+        self._history.run = run_facts(record)
         if record.status == "finished":
-            self.history.end = self._end(record)
+            all_began = (record.error or {}).get("error_type") == "interrupted"
+            self._turns.close(all_began=all_began)
+            self._history.end = self._end(record)
 
     def _feed(self, event: Event) -> TickFacts | None:
-        match event.kind:
+        kind: str = event.kind
+        match kind:
             case "opened":
                 self._opened = Opened.from_json(event.data)
                 self._start_at = event.at
+                self._begin(self._opened)
             case "turn_end" | "tool_end":
                 self._take_outcome(decode_outcome(event.data))
             case "rule":
-                breach = RuleBreach(**from_json(event.data))
-                if breach.enforcement == "stop":
-                    self._stops.setdefault(len(self.history.ticks) + 1, breach)
+                self._take_breach(RuleBreach(**from_json(event.data)))
+            case "signal":
+                done = signal_action(from_json(event.data))
+                if done is not None:
+                    self._turns.acted(*done)
             case "chunk":
                 self._take_chunk(read_chunk(event.data), at=event.at)
             case "tick":
-                return self._take_tick(decode_tick(event.data, self._kept))
+                return self._take_tick(decode_tick(event.data, self._kept), at=event.at)
+            case "request":
+                self._take_request(event)
         return None
 
-    @property
-    def _next(self) -> int:
-        """The number of the next tick."""
-        return len(self.history.ticks) + 1
-
-    @property
-    def _turn(self) -> int:
-        return len(self.history.turns)
+    # The tree
 
     def _read_tree(self, version: TreeVersion | None) -> None:
-        if version is None:
-            self._give_up(
-                "its version of the tree is not in the store any more"
-                if self._record.tree_sha
-                else "no YAML tree drove it"
-            )
-            return
-        try:
-            definition = read_sources(version.source, name=version.name, registry=self._registry)
-        except (TreeFileError, TreeNotFoundError) as error:
-            first = str(error).partition("\n")[0]
-            self._give_up(f"its version of the tree cannot be read any more: {first}")
-            return
-        self._definition = definition
-        self.history.tree = tree_facts(definition, registry=self._registry)
+        kept = kept_of(self._record)
+        if kept in _WHY_NOT:
+            self._note(_WHY_NOT[kept])
+        read = read_version(version, registry=self._registry)
+        if read.problem:
+            self._note(read.problem if self._record.tree_sha else "no YAML tree drove it, so it has no ticks")
+        self._history.tree = read.facts
+        self._definition = read.definition if kept == "whole" else None
+        self._nodes = {node.path: node.index for node in read.facts.nodes} if read.facts else {}
 
-    def _give_up(self, problem: str) -> None:
-        """Explain no further ticks."""
-        self.history.problem = self.history.problem or problem
-        self._replaying = self._rebuilt = None
-
-    def _begin(self, first: TickRecord) -> None:
+    def _begin(self, opened: Opened) -> None:
         """Build the query anew, before its first tick."""
-        if self._definition is None or self.history.problem:
+        if self._definition is None or self._has_begun:
             return
-        opened = self._opened or Opened(first.at_s)
-        with quiet():
-            self._rebuilt = rebuild_query(
+        self._has_begun = True
+        try:
+            self._repetition = Repetition(
                 self._record,
                 opened,
                 self._definition,
                 registry=self._registry,
                 sources=self._sources,
                 stops=self._stops,
-                trace=self._trace,
             )
-        self._opened = opened
-        self._replaying = Replaying(self._rebuilt.tree, before_outcome=self._rebuilt.speak)
-        self.history.keys = key_facts(self._definition, self._rebuilt.tree.blackboard)
+        except UnrepeatableError as error:
+            self._note(str(error))
+        else:
+            self._history.keys = self._repetition.keys
 
-    def _take_tick(self, recorded: TickRecord) -> TickFacts:
-        if not self.history.ticks:
-            self._begin(recorded)
+    def _note(self, problem: str) -> None:
+        """Add a problem to those of the history."""
+        self._problems.append(problem)
+        shown, more = self._problems[:_MOST_PROBLEMS], len(self._problems) - _MOST_PROBLEMS
+        self._history.problem = "; ".join(shown) + (f"; and {more:,} more" if more > 0 else "")
+
+    # Ticks
+
+    @property
+    def _next(self) -> int:
+        """The number of the next tick; 0 if no tree drives the run."""
+        return self._ticks.last + 1 if self._record.tree_sha else 0
+
+    def _take_tick(self, recorded: TickRecord, *, at: float) -> TickFacts:
+        self._ticks.check(recorded, len(self._history.tree.nodes) if self._history.tree else None)
+        if self._opened is None:  # a run of an earlier version
+            self._opened = Opened(recorded.at_s)
+            self._begin(self._opened)
+        taken = 0
         for outcome in recorded.outcomes:
-            self._end_turn(outcome, recorded)
-        facts = replace(self._plain(recorded), **self._reasons(recorded))
-        self.history.ticks.append(facts)
-        return facts
+            node = self._node_of(outcome.key)
+            taken = self._turns.taken(node, tick=recorded.tick, at_s=outcome.at_s) or taken
+            self._calls.ended(node, tick=recorded.tick)
+            self._kept.pop(outcome.key, None)
+        at_s = self._since_start(recorded.at_s)
+        reasons = self._reasons(recorded)
+        shown = reasons if self._wanted is None or recorded.tick in self._wanted else None
+        if reasons is not None:
+            for work in reasons.work:
+                self._take_work(work, tick=recorded.tick, at_s=at_s, at=at)
+        else:
+            self._guess_work(recorded, at_s=at_s, at=at)
+        self._sources.pop(recorded.tick, None)
+        self._stops.pop(recorded.tick, None)
+        return self._ticks.add(recorded, at_s=at_s, turn=taken or self._turns.current, reasons=shown)
 
-    def _plain(self, recorded: TickRecord) -> TickFacts:
-        return TickFacts(
-            tick=recorded.tick,
-            at_s=self._since_start(recorded.at_s),
-            took_ms=getattr(recorded, "took_ms", 0.0),
-            turn=self._turn,
-            cause=recorded.cause,
-            causes=recorded.causes,
-            deliveries=recorded.deliveries,
-            visited=recorded.visited,
-            changes=tuple((index, _NAMES[status]) for index, status in recorded.changes),
-            writes=recorded.writes,
-            errors=tuple((error.path, error.error) for error in recorded.errors),
-        )
-
-    def _reasons(self, recorded: TickRecord) -> Mapping[str, Any]:
+    def _reasons(self, recorded: TickRecord) -> Reasons | None:
         """What the repetition adds."""
-        if self._replaying is None or self._rebuilt is None or self._definition is None:
-            return {}
-        try:
-            with quiet():
-                self._rebuilt.prepare(recorded)
-                record = self._replaying.play(recorded)
-        except BTError as error:
-            self._give_up(f"tick {recorded.tick} cannot be repeated: {error}")
-            return {}
-        visits = self._trace.take()
-        paths = self._definition.paths
-        if record is None or not did_the_same(record, recorded, paths, paths):
-            self._give_up(f"tick {recorded.tick} was not repeated as it was recorded")
-            return {}
-        decision = deciding(visits)
-        nodes = self._definition.nodes()
-        return {
-            "decision": None if decision is None else decision.index,
-            "headline": "" if decision is None else decision.words.sentence or decision.words.text,
-            "visits": tuple(
-                VisitFacts(
-                    visit.index,
-                    _NAMES[visit.status],
-                    visit.parent,
-                    visit.decider,
-                    visit.words.text,
-                    visit.words.sentence,
-                    tuple(FigureFacts(*figure) for figure in visit.words.figures),
-                    tuple(evaluation_facts(nodes[visit.index], each) for each in visit.evaluations),
-                    visit.writes,
-                    tuple(each.error for each in visit.errors),
-                )
-                for visit in visits
-            ),
-        }
+        wanted = self._wanted
+        if wanted is not None and recorded.tick >= wanted.stop:
+            self._repetition = None
+            return None
+        if self._repetition is not None:
+            try:
+                return self._repetition.play(recorded, is_traced=wanted is None or recorded.tick in wanted)
+            except UnrepeatableError as error:
+                self._repetition = None
+                self._note(f"{error}; no reasons from there on")
+        if self._history.unexplained_from is None:
+            self._history.unexplained_from = recorded.tick
+        return None
+
+    def _take_work(self, work: Work, *, tick: int, at_s: float, at: float) -> None:
+        if work.kind == "turn":
+            self._turns.begin(work.node, tick=tick, at_s=at_s, at=at, visible=work.visible, request=work.request)
+        elif work.kind == "tools":
+            self._calls.began(work.node, tick=tick, at_s=at_s)
+        else:
+            self._calls.expect(work.node, tick=tick, at_s=at_s)
+
+    def _guess_work(self, recorded: TickRecord, *, at_s: float, at: float) -> None:
+        """What the tick has asked for, by the kinds of the nodes that began to run."""
+        tree = self._history.tree
+        for index, status in recorded.changes if tree else ():
+            kind = _KIND_OF_WORK.get(tree.nodes[index].kind) if tree else None
+            if kind is not None and status.name == "RUNNING":
+                self._take_work(Work(kind, index), tick=recorded.tick, at_s=at_s, at=at)
+
+    # Everything else
 
     def _since_start(self, at_s: float) -> float:
         return round(at_s - self._opened.start_s, 6) if self._opened else at_s
 
-    def _take_outcome(self, outcome: Outcome) -> None:
-        self._kept[outcome.key] = outcome
-
-    def _end_turn(self, outcome: Outcome, tick: TickRecord) -> None:
-        value = outcome.value
-        if isinstance(value, TurnOutcome):
-            ended_s = self._since_start(outcome.at_s)
-            signal = value.signal
-            self.history.turns.append(
-                TurnFacts(
-                    n=self._turn + 1,
-                    node=self._node_of(outcome.key),
-                    began_tick=self._began(outcome.key, tick),
-                    ended_tick=tick.tick,
-                    began_s=ended_s - value.duration_ms / 1000,
-                    ended_s=ended_s,
-                    input_tokens=value.input_tokens,
-                    tokens=value.tokens,
-                    estimated=value.estimated,
-                    model=value.model,
-                    visible=not value.is_side,
-                    cut_off=value.cut_off,
-                    interrupted=value.interrupted,
-                    error=value.fault.message if value.fault else "",
-                    calls=tuple(call.id for call in value.calls),
-                    signal=None if signal is None else SignalFacts(signal.type, signal.confidence),
-                    answer=value.text,
-                )
-            )
-        elif isinstance(value, ToolsOutcome):
-            for result in value.results:
-                self._return_call(result.call.id, result.text, is_error=result.is_error, tick=tick.tick)
-
-    def _began(self, key: str, tick: TickRecord) -> int:
-        """The tick that made the request: the last one before in which its node was ticked."""
-        node = self._node_of(key)
-        for facts in reversed(self.history.ticks):
-            if (node, "RUNNING") in facts.changes:
-                return facts.tick
-        return max(1, tick.tick - 1)
-
     def _node_of(self, key: str) -> int | None:
-        path = key.rpartition("@")[0]
-        if self._definition is None or path not in self._definition.paths:
-            return None
-        return self._definition.paths.index(path)
+        return self._nodes.get(key.rpartition("@")[0])
+
+    def _take_outcome(self, outcome: Outcome) -> None:
+        node, value = self._node_of(outcome.key), outcome.value
+        if self._nodes:
+            self._kept[outcome.key] = outcome
+        if isinstance(value, TurnOutcome):
+            began = self._ticks.began(node)
+            self._turns.end(node, value, at_s=outcome.at_s, began_tick=began)
+            self._calls.take_turn(value)
+        elif isinstance(value, ToolsOutcome):
+            self._calls.take_results(value.results, self._since_start(outcome.at_s))
+        if self._record.tree_sha is None and isinstance(value, TurnOutcome):
+            self._turns.release(node)
+
+    def _take_request(self, event: Event) -> None:
+        fields = from_json(event.data)
+        key = fields.get("key") or event.step_key or ""
+        node, at_s = self._node_of(str(key)), round(event.at - self._start_at, 6)
+        if not self._turns.is_open(node):
+            self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=event.at)
+        self._turns.sent(node, recorded_request(fields))
+
+    def _take_breach(self, breach: RuleBreach) -> None:
+        if breach.enforcement == "stop":
+            self._stops.setdefault(self._next, breach)
+        self._history.breaches.append(
+            BreachFacts(self._next, self._turns.current, breach.rule, breach.text, breach.enforcement, breach.event)
+        )
 
     def _take_chunk(self, chunk: Chunk, *, at: float) -> None:
-        at_s, history = round(at - self._start_at, 6), self.history
+        at_s, tick = round(at - self._start_at, 6), self._next
+        if self._record.tree_sha is None and self._shows_turn(chunk) and not self._turns.is_open(None):
+            self._turns.begin(None, tick=0, at_s=at_s)
+        turn = self._turns.current
         match chunk:
             case SourceFound(source):
-                self._sources[self._next] = (*self._sources.get(self._next, ()), source)
-                self._say("source", source.path, at_s)
+                self._sources[tick] = (*self._sources.get(tick, ()), source)
+                self._texts.say(TextFacts("source", tick, turn, at_s, source.path), is_whole=True)
             case SystemNotice():
-                history.notices.append(
-                    NoticeFacts(self._next, self._turn, at_s, chunk.system_type, chunk.severity, chunk.system_message)
-                )
-            case Content(text):
-                self._say("content", text, at_s)
-            case Thinking(text):
-                self._say("thinking", text, at_s)
+                notice = NoticeFacts(tick, turn, at_s, chunk.system_type, chunk.severity, chunk.system_message)
+                self._history.notices.append(notice)
+            case Content(text) | Thinking(text):
+                self._turns.showed(at=at, is_text=isinstance(chunk, Content) and not text.isspace())
+                self._texts.say(TextFacts(chunk.type, tick, turn, at_s, text))
             case Failed():
-                self._say("error", chunk.error, at_s)
+                self._texts.say(TextFacts("error", tick, turn, at_s, chunk.error), is_whole=True)
             case ToolCalled(call):
-                history.calls.append(
-                    CallFacts(
-                        call.id,
-                        call.name,
-                        self._turn + 1,
-                        self._next,
-                        None,
-                        at_s,
-                        None,
-                        arguments=call.arguments,
-                    )
-                )
+                self._turns.showed(at=at, is_text=False)
+                self._calls.asked(call, turn=turn, tick=tick, at_s=at_s)
             case ToolReturned():
-                self._return_call(chunk.tool_call_id, chunk.tool_result, is_error=chunk.is_error, ended_s=at_s)
+                self._calls.returned(chunk, tick=tick, at_s=at_s)
 
-    def _say(self, kind: str, text: str, at_s: float) -> None:
-        texts = self.history.texts
-        last = texts[-1] if texts else None
-        if last and (last.type, last.tick) == (kind, self._next) and kind != "source":
-            texts[-1] = replace(last, text=last.text + text)
-        else:
-            texts.append(TextFacts(kind, self._next, self._turn + 1, at_s, text))
-
-    def _return_call(
-        self, call_id: str, text: str, *, is_error: bool, ended_s: float | None = None, tick: int | None = None
-    ) -> None:
-        calls = self.history.calls
-        for at in range(len(calls) - 1, -1, -1):
-            if calls[at].id == call_id:
-                known = calls[at]
-                calls[at] = replace(
-                    known,
-                    ended_s=ended_s if ended_s is not None else known.ended_s,
-                    ended_tick=tick or known.ended_tick,
-                    is_error=is_error,
-                    result=text,
-                )
-                return
+    def _shows_turn(self, chunk: Chunk) -> bool:
+        return isinstance(chunk, Content | Thinking | ToolCalled)
 
     def _end(self, record: RunRecord) -> EndFacts:
         """Why it ended: the node that wrote the reason first, else the one that decided the last tick."""
@@ -357,31 +310,6 @@ class Explainer:
                 writer = _writer(tick)
                 return EndFacts(reason, tick.tick, None if writer is None else writer.node, _sentence(writer, tick))
         return EndFacts(reason, None, None, record.error["error"] if record.error else "")
-
-
-def run_facts(record: RunRecord) -> RunFacts:
-    """The facts of a run's row."""
-    error = record.error or {}
-    kept: Kept = "gone" if record.forgotten_at is not None else "whole"
-    return RunFacts(
-        id=record.id,
-        user_id=record.user_id,
-        context_id=record.context_id,
-        question=str(record.input.get("question", "")),
-        status=record.status,
-        created_at=record.created_at,
-        finished_at=record.finished_at,
-        tree=record.tree,
-        tree_version=record.tree_sha,
-        model=record.model_used,
-        turns=record.turns or 0,
-        tokens_used=record.tokens_used or 0,
-        tokens_estimated=bool(record.tokens_estimated),
-        termination_reason=record.termination_reason,
-        error=error.get("error"),
-        limits=dict(record.limits),
-        kept=kept,
-    )
 
 
 def _writer(tick: TickFacts) -> VisitFacts | None:

@@ -20,6 +20,8 @@ VERSION = 1
 StatusName = Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]
 Kept = Literal["whole", "figures", "gone"]
 """`whole`: texts and figures; `figures`: the texts were deleted; `gone`: only the row is left."""
+CallerName = Literal["model", "provider", "tree"]
+"""Who asked for a tool call: the model; the model, and its provider runs it; the tree itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class RunFacts:
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
     """A node of the version of the tree that ran, and its place in the files.
+
+    Of a version that cannot be read any more only the paths are known: kind and file are empty, line and column are 0.
 
     Args:
         parent: its index; `None` for the root.
@@ -179,8 +183,8 @@ class TickFacts:
     Args:
         at_s: from the start of the query.
         took_ms: the duration of the tick itself; 0 if it was not recorded.
-        turn: the number of the model's turn that it belongs to: the one that is under way or has ended last; 0 before
-            the first.
+        turn: the number of the model's turn that it belongs to: the one whose outcome it got, else the one that is
+            under way or begins, else the last one; 0 before the first.
         visited: the nodes that were ticked, in order.
         changes: the nodes whose status differs from the end of the tick before.
         writes: to the blackboard, in order: key and value.
@@ -216,6 +220,8 @@ class RequestFacts:
         tools: that were offered.
         notes: of the control, in this request.
         messages: those that are new in this request, as the provider gets them.
+        recorded: it was recorded when it was sent; else it is what a repetition of the run asks for, which knows
+            neither the conversation before the question nor the text of the prompt.
     """
 
     segments: tuple[str, ...] = ()
@@ -227,16 +233,27 @@ class RequestFacts:
     messages: tuple[Any, ...] = ()
     max_tokens: int | None = None
     wrap_up: bool = False
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SignalFacts:
-    """The signal of a turn."""
+    """A signal of a turn.
+
+    Args:
+        type: as declared; empty if that is unreadable.
+        raw: the block as the model wrote it; `None` if it was deleted.
+        problem: why it is malformed; empty if it is not.
+        action: what the control did about it, in its own terms; empty if that is not known.
+    """
 
     type: str
     confidence: float | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     malformed: bool = False
+    raw: str | None = None
+    problem: str = ""
+    action: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +261,19 @@ class TurnFacts:
     """A turn of the model.
 
     Args:
-        n: 1, 2, 3, … of the run; a turn that failed has the number that it would have had.
-        node: that asked for it.
+        n: 1, 2, 3, … in the order in which they began, those that failed among them.
+        node: that asked for it; `None` if it is not known, or no tree drove the run.
         began_tick: the tick that asked for it.
-        ended_tick: the tick that got its outcome; `None` while it is under way.
+        ended_tick: the tick that got its outcome; `None` while it is under way, and where there are no ticks.
+        ended_s: `None` while it is under way, or if its process ended before it.
         first_text_ms: from the request to the first visible text; `None` if there was none or it is not known.
-        answer: the raw response, signal included; `None` if it was deleted.
+        visible: it is part of the answer; not the turn of a subagent.
+        interrupted: it was stopped before its end.
+        calls: the ids of the tool calls that it asked for.
+        server_tools: names of the tools that the provider has run itself.
+        signal: the one that counts, else the first malformed one; `None` also for a response that is not whole.
+        other_signals: all others of the response, in order.
+        answer: the raw response, signal included; `None` if it was deleted, or there is none yet.
     """
 
     n: int
@@ -272,6 +296,9 @@ class TurnFacts:
     signal: SignalFacts | None = None
     request: RequestFacts | None = None
     answer: str | None = None
+    stop_reason: str | None = None
+    server_tools: tuple[str, ...] = ()
+    other_signals: tuple[SignalFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +306,13 @@ class CallFacts:
     """A tool call.
 
     Args:
+        turn: the turn that asked for it, or that ended last before the tree did.
+        began_tick: the tick that ran it; the one after the request, as long as no tick has.
+        began_s: likewise.
         ended_s: `None` while it is under way, or if it was never run.
         arguments: as text or JSON; `None` if they were deleted.
         result: its text; `None` while there is none, or if it was deleted.
+        ran: the tool was started; `None` while that is not known.
     """
 
     id: str
@@ -294,6 +325,9 @@ class CallFacts:
     is_error: bool = False
     arguments: Any = None
     result: str | None = None
+    caller: CallerName = "model"
+    node: int | None = None
+    ran: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +354,18 @@ class TextFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class BreachFacts:
+    """A rule of the tree that was broken, or would have been, and what was done: `refuse`, `stop` or `notify`."""
+
+    tick: int
+    turn: int
+    rule: str
+    text: str
+    enforcement: str
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
 class EndFacts:
     """Why the run ended.
 
@@ -342,7 +388,9 @@ class History:
     Args:
         keys: of the blackboard, with the values before the first tick.
         end: `None` while the run is under way.
-        problem: why the ticks cannot be explained, or not all of them; empty if they are.
+        problem: why something is missing, or the ticks cannot be explained, or not all of them; empty if nothing is.
+        unexplained_from: the first tick that has no reasons because the run could not be repeated further; `None`: it
+            could be, as far as it was asked for.
     """
 
     run: RunFacts
@@ -353,7 +401,9 @@ class History:
     calls: list[CallFacts] = field(default_factory=list)
     notices: list[NoticeFacts] = field(default_factory=list)
     texts: list[TextFacts] = field(default_factory=list)
+    breaches: list[BreachFacts] = field(default_factory=list)
     end: EndFacts | None = None
     problem: str = ""
+    unexplained_from: int | None = None
     format: Literal["oracle-run"] = FORMAT
     version: int = VERSION

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, TreeDefinition
 from bt_runtime.rendering.labels import children_of, label_of
+from oracle.encoding import from_json, to_json
 from oracle.histories.model import (
     ClauseFacts,
     EvaluationFacts,
@@ -12,6 +13,7 @@ from oracle.histories.model import (
     OperandFacts,
     TreeFacts,
 )
+from oracle.storage import TreeVersion
 
 
 def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
@@ -45,12 +47,33 @@ def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
     return TreeFacts(definition.name, definition.sha, definition.file, dict(definition.texts), tuple(rows))
 
 
+def stored_tree_facts(version: TreeVersion) -> TreeFacts:
+    """A version of a tree that cannot be read any more: the paths of its nodes and its texts, as they were stored."""
+    indices = {path: index for index, path in enumerate(version.nodes)}
+    rows = []
+    for index, path in enumerate(version.nodes):
+        above, _, label = path.rpartition("/")
+        while above and above not in indices:  # a name may contain a slash
+            above, _, part = above.rpartition("/")
+            label = f"{part}/{label}"
+        rows.append(NodeFacts(index, path, "", "", None, indices.get(above), "", label, "", 0, 0))
+    return TreeFacts(version.name, version.sha, "", dict(version.source), tuple(rows))
+
+
 def key_facts(definition: TreeDefinition, values: Mapping[str, object]) -> list[KeyFacts]:
     """The keys of a tree, with the values that they have."""
     return [
-        KeyFacts(key.name, key.type, key.description, key.read_only, values.get(key.name, key.default))
+        KeyFacts(key.name, key.type, key.description, key.read_only, _copied(values.get(key.name, key.default)))
         for key in definition.keys.values()
     ]
+
+
+def _copied(value: object) -> object:
+    """A value as JSON data; its text, if it is something else."""
+    try:
+        return from_json(to_json(value))
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
 
 
 def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> EvaluationFacts:

@@ -1,0 +1,68 @@
+"""What the model was asked: as it was recorded, or as a repetition of the run asks for it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oracle.agent.planning import WRAP_UP_NOTE
+from oracle.agent.run import AgentRun
+from oracle.histories.model import RequestFacts
+from oracle.models.protocol import Message
+from oracle.nodes.llm_turn import LlmTurn
+
+
+def recorded_request(fields: Mapping[str, Any]) -> RequestFacts:
+    """The request behind the data of a `request` event.
+
+    Raises:
+        TypeError: a field is of another type.
+    """
+    sha, prompt, most = fields.get("prompt_sha"), fields.get("prompt"), fields.get("max_tokens")
+    return RequestFacts(
+        segments=tuple(map(str, fields.get("segments") or ())),
+        prompt=None if prompt is None else str(prompt),
+        prompt_sha=None if sha is None else str(sha),
+        tools=tuple(map(str, fields.get("tools") or ())),
+        tool_choice=str(fields.get("tool_choice", "auto")),
+        notes=tuple(map(str, fields.get("notes") or ())),
+        messages=tuple(fields.get("messages") or ()),
+        max_tokens=None if most is None else int(most),
+        wrap_up=bool(fields.get("wrap_up", False)),
+        recorded=True,
+    )
+
+
+class Requested:
+    """The requests of a run that is repeated; each has the messages that those before it did not have."""
+
+    def __init__(self, agent: AgentRun) -> None:
+        self._agent = agent
+        self._sent: Sequence[Message] = ()
+
+    def by(self, node: LlmTurn) -> RequestFacts:
+        """What a node asks for, at the end of the tick in which it does."""
+        agent, settings = self._agent, node.settings
+        plan, messages = agent.plan(), agent.transcript.messages
+        hints = (str(node.board["hint"]), settings.hint, WRAP_UP_NOTE if plan.wrap_up else "")
+        waiting = agent.notes if settings.visible else ()
+        known = _in_common(self._sent, messages)
+        if settings.visible:
+            self._sent = messages
+        return RequestFacts(
+            segments=tuple(use.id for use in agent.prompt.segments if use.included) if agent.prompt else (),
+            tools=agent.offered,
+            tool_choice="auto" if settings.visible and settings.tools else "none",
+            notes=tuple(note for note in (*waiting, *hints) if note),
+            messages=tuple(messages[known:]),
+            max_tokens=plan.max_tokens,
+            wrap_up=plan.wrap_up,
+        )
+
+
+def _in_common(sent: Sequence[Message], messages: Sequence[Message]) -> int:
+    """How many messages are the same at the beginning of both; a message is replaced when something is added to it."""
+    count = 0
+    for before, now in zip(sent, messages, strict=False):
+        if before is not now:
+            break
+        count += 1
+    return count

@@ -1,0 +1,44 @@
+"""Reads the version of the tree that a run has used, as far as it can still be read."""
+
+from dataclasses import dataclass
+
+from bt_runtime import Registry, TreeDefinition, TreeFileError, TreeNotFoundError
+from bt_runtime.library import read_sources
+from oracle.histories.model import TreeFacts
+from oracle.histories.nodes import stored_tree_facts, tree_facts
+from oracle.storage import TreeVersion
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """A version of a tree.
+
+    Args:
+        facts: what is known of it; `None`: nothing.
+        definition: that can be run; `None`: it cannot.
+        problem: why not; empty if it can.
+    """
+
+    facts: TreeFacts | None = None
+    definition: TreeDefinition | None = None
+    problem: str = ""
+
+
+def read_version(version: TreeVersion | None, *, registry: Registry) -> ReadVersion:
+    """Read a version with the kinds of today; never raises."""
+    if version is None:
+        return ReadVersion(problem="its version of the tree is not in the store any more")
+    try:
+        definition = read_sources(version.source, name=version.name, registry=registry)
+        facts = tree_facts(definition, registry=registry)
+    except (TreeFileError, TreeNotFoundError) as error:
+        problem = str(error).partition("\n")[0]
+    except Exception as error:  # noqa: BLE001  of a damaged row
+        problem = type(error).__name__
+    else:
+        if definition.paths == version.nodes:
+            return ReadVersion(facts, definition)
+        problem = "it has other nodes when it is read today"
+    return ReadVersion(
+        stored_tree_facts(version), problem=f"its version of the tree cannot be read any more: {problem}"
+    )
