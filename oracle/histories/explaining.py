@@ -77,6 +77,7 @@ class Explainer:
         self._problems: list[str] = []
         self._repetition: Repetition | None = None
         self._has_begun = False
+        self._is_closing = False
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
         self._ticks = Ticks(self._history.ticks)
@@ -134,6 +135,8 @@ class Explainer:
                     self._turns.acted(*done)
             case "chunk":
                 self._take_chunk(read_chunk(event.data), at=event.at)
+            case "closing":
+                self._is_closing = True  # the sentence that comes next is not the model's
             case "tick":
                 return self._take_tick(decode_tick(event.data, self._kept), at=event.at)
             case "request":
@@ -255,11 +258,11 @@ class Explainer:
         if isinstance(value, TurnOutcome):
             began = self._ticks.began(node)
             self._turns.end(node, value, at_s=outcome.at_s, began_tick=began)
+            if self._record.tree_sha is None:
+                self._turns.release(node)
             self._calls.take_turn(value)
         elif isinstance(value, ToolsOutcome):
             self._calls.take_results(value.results, self._since_start(outcome.at_s))
-        if self._record.tree_sha is None and isinstance(value, TurnOutcome):
-            self._turns.release(node)
 
     def _take_request(self, event: Event) -> None:
         fields = from_json(event.data)
@@ -278,8 +281,8 @@ class Explainer:
 
     def _take_chunk(self, chunk: Chunk, *, at: float) -> None:
         at_s, tick = round(at - self._start_at, 6), self._next
-        if self._record.tree_sha is None and self._shows_turn(chunk) and not self._turns.is_open(None):
-            self._turns.begin(None, tick=0, at_s=at_s)
+        if not self._nodes and self._is_of_turn(chunk) and not self._turns.is_open(None):
+            self._turns.begin(None, tick=self._ticks.last, at_s=at_s, is_guess=True)
         turn = self._turns.current
         match chunk:
             case SourceFound(source):
@@ -299,8 +302,10 @@ class Explainer:
             case ToolReturned():
                 self._calls.returned(chunk, tick=tick, at_s=at_s)
 
-    def _shows_turn(self, chunk: Chunk) -> bool:
-        return isinstance(chunk, Content | Thinking | ToolCalled)
+    def _is_of_turn(self, chunk: Chunk) -> bool:
+        """Whether a turn has sent the chunk, as far as the chunk says that itself."""
+        is_closing, self._is_closing = self._is_closing and isinstance(chunk, Content), False
+        return isinstance(chunk, Content | Thinking | ToolCalled) and not is_closing
 
     def _end(self, record: RunRecord) -> EndFacts:
         """Why it ended: the node that wrote the reason first, else the one that decided the last tick."""

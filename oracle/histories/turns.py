@@ -20,12 +20,14 @@ class _Open:
         began_at: seconds since the epoch; of a recorded event, so the same whenever the history is made.
         has_ended: its outcome is known.
         has_shown: something of it is known beside that a node asked for it.
+        is_guess: only what was shown says that there is a turn.
     """
 
     position: int
     began_at: float | None
     has_ended: bool = False
     has_shown: bool = False
+    is_guess: bool = False
 
 
 class Turns:
@@ -63,13 +65,14 @@ class Turns:
         at: float | None = None,
         visible: bool = True,
         request: RequestFacts | None = None,
+        is_guess: bool = False,
     ) -> None:
         """A node asks for a turn; an earlier request of it that came to nothing is forgotten."""
         before = self._open.pop(node, None)
         if before is not None and not (before.has_ended or before.has_shown):
             self._drop(before)
         facts = TurnFacts(len(self._turns) + 1, node, tick, None, at_s, None, visible=visible, request=request)
-        self._open[node] = _Open(len(self._turns), at)
+        self._open[node] = _Open(len(self._turns), at, is_guess=is_guess)
         self._turns.append(facts)
 
     def sent(self, node: int | None, request: RequestFacts) -> None:
@@ -163,7 +166,7 @@ class Turns:
         for open_turn in sorted(self._open.values(), key=lambda each: -each.position):
             if open_turn.has_ended:
                 continue
-            if open_turn.has_shown or all_began:
+            if all_began or (open_turn.has_shown and not open_turn.is_guess):
                 self._turns[open_turn.position] = replace(self._turns[open_turn.position], interrupted=True)
             else:
                 self._drop(open_turn)

@@ -1,6 +1,7 @@
 """Reads the version of the tree that a run has used, as far as it can still be read."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bt_runtime import Registry, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library import read_sources
@@ -28,6 +29,18 @@ def read_version(version: TreeVersion | None, *, registry: Registry) -> ReadVers
     """Read a version with the kinds of today; never raises."""
     if version is None:
         return ReadVersion(problem="its version of the tree is not in the store any more")
+    try:
+        return _read(version.sha, version.name, version.nodes, tuple(version.source.items()), registry)
+    except TypeError as error:  # of a damaged row
+        return ReadVersion(problem=f"its version of the tree cannot be read any more: {error}")
+
+
+@lru_cache(maxsize=16)
+def _read(
+    sha: str, name: str, nodes: tuple[str, ...], source: tuple[tuple[str, str], ...], registry: Registry
+) -> ReadVersion:
+    """The same; kept, because most runs that are looked at have one of few versions."""
+    version = TreeVersion(sha, name, nodes, dict(source))
     try:
         definition = read_sources(version.source, name=version.name, registry=registry)
         facts = tree_facts(definition, registry=registry)
