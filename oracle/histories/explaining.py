@@ -31,7 +31,7 @@ from oracle.histories.calls import Calls
 from oracle.histories.model import BreachFacts, EndFacts, History, NoticeFacts, TextFacts, TickFacts, VisitFacts
 from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
 from oracle.histories.requests import recorded_request
-from oracle.histories.rows import kept_of, run_facts
+from oracle.histories.rows import run_facts
 from oracle.histories.texts import Texts
 from oracle.histories.ticks import Ticks
 from oracle.histories.turns import Turns, signal_action
@@ -146,7 +146,7 @@ class Explainer:
     # The tree
 
     def _read_tree(self, version: TreeVersion | None) -> None:
-        kept = kept_of(self._record)
+        kept = self._record.kept
         if kept in _WHY_NOT:
             self._note(_WHY_NOT[kept])
         read = read_version(version, registry=self._registry)

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bt_runtime import CauseKind
+from oracle.storage import Kept
 
 FORMAT: Literal["oracle-run"] = "oracle-run"
 VERSION = 1
 
 StatusName = Literal["SUCCESS", "FAILURE", "RUNNING", "INVALID"]
-Kept = Literal["whole", "figures", "gone"]
-"""`whole`: texts and figures; `figures`: the texts were deleted; `gone`: only the row is left."""
 CallerName = Literal["model", "provider", "tree"]
 """Who asked for a tool call: the model; the model, and its provider runs it; the tree itself."""
 

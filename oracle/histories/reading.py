@@ -1,21 +1,54 @@
-"""Reads the history of a run from the store."""
+"""Reads the history of a run from the store, a page of its log at a time."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Final
 
 from bt_runtime import Registry
 from oracle.histories.explaining import Explainer
 from oracle.histories.model import History
-from oracle.storage import Archive, RunRecord
+from oracle.storage import Archive, Event, RunRecord
+
+PAGE: Final = 1_000
+"""Events that are read at once."""
 
 
-async def read_history(archive: Archive, record: RunRecord, *, registry: Registry) -> History:
+async def read_history(
+    archive: Archive, record: RunRecord, *, registry: Registry, ticks: range | None = None
+) -> History:
     """Everything that the store has of a run, with the reasons as far as it can be repeated.
+
+    Explaining takes place in a thread, so that the event loop goes on.
+
+    Args:
+        archive: has the run.
+        record: its row.
+        registry: the node kinds of today.
+        ticks: those whose reasons are wanted; `None`: all. All others have their figures alone, which needs less time
+            and memory.
 
     Raises:
         StoreUnavailableError: the database cannot be read at present.
     """
     version = await archive.tree(record.tree_sha) if record.tree_sha else None
-    explainer = Explainer(record, version, registry=registry)
-    if record.forgotten_at is None:
-        for event in await archive.events(record.id):
-            explainer.feed(event)
+    explainer = await asyncio.to_thread(Explainer, record, version, registry=registry, ticks=ticks)
+    async for page in event_pages(archive, record):
+        await asyncio.to_thread(explainer.feed_all, page)
     explainer.ended(record)
     return explainer.history
+
+
+async def event_pages(archive: Archive, record: RunRecord) -> AsyncGenerator[list[Event], None]:
+    """The committed events of a run in order, page by page; none of one whose texts and ticks were deleted.
+
+    Raises:
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    after_seq = 0
+    while record.forgotten_at is None:
+        page = await archive.events(record.id, after_seq=after_seq, limit=PAGE)
+        if page:
+            yield page
+            after_seq = page[-1].seq
+        if len(page) < PAGE:
+            return

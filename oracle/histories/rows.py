@@ -1,6 +1,6 @@
 """What the row of a run says about it."""
 
-from oracle.histories.model import Kept, RunFacts
+from oracle.histories.model import RunFacts
 from oracle.storage import RunRecord
 
 
@@ -24,10 +24,5 @@ def run_facts(record: RunRecord) -> RunFacts:
         termination_reason=record.termination_reason,
         error=error.get("error"),
         limits=dict(record.limits),
-        kept=kept_of(record),
+        kept=record.kept,
     )
-
-
-def kept_of(record: RunRecord) -> Kept:
-    """What the store has of a run."""
-    return "gone" if record.forgotten_at is not None else "whole"

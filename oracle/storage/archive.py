@@ -92,14 +92,14 @@ class Archive:
         return await self.database.read(partial(matching_runs, wanted=wanted, limit=limit, now=now))
 
     async def events(
-        self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0
+        self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int = _ALL
     ) -> list[Event]:
-        """The committed events of a run after number `after_seq`, in order.
+        """The committed events of a run after number `after_seq`, in order; at most `limit`.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=_ALL)
+        query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit)
         return await self.database.read(query)
 
     async def changes(self) -> AsyncGenerator[None, None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bt_runtime import Registry
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.histories import Explainer, History, read_history
-from oracle.histories.explaining import run_facts
+from oracle.histories.rows import run_facts
 from oracle.storage import Archive, RunFilter
 
 
