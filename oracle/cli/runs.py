@@ -8,6 +8,7 @@ import click
 from oracle.cli.groups import LazyGroup
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "show": ("oracle.cli.run_show:show", "Show what happened in a run, tick by tick, and why."),
     "scenario": ("oracle.cli.run_scenario:scenario", "Turn a recorded run into a scenario file."),
 }
 

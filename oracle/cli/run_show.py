@@ -1,0 +1,105 @@
+"""`oracle runs show`: one run at one tick, and why it went as it did."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from oracle.cli.color import COLOR
+from oracle.cli.errors import CommandError
+from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
+from oracle.cli.run_view import ColorChoice, Screen, Sections, deciding_tick, page
+from oracle.encoding import to_json
+from oracle.histories import History, history_to_json
+from oracle.histories.codec import plain
+
+
+@click.command("show")
+@click.argument("run")
+@click.option("--tick", type=click.IntRange(1), metavar="N", help="The tick N.")
+@click.option("--turn", type=click.IntRange(1), metavar="N", help="The tick in which the response of turn N arrived.")
+@click.option("--decision", is_flag=True, help="The tick that decided how the run ended (the default).")
+@click.option("--error", is_flag=True, help="The first tick in which a node raised an exception.")
+@click.option("--why", is_flag=True, help="The way from the root to the node that decided, in place of the tree.")
+@click.option("--answer", is_flag=True, help="What the user had read by then, in place of the tree.")
+@click.option("--board", "-b", is_flag=True, help="The whole blackboard, in place of the tree.")
+@click.option("--time", "in_time", is_flag=True, help="Columns of equal time, in place of a column for each tick.")
+@click.option("--json", "as_json", is_flag=True, help="Print the history as JSON, or the tick that an option names.")
+@COLOR
+@RUN_SOURCE
+def show(
+    *,
+    run: str,
+    tick: int | None,
+    turn: int | None,
+    as_json: bool,
+    color: ColorChoice,
+    data_dir: Path | None,
+    url: str | None,
+    **flags: bool,
+) -> int:
+    """Show what happened in the recorded RUN, and why.
+
+    RUN is the run's id, or the first characters of it. By default the tick is shown that decided how the run ended:
+    the lines of the tree that were asked in it, with their marks and the values that they saw, and the marks of all
+    other ticks beside them. A service may go on writing meanwhile.
+
+    \b
+    Exit codes:
+      0  the run was shown
+      1  there is no such run or tick, or the runs cannot be read
+      2  options contradict each other
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    error = flags.pop("error")
+    choices = {"--tick": tick, "--turn": turn, "--decision": flags.pop("decision"), "--error": error}
+    chosen = [name for name, value in choices.items() if value]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{' and '.join(chosen)} exclude each other; give one of them")
+
+    async def work(source: RunSource) -> History:
+        return await source.history(run)
+
+    history = with_source(SourceOptions(data_dir, url), work)
+    if as_json and not chosen:
+        click.echo(history_to_json(history))
+        return 0
+    position = _position(history, tick=tick, turn=turn, error=error)
+    if as_json:
+        if position is None:
+            raise CommandError("the run has no recorded ticks")
+        click.echo(to_json(plain(history.ticks[position])))
+        return 0
+    screen = Screen(color)
+    screen.write(page(history, position, width=screen.width, sections=Sections(**flags), now=time.time()))
+    return 0
+
+
+def _position(history: History, *, tick: int | None, turn: int | None, error: bool) -> int | None:
+    """The position of the tick that the options name; `None` if the run has no ticks.
+
+    Raises:
+        CommandError: there is no such tick.
+    """
+    ticks = history.ticks
+    if tick is not None:
+        found = next((position for position, each in enumerate(ticks) if each.tick == tick), None)
+        if found is None:
+            raise CommandError(f"there is no tick {tick}; {_range('ticks', [each.tick for each in ticks])}")
+        return found
+    if turn is not None:
+        answered = next((each.ended_tick for each in history.turns if each.n == turn), None)
+        found = next((at for at, each in enumerate(ticks) if each.tick == answered or each.turn == turn), None)
+        if found is None:
+            raise CommandError(f"there is no turn {turn}; {_range('turns', [each.n for each in history.turns])}")
+        return next((at for at, each in enumerate(ticks) if each.tick == answered), found)
+    if error:
+        found = next((position for position, each in enumerate(ticks) if each.errors), None)
+        if found is None:
+            raise CommandError("no node of the run has raised an exception; leave --error out")
+        return found
+    return deciding_tick(history)
+
+
+def _range(what: str, numbers: list[Any]) -> str:
+    return f"the run has the {what} {min(numbers)} to {max(numbers)}" if numbers else f"the run has no recorded {what}"

@@ -1,0 +1,67 @@
+"""The headline of a tick: when it was and what caused it, and in a sentence what was decided."""
+
+import re
+from collections.abc import Iterator
+
+from oracle.cli.run_view.choosing import decision_of
+from oracle.cli.run_view.spans import Line, Span, line, safe, shortened, wrapped
+from oracle.cli.run_view.words import counted, seconds, value_of
+from oracle.histories import History
+from oracle.histories.model import TickFacts
+
+_FIRST = re.compile(r"^(.+?[.!?])(?=\s|$)")
+
+
+def headline(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
+    """Which tick, and its sentence, the first part of it strong."""
+    number = f"tick {tick.tick} of {len(history.ticks)}"
+    rest = f" · turn {tick.turn} · {seconds(tick.at_s, places=2)} · {cause_of(tick)}"
+    if tick.took_ms >= 1:
+        rest += f" · took {tick.took_ms:.0f} ms"
+    yield line(Span(number, "strong"), Span(shortened(rest, width - len(number)), "dim"))
+    sentence = sentence_of(history, tick)
+    first = _FIRST.match(sentence)
+    bold = len(first[1]) if first else len(sentence)
+    for part in wrapped(sentence, width):
+        strong, plain = part[: max(0, bold)], part[max(0, bold) :]
+        bold -= len(part) + 1
+        yield line(Span(strong, "strong"), Span(plain))
+
+
+def sentence_of(history: History, tick: TickFacts) -> str:
+    """What happened in the tick; of the tick that decided the end, why the run ended."""
+    end = history.end
+    if end is not None and end.tick == tick.tick and end.sentence:
+        return safe(end.sentence)
+    if tick.headline:
+        return safe(tick.headline)
+    decision = decision_of(history, tick)
+    if decision is not None and history.tree is not None:
+        node = history.tree.nodes[decision]
+        return f"Decided by {safe(node.name or node.kind)} in {safe(node.file)}:{node.line}."
+    return ""
+
+
+def cause_of(tick: TickFacts) -> str:
+    """Why there was a tick: `llm_turn answered`."""
+    names = [_name(cause) for cause in tick.causes]
+    who = ", ".join(dict.fromkeys(names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    match tick.cause:
+        case "start":
+            return "the query begins"
+        case "outcome":
+            return f"{who or 'a request'} answered"
+        case "deadline":
+            return f"a time was reached{f' for {who}' if who else ''}"
+        case "delivery":
+            said = ", ".join(f"{safe(key)} {value_of(value, longest=30)}" for key, value in tick.deliveries[:3])
+            return f"from outside: {said or counted(len(tick.deliveries), 'value')}"
+        case "again":
+            return f"{who} goes on" if who else "the tree goes on"
+        case "end":
+            return "what was under way was halted"
+
+
+def _name(cause: str) -> str:
+    """The node behind a cause: the last part of its path, without the number of the request."""
+    return safe(cause.rpartition("/")[2].partition("@")[0].partition("#")[0])
