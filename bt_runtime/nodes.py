@@ -312,6 +312,11 @@ class Action(Node[SettingsT]):
     _request: Request | None = None
     _requests = 0
 
+    @property
+    def request_key(self) -> str:
+        """The key of the request that is under way, `path@n`; empty if none is."""
+        return self._request.key if self._request is not None else ""
+
     @abstractmethod
     def start(self) -> Coroutine[Any, Any, Any]:
         """The work itself; called by the loop after the tick that posted the request. Must not write to the blackboard.

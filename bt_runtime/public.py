@@ -52,6 +52,7 @@ from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
 from bt_runtime.supervision import Standing, Supervisor
+from bt_runtime.tasks import working_node
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
 from bt_runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.visiting import Visiting
@@ -158,4 +159,5 @@ __all__ = [
     "replay",
     "run",
     "tree_schema",
+    "working_node",
 ]

@@ -65,14 +65,10 @@ class _Frame:
 
 
 class Trace:
-    """Collects the visits of a tree's ticks.
-
-    Attributes:
-        is_on: visits are collected; may be changed between ticks.
-    """
+    """Collects the visits of a tree's ticks."""
 
     def __init__(self) -> None:
-        self.is_on = True
+        self._is_on = True
         self._frames: list[_Frame] = []
         self._visits: list[Visit | None] = []
         self._given_back: list[Visit] = []
@@ -82,6 +78,17 @@ class Trace:
         self._values: dict[str, Any] = {}
         self._parents: dict[int, int] = {}
         self._tree: LiveTree | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether visits are collected; may be changed between ticks."""
+        return self._is_on
+
+    @is_on.setter
+    def is_on(self, is_on: bool) -> None:
+        if is_on and not self._is_on and self._tree is not None:
+            self._values = dict(self._tree.blackboard)
+        self._is_on = is_on
 
     def watch(self, tree: LiveTree) -> None:
         """Watch each step of a tree that was built with this trace, and has not been ticked."""
@@ -113,8 +120,8 @@ class Trace:
         return taken
 
     def _step(self, node: Node[Any], step: Callable[[], Status]) -> Status:
-        if not self.is_on:
-            return step()
+        if not self._is_on:
+            return node.step_forced() if node.is_forced else step()
         self._note_effects()
         frames, parent, began = self._frames, self._parents.get(node.index), node.status is not RUNNING
         if frames and frames[-1].owner.index == parent:
