@@ -108,7 +108,7 @@ class Judge:
             StoreUnavailableError: the database cannot be read at present.
         """
         version = await archive.tree(record.tree_sha) if record.tree_sha else None
-        events = await archive.events(record.id) if version is not None and record.forgotten_at is None else []
+        events = await archive.events(record.id) if version is not None and record.kept == "whole" else []
         if version is None or not events:
             self.skip()
             return

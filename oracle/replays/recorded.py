@@ -67,7 +67,7 @@ async def read_run(archive: Archive, record: RunRecord) -> RecordedRun:
         UnreplayableError: its texts or ticks are gone, no tree drove it, or its log is damaged.
         StoreUnavailableError: the database cannot be read at present.
     """
-    if record.forgotten_at is not None:
+    if record.kept != "whole":
         raise UnreplayableError("its texts have been deleted")
     version = await archive.tree(record.tree_sha) if record.tree_sha else None
     if version is None:

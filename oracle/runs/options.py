@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+TEXTS_GRACE_S = 60.0
+"""Seconds after the end of a run in which its texts can still be read: a client may have lost its connection."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
@@ -20,6 +23,8 @@ class RunOptions:
             much while it can.
         retain_s: how long the texts of finished runs are kept; `None`: without limit.
         retain_bytes: the size of the store above which the oldest texts are deleted; `None`: no limit.
+        retain_texts_s: how long the texts of finished runs are kept, where their figures are kept longer; `None`: as
+            long as the figures. At least `TEXTS_GRACE_S`.
         prune_s: between two searches for texts to be deleted.
         recover_at_once: interrupted runs that are ended concurrently.
     """
@@ -35,5 +40,6 @@ class RunOptions:
     most_unsaved_bytes: int = 3_000_000
     retain_s: float | None = None
     retain_bytes: int | None = None
+    retain_texts_s: float | None = None
     prune_s: float = 600.0
     recover_at_once: int = 16

@@ -20,7 +20,8 @@ from oracle.chunks import Done
 from oracle.metrics import Metrics
 from oracle.retry import Retry
 from oracle.runs.ends import log_end
-from oracle.runs.options import RunOptions
+from oracle.runs.figures import LogFigures
+from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence
 from oracle.runs.traced import log_fields
@@ -69,6 +70,8 @@ class Upkeep:
         self._start("reaper", self.look, every_s=self._options.reap_s)
         # Also without limits of retention: a process may have died while it was deleting.
         self._start("retention", self._prune, every_s=self._options.prune_s)
+        if self._options.retain_texts_s is not None:
+            self._start("texts", self._drop_texts, every_s=min(TEXTS_GRACE_S, self._options.prune_s))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -158,6 +161,12 @@ class Upkeep:
         )
         if pruned.runs:
             log.info("runs.pruned", runs=pruned.runs, bytes=pruned.bytes)
+
+    async def _drop_texts(self) -> None:
+        older_than_s = max(TEXTS_GRACE_S, self._options.retain_texts_s or 0.0)
+        runs = await self._store.retention.drop_texts(older_than_s=older_than_s, new_reducer=LogFigures)
+        if runs:
+            log.info("texts.dropped", runs=runs)
 
     def _start(self, name: str, work: Callable[[], Awaitable[object]], *, every_s: float) -> None:
         timer = asyncio.create_task(repeat(work, every_s=every_s, clock=self._clock, name=name), name=name)

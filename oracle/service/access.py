@@ -84,7 +84,18 @@ def with_texts(run: RunRecord) -> RunRecord:
     Raises:
         ForgottenRunError: they were deleted.
     """
-    if run.forgotten_at is not None:
+    if run.kept != "whole":
+        raise ForgottenRunError(run.id)
+    return run
+
+
+def with_figures(run: RunRecord) -> RunRecord:
+    """The run, if at least the figures of its log are kept.
+
+    Raises:
+        ForgottenRunError: they were deleted.
+    """
+    if run.kept == "gone":
         raise ForgottenRunError(run.id)
     return run
 

@@ -112,14 +112,14 @@ async def chunks_of(
     if last is not None and from_json(last.data)["type"] == "done":
         return
     ended = await parts.store.runs.find(run.id)
-    if ended is None or ended.forgotten_at is not None:
+    if ended is None or ended.kept != "whole":
         rest = enumerate(_rest(ended or run), start=1 + (after if last is None else last.n))
         yield [StoredChunk(n, write_chunk(chunk)) for n, chunk in rest]
 
 
 def _rest(run: RunRecord) -> Sequence[Chunk]:
     """The last chunks of a run whose chunks are gone."""
-    never_began = run.forgotten_at is None
+    never_began = run.kept == "whole"
     done = Done(
         termination_reason=cast("TerminationReason", "error" if never_began else run.termination_reason),
         tokens_used=run.tokens_used or 0,

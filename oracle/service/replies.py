@@ -8,6 +8,7 @@ from bt_runtime import CauseKind
 from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
 from oracle.signals import SignalRecord
+from oracle.storage import Kept
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
 
@@ -94,6 +95,9 @@ class RunBody(BaseModel):
     limits: dict[str, int]
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
+    kept: Kept = Field(
+        description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."
+    )
 
 
 class RunList(BaseModel):

@@ -13,7 +13,7 @@ from oracle.encoding import to_json
 from oracle.runs import trace_id_of
 from oracle.runs.tick_json import plain_tick
 from oracle.runs.tick_pages import read_tick_page
-from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_texts
+from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_figures
 from oracle.service.answers import json_answer, raw_json
 from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
@@ -96,7 +96,7 @@ async def read_ticks(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:
     """Inputs and effects of each tick: status changes, blackboard writes, the cause; oldest first."""
-    page = await read_tick_page(parts.store.log, with_texts(run).id, after=after, limit=limit)
+    page = await read_tick_page(parts.store.log, with_figures(run).id, after=after, limit=limit)
     tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
     head = {
         "run_id": run.id,
@@ -127,7 +127,7 @@ async def read_signals(
 
 
 async def _events(run: RunRecord, parts: ServiceParts, kind: EventKind, *, after: int, limit: int) -> list[Event]:
-    return await parts.store.log.events(with_texts(run).id, kinds={kind}, after_seq=after, limit=limit)
+    return await parts.store.log.events(with_figures(run).id, kinds={kind}, after_seq=after, limit=limit)
 
 
 def _next(events: Sequence[Event], limit: int) -> int | None:
@@ -164,7 +164,8 @@ async def _body(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str
         "cause_detail": error.get("detail") if caller.is_operator else None,
         "limits": dict(run.limits),
         "trace_id": trace_id_of(run),
-        "forgotten": run.forgotten_at is not None,
+        "forgotten": run.kept != "whole",
+        "kept": run.kept,
     }
 
 

@@ -223,6 +223,13 @@ class Settings(_Ceilings):
         le=100_000,
         description="How many days the records of ended queries are kept; 0: without limit. Conversations stay.",
     )
+    retain_texts_days: int | None = Field(
+        default=None,
+        ge=0,
+        le=100_000,
+        description="How many days the texts of ended queries are kept, where their figures are kept longer; 0: a "
+        "minute; not set: as long as the records. Conversations stay.",
+    )
     retain_mb: int = Field(
         default=0,
         ge=0,

@@ -76,7 +76,7 @@ class Archive:
         """
         wanted = (_run.c.tree == tree) & (_run.c.status == "finished") & _run.c.tree_sha.is_not(None)
         if not with_forgotten:
-            wanted &= _run.c.forgotten_at.is_(None)
+            wanted &= _run.c.forgotten_at.is_(None) & _run.c.texts_dropped_at.is_(None)
         if since is not None:
             wanted &= _run.c.created_at >= since
         query = select(_run).where(wanted).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)

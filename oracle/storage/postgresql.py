@@ -37,7 +37,7 @@ _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current(
 _COPY = f"COPY event ({EVENT_COLUMNS}) FROM STDIN"
 _EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
 _NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
-_RUN = "SELECT status, user_id FROM run WHERE id = %s AND forgotten_at IS NULL"
+_RUN = "SELECT status, user_id FROM run WHERE id = %s AND forgotten_at IS NULL AND texts_dropped_at IS NULL"
 # The driver reads all rows of an answer: so the server leaves out those that would not fit into the page.
 _PAGE = f"""
     SELECT chunk_n, data FROM (

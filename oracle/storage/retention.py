@@ -2,21 +2,25 @@
 
 Deleted are events and texts of finished runs, oldest first; their rows keep the figures, and conversations stay until
 they are deleted by name. With them go unused versions of trees, commands to finished runs, and expired request keys.
+Texts alone can go earlier: then the log keeps its figures (`dropping`).
 
 Size is the space in use. Both databases use freed space again before they take more, and do not return it to the system
 at once (SQLite on `VACUUM`, PostgreSQL on `VACUUM FULL`), so the file may stay larger than the limit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import BigInteger, Connection, cast, delete, func, select
 
 from oracle.storage.database import Database
 from oracle.storage.dialect import EVENT_BYTES, Dialect
+from oracle.storage.dropping import Reduce, drop_texts, half_dropped, reduce_events
 from oracle.storage.erasing import delete_events, erase, forgotten_with_events
 from oracle.storage.request_keys import delete_expired
 from oracle.storage.schema import command, event, run
+from oracle.storage.tails import Tails
 from oracle.storage.tree_versions import delete_unused
 from oracle.storage.writer import Writer
 
@@ -51,11 +55,13 @@ class Retention:
     Args:
         database: is read.
         writer: of the store.
+        tails: of the runs that are followed here.
     """
 
-    def __init__(self, database: Database, *, writer: Writer) -> None:
+    def __init__(self, database: Database, *, writer: Writer, tails: Tails) -> None:
         self._database = database
         self._writer = writer
+        self._tails = tails
 
     async def prune(self, *, older_than_s: float | None, most_bytes: int | None) -> Pruned:
         """Delete events and texts of finished runs, never of running ones.
@@ -78,6 +84,38 @@ class Retention:
         await self._writer.write(self._delete_leftovers, is_alone=True)
         await self._database.empty_wal()
         return pruned
+
+    async def drop_texts(self, *, older_than_s: float, new_reducer: Callable[[], Reduce]) -> int:
+        """Delete the texts of finished runs and keep the figures of their logs; returns the number of runs.
+
+        A run that is being followed in this process keeps its texts for now.
+
+        Args:
+            older_than_s: of runs that ended more than so many seconds ago.
+            new_reducer: makes what reduces the events of one run.
+
+        Raises:
+            StoreUnavailableError: the database cannot be used at present; a part may have been deleted.
+        """
+        for run_id in await self._database.read(half_dropped):  # left by a process that died
+            await reduce_events(self._database, self._writer, run_id, reduce=new_reducer())
+        before, dropped = self._database.now() - older_than_s, 0
+        while run_ids := await self._database.read(partial(self._with_texts, before=before)):
+            await drop_texts(self._database, self._writer, run_ids, new_reducer=new_reducer)
+            dropped += len(run_ids)
+        if dropped:
+            await self._database.empty_wal()
+        return dropped
+
+    def _with_texts(self, connection: Connection, *, before: float) -> Sequence[str]:
+        oldest = (
+            select(run.c.id)
+            .where(run.c.status == "finished", run.c.forgotten_at.is_(None), run.c.texts_dropped_at.is_(None))
+            .where(run.c.finished_at < before, run.c.id.not_in([tail.run_id for tail in self._tails]))
+            .order_by(run.c.finished_at, run.c.id)
+            .limit(BATCH)
+        )
+        return list(connection.scalars(oldest))
 
     async def _prune_older(self, older_than_s: float) -> Pruned:
         before = self._database.now() - older_than_s

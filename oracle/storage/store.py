@@ -148,5 +148,5 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
-            retention=Retention(database, writer=writer),
+            retention=Retention(database, writer=writer, tails=tails),
         )

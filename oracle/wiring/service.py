@@ -97,6 +97,7 @@ def run_options(settings: Settings) -> RunOptions:
         reader_grace_s=settings.reader_grace_s,
         drain_s=settings.drain_s,
         retain_s=settings.retain_days * _DAY_S or None,
+        retain_texts_s=None if settings.retain_texts_days is None else settings.retain_texts_days * _DAY_S,
         retain_bytes=settings.retain_mb * _MB or None,
     )
 

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from oracle.models.protocol import ModelFault
+from oracle.runs.figures import LogFigures
 from oracle.storage import RunLostError, schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, in_shared_loop
@@ -34,7 +35,7 @@ async def test_a_finished_run_has_its_result_and_figures(start):
     assert told["created_at"].endswith("Z")
     assert told["limits"]["max_iterations"] == 15
     assert told["error"] is None
-    assert told["forgotten"] is False
+    assert (told["forgotten"], told["kept"]) == (False, "whole")
 
 
 async def test_a_running_run_has_its_progress(start):
@@ -210,10 +211,25 @@ async def test_of_a_forgotten_run_figures_stay_and_texts_are_gone(service):
     streamed = await service.ask()
     assert (await service.client.delete(f"/api/oracle/conversations/{streamed.done['context_id']}")).status_code == 204
     told = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
-    assert told["forgotten"] is True
+    assert (told["forgotten"], told["kept"]) == (True, "gone")
     assert told["tokens_used"] == streamed.done["tokens_used"]
     for path in (f"/api/oracle/runs/{streamed.run_id}/stream", *_records(streamed.run_id)):
         assert (await service.client.get(path)).status_code == 410
+
+
+async def test_of_a_run_whose_texts_were_dropped_the_figures_of_its_ticks_stay(start):
+    service = await start([CALL, SIGNALLED])
+    streamed = await service.ask(QUESTION)
+    before = (await service.client.get(_records(streamed.run_id)[0])).json()
+    assert await service.parts.store.retention.drop_texts(older_than_s=-60.0, new_reducer=LogFigures) == 1
+    run = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+    assert (run["forgotten"], run["kept"], run["turns"]) == (True, "figures", 2)
+    assert (await service.client.get(f"/api/oracle/runs/{streamed.run_id}/stream")).status_code == 410
+    after = (await service.client.get(_records(streamed.run_id)[0])).json()
+    assert [tick["changes"] for tick in after["ticks"]] == [tick["changes"] for tick in before["ticks"]]
+    assert all(tick["took_ms"] > 0 for tick in after["ticks"] if tick["cause"] != "end")
+    signals = (await service.client.get(_records(streamed.run_id)[1])).json()["signals"]
+    assert [(signal["type"], signal["raw_xml"]) for signal in signals][-1] == ("context_sufficient", None)
 
 
 async def test_an_operator_sees_how_others_runs_are_and_not_what_they_say(guarded):
