@@ -17,6 +17,7 @@ OracleError
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
 │   ├── TooManyBreakpointsError no more breakpoints can be kept
+│   ├── WrongCommandError       a part of a debugger's command or breakpoint is wrong
 │   ├── DebugRefusedError       the run cannot be debugged so, as it stands
 │   ├── UnknownBreakpointError  there is no such breakpoint
 │   ├── KeyReusedError          an idempotency key was sent with another request

@@ -8,7 +8,7 @@ from bt_runtime import ForcedResult, Key, TreeDefinition
 from bt_runtime.kind import has_type, in_words, is_in_range, range_in_words
 from bt_runtime.text import brief, did_you_mean, listing
 from oracle.debugging.errors import WrongCommandError
-from oracle.encoding import to_json
+from oracle.encoding import from_json, to_json
 
 CommandKind = Literal["pause", "resume", "step", "set", "force", "renew"]
 """Pause after the next tick; go on; go on for one tick; change a value; force a node's result; stay paused."""
@@ -93,14 +93,25 @@ def _check_value(command: DebugCommand, definition: TreeDefinition) -> None:
         )
     if not is_in_range(value, key):
         raise WrongCommandError(f"{key.name!r} must be {range_in_words(key)}", field="value", value=value)
-    try:
-        size = len(to_json(value))
-    except (TypeError, ValueError, RecursionError):
-        raise WrongCommandError("the value is nested too deeply", field="value") from None
+    size = _recorded_bytes(value)
     if size > LARGEST_VALUE_BYTES:
         raise WrongCommandError(
             f"a value has {LARGEST_VALUE_BYTES:,} bytes at most, and this one has {size:,}", field="value"
         )
+
+
+def _recorded_bytes(value: object) -> int:
+    """The size of a value in the record, which must give back the same value, or a replay would not repeat the run."""
+    try:
+        data = to_json(value)
+        if from_json(data) == value:
+            return len(data)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise WrongCommandError(
+        "the value must be JSON data that can be recorded: numbers of 64 bits, whole characters, not nested too deeply",
+        field="value",
+    )
 
 
 def _writable(name: str, definition: TreeDefinition) -> Key:

@@ -52,7 +52,7 @@ class Debugger:
         self._store = store
         self._lease_s = lease_s
         self._clock = clock
-        self._now = now
+        self.now = now
         self._sessions: dict[str, DebugSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -74,7 +74,7 @@ class Debugger:
             watch=Watch(definition),
             clock=self._clock,
             lease_s=self._lease_s,
-            now=self._now,
+            now=self.now,
             record=record,
             on_paused=lambda seconds: self._begin(self._extend(run.id, seconds)),
         )

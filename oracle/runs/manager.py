@@ -80,7 +80,7 @@ class RunManager:
         self._options = options
         self._metrics = metrics
         self._clock = clock = clock or SystemClock()
-        self._debugger = debugger
+        self.debugger = debugger
         self._live: dict[str, LiveRun] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._openings: dict[str, asyncio.Future[LiveRun]] = {}
@@ -129,8 +129,8 @@ class RunManager:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._options.abort_s)
-        if self._debugger is not None:
-            await self._debugger.aclose()
+        if self.debugger is not None:
+            await self.debugger.aclose()
         await self._stack.aclose()
 
     async def start(self, ask: Ask, *, key: RequestKey | None = None) -> LiveRun:
@@ -245,8 +245,8 @@ class RunManager:
         """
         self.is_draining = True
         options, clock = self._options, self._clock
-        if self._debugger is not None:
-            self._debugger.leave_all("stopping")
+        if self.debugger is not None:
+            self.debugger.leave_all("stopping")
         if await ended_within(self._running(), options.drain_s, clock=clock):
             return
         log.info("drain.hurried", runs=self.active)
@@ -300,8 +300,8 @@ class RunManager:
             self._metrics.run_ended(record.tree, reason, seconds=self._clock.now() - recorder.started_s)
             self._live.pop(record.id, None)
             self._readers.forget(record.id)
-            if self._debugger is not None:
-                self._debugger.close(record.id)
+            if self.debugger is not None:
+                self.debugger.close(record.id)
             live.note_end()
             await live.settle()
             self._tasks.pop(record.id, None)
@@ -333,8 +333,8 @@ class RunManager:
         if command.kind == "cancel":
             live.cancel()
         elif command.kind in DEBUG_COMMANDS:
-            if self._debugger is not None:
-                self._debugger.take(command)
+            if self.debugger is not None:
+                self.debugger.take(command)
         else:
             self._attendance.take(command)
 

@@ -5,7 +5,7 @@ from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
-from oracle.service import agent_settings, conversations, me, operations, queries, runs, trees
+from oracle.service import agent_settings, conversations, debugging, me, operations, queries, runs, trees
 from oracle.service.described import DescribedApp
 from oracle.service.errors import add_error_answers
 from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
@@ -47,7 +47,7 @@ def build_app(parts: ServiceParts) -> FastAPI:
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (queries, runs, conversations, agent_settings, trees, me):
+    for module in (queries, runs, conversations, agent_settings, trees, debugging, me):
         app.include_router(
             module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
         )

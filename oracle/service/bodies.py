@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
+from fastapi import Body
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from bt_runtime import ForcedResult
 from oracle.agent.query import LONGEST_QUESTION
 from oracle.conversations import one_line
 from oracle.decision import AgentConfig
+from oracle.storage import BreakpointKind
 
 _LONGEST_NAME = 200
 _MOST_UNKNOWN = 50  # fields of a request that are looked at one by one
@@ -95,6 +98,7 @@ class QueryRequest(RequestBody):
 
 Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]
 Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+NodePath = Annotated[Text, Field(min_length=1, max_length=20_000)]
 Note = Annotated[str, Field(max_length=2_000), AfterValidator(_without_nul), AfterValidator(_whole_characters)]
 
 
@@ -153,3 +157,53 @@ class TitleChange(RequestBody):
     """Another title."""
 
     title: Title
+
+
+class DebugSimple(RequestBody):
+    """A command that says all by its name."""
+
+    command: Literal["pause", "resume", "step", "renew"] = Field(
+        description="Pause after the next tick; go on; go on for one tick; stay paused for another lease."
+    )
+
+
+class DebugSet(RequestBody):
+    """Change a blackboard value of a paused run."""
+
+    command: Literal["set"]
+    key: Name = Field(description="One that trees may write.")
+    value: Any = Field(description="JSON data of the key's type; the next tick gets it.")
+
+
+class DebugForce(RequestBody):
+    """Force the result of a node of a paused run."""
+
+    command: Literal["force"]
+    path: NodePath = Field(description="Of the node.")
+    result: ForcedResult = Field(description="What it returns the next time it is ticked, in place of being ticked.")
+
+
+DebugRequest = Annotated[DebugSimple | DebugSet | DebugForce, Body(discriminator="command")]
+
+
+class BreakpointNew(RequestBody):
+    """Where runs are to be paused; all that is given must hold."""
+
+    kind: BreakpointKind = Field(
+        description="`start`: before the first tick; `node`: when the node at `path` begins; `condition`: when "
+        "`expression` becomes true; `error`: when a node raises, or the one at `path`."
+    )
+    tree: Name | None = Field(default=None, description="Only runs of this tree.")
+    run_id: Name | None = Field(default=None, description="Only this run.")
+    user_id: Name | None = Field(default=None, description="Only runs of this user.")
+    path: NodePath | None = Field(default=None, description="A node of the tree, or of the run's.")
+    expression: Annotated[Text, Field(min_length=1, max_length=500)] | None = Field(
+        default=None, description="Over the blackboard, as in tree files."
+    )
+    enabled: bool = True
+
+
+class BreakpointChange(RequestBody):
+    """Turns a breakpoint on or off."""
+
+    enabled: bool

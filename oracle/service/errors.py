@@ -24,11 +24,19 @@ from oracle.agent.query import QuestionError
 from oracle.authoring import NoSuchTreeError, TreeFolderError, TrialError
 from oracle.control.choosing import UnknownTreeError
 from oracle.conversations import UnknownConversationError
+from oracle.debugging import DebugRefusedError
 from oracle.decision import ConfigError
 from oracle.errors import OperatorError, TreeAuthorError, UserError
 from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
-from oracle.storage import ConversationBusyError, KeyReusedError, RunLostError, StoreUnavailableError, TooManyRunsError
+from oracle.storage import (
+    ConversationBusyError,
+    KeyReusedError,
+    RunLostError,
+    StoreUnavailableError,
+    TooManyBreakpointsError,
+    TooManyRunsError,
+)
 from oracle.tools import ToolSetupError
 
 log = structlog.get_logger(__name__)
@@ -61,6 +69,10 @@ class UnknownRunError(UserError):
 
 class NotOperatorError(UserError):
     """Only operators may do this, and the caller is none."""
+
+
+class UnknownBreakpointError(UserError):
+    """There is no such breakpoint."""
 
 
 class ForgottenRunError(UserError):
@@ -109,6 +121,9 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     UnknownRunError: _Refusal(404, "There is no such run."),
     NoSuchTreeError: _Refusal(404, "There is no such tree, or no such version of it."),
     TrialError: _Refusal(409),
+    DebugRefusedError: _Refusal(409),
+    TooManyBreakpointsError: _Refusal(409),
+    UnknownBreakpointError: _Refusal(404, "There is no such breakpoint."),
     TreeFolderError: _Refusal(409, event="tree.not_saved", level=logging.WARNING),
     UnknownConversationError: _Refusal(404, "There is no such conversation."),
     ConversationBusyError: _Refusal(
@@ -152,7 +167,8 @@ async def _on_refusal(_: Request, error: Exception) -> Response:
     detail = str(error) if refusal.detail is None else refusal.detail
     if refusal.status == 422:
         value = error.name if isinstance(error, UnknownTreeError) else getattr(error, "value", None)
-        return invalid([mistake(detail, loc=getattr(error, "loc", refusal.loc), value=value)])
+        column = {"column": getattr(error, "column", None)}
+        return invalid([mistake(detail, loc=getattr(error, "loc", refusal.loc), value=value, context=column)])
     if refusal.status in (429, 503):
         return later(refusal.status, detail)
     return json_answer({"detail": detail}, status=refusal.status)

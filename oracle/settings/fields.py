@@ -217,6 +217,17 @@ class Settings(_Ceilings):
         allow_inf_nan=False,
         description="How many seconds queries under way may go on once the service has been asked to stop.",
     )
+    debug: bool = Field(
+        default=False,
+        description="Live debugging (`1`): operators may pause runs, change their values and force results.",
+    )
+    debug_lease_s: float = Field(
+        default=120,
+        ge=1,
+        le=86_400,
+        allow_inf_nan=False,
+        description="How many seconds a run that a debugger has paused waits for its next command before it goes on.",
+    )
     retain_days: int = Field(
         default=30,
         ge=0,

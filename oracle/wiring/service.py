@@ -7,9 +7,10 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from bt_runtime import ReloadingTrees
+from bt_runtime import ReloadingTrees, SystemClock
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials, watch
+from oracle.debugging import Debugger
 from oracle.editing import Desk
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
@@ -78,7 +79,14 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
         await editor.start()
         await stack.enter_async_context(_watched(editor))
-        runs = RunManager(oracle, store, options=run_options(settings), metrics=metrics, new_id=new_id)
+        runs = RunManager(
+            oracle,
+            store,
+            options=run_options(settings),
+            metrics=metrics,
+            new_id=new_id,
+            debugger=_debugger(settings, store, trees),
+        )
         await stack.enter_async_context(runs)
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
@@ -130,6 +138,13 @@ def _parts(
         ),
         provider_answers=names_models,
     )
+
+
+def _debugger(settings: Settings, store: Store, trees: ReloadingTrees) -> Debugger | None:
+    """The debugger of runs, if the operator has turned it on."""
+    if not settings.debug:
+        return None
+    return Debugger(store, registry=trees.library.registry, lease_s=settings.debug_lease_s, clock=SystemClock())
 
 
 def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:

@@ -24,6 +24,7 @@ from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials
 from oracle.classify import HeuristicIntentClassifier
+from oracle.debugging import Debugger
 from oracle.editing import Desk
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
@@ -142,6 +143,9 @@ async def running_service(
             control=chosen.control,
             traces=traces,
         )
+        debugger = None
+        if chosen.debug:
+            debugger = Debugger(store, registry=REGISTRY, lease_s=chosen.debug_lease_s, clock=clock or SystemClock())
         runs = await stack.enter_async_context(
             RunManager(
                 oracle,
@@ -149,6 +153,7 @@ async def running_service(
                 options=options or RunOptions(most_per_user=chosen.runs_per_user),
                 metrics=metrics,
                 new_id=new_id,
+                debugger=debugger,
             )
         )
         parts = ServiceParts(

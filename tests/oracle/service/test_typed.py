@@ -33,6 +33,7 @@ OPERATIONS = {
     "read_me", "read_metrics", "read_run", "read_settings", "read_signals", "read_ticks", "read_tree", "read_version",
     "rename_conversation", "reset_settings", "restore_version", "resume_run", "save_tree", "stream_query",
     "try_scenarios", "verify_tree",
+    "change_breakpoint", "debug_run", "list_breakpoints", "read_debug", "remove_breakpoint", "set_breakpoint",
 }  # fmt: skip
 TURN = ScriptedTurn(
     text='On. <signal type="need_turn"><reason>r</reason></signal>',
