@@ -2,6 +2,7 @@
 
 from benchmarks import (
     bench_check,
+    bench_debugging,
     bench_editing,
     bench_long,
     bench_mutants,
@@ -23,6 +24,7 @@ _ALL = (
     bench_check,
     bench_editing,
     bench_long,
+    bench_debugging,
     bench_parked,
     bench_start,
     bench_service,
