@@ -12,6 +12,7 @@ from benchmarks import (
     bench_signals,
     bench_start,
     bench_ticks,
+    bench_traces,
     bench_turns,
 )
 
@@ -21,6 +22,7 @@ _ALL = (
     bench_rules,
     bench_mutants,
     bench_turns,
+    bench_traces,
     bench_check,
     bench_editing,
     bench_long,
