@@ -1,17 +1,18 @@
-"""Writes the parts of the documentation that can lie: palette of node kinds, schema of tree files, settings, a mistake.
+"""Writes the parts of the documentation that can lie: palette, schema of tree files, settings, names in traces, …
 
 `make docs` runs it; a test compares the files with what it would write.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, tree_schema
 from bt_runtime.palette import render_palette
 from oracle.nodes import REGISTRY
 from oracle.settings import settings_table
+from oracle.traces.names import ATTRIBUTES, CONTENT_ATTRIBUTES, Attribute
 
 ROOT = Path(__file__).parents[1]
 MISTAKEN = "- llm_turn: {timeout: 120}"
@@ -22,6 +23,7 @@ def generated() -> Mapping[Path, str]:
     return {
         ROOT / "docs" / "palette.md": render_palette(REGISTRY),
         ROOT / "trees" / "tree.schema.json": json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n",
+        ROOT / "docs" / "traces.md": _traces((ROOT / "docs" / "traces.md").read_text(encoding="utf-8")),
         ROOT / "README.md": _readme((ROOT / "README.md").read_text(encoding="utf-8")),
     }
 
@@ -32,9 +34,22 @@ def mistaken(tree: str) -> str:
 
 
 def _readme(text: str) -> str:
-    for part, content in (("settings", _settings()), ("mistake", _mistake())):
+    return _with_parts(text, settings=_settings(), mistake=_mistake())
+
+
+def _traces(text: str) -> str:
+    return _with_parts(text, names=_names(ATTRIBUTES), content=_names(CONTENT_ATTRIBUTES))
+
+
+def _with_parts(text: str, **parts: str) -> str:
+    for part, content in parts.items():
         text = re.sub(rf"(?s)(?<=<!-- {part} -->\n).*?(?=<!-- /{part} -->)", lambda _, new=content: new, text)
     return text
+
+
+def _names(attributes: Iterable[Attribute]) -> str:
+    rows = "".join(f"| `{each.name}` | {each.spans} | {each.meaning} |\n" for each in attributes)
+    return f"| attribute | spans | meaning |\n|---|---|---|\n{rows}"
 
 
 def _mistake() -> str:

@@ -204,10 +204,11 @@ class OtelRunTrace:
                 names.TURNS: end.turns,
                 names.BUDGET_TOKENS: end.tokens,
                 names.RESPONSE_MODEL: _short(end.model),
-                names.INPUT_TOKENS: self._input_tokens,
-                names.OUTPUT_TOKENS: self._output_tokens,
             }
         )
+        if self._input_tokens or self._output_tokens:  # else no turn has reported any, as far as it is known here
+            span.set_attribute(names.INPUT_TOKENS, self._input_tokens)
+            span.set_attribute(names.OUTPUT_TOKENS, self._output_tokens)
         if self.traces.with_content:
             span.set_attribute(names.INPUT_MESSAGES, content.message("user", end.question))
             span.set_attribute(names.OUTPUT_MESSAGES, content.message("assistant", end.answer(), reason=end.reason))
