@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that can lie: palette, schema of tree files, settings, names in traces, …
+"""Writes the parts of the documentation that can lie: palette, schema of tree files, settings, names in traces.
 
 `make docs` runs it; a test compares the files with what it would write.
 """
