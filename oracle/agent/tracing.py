@@ -36,6 +36,7 @@ def note_turn(span: TurnSpan, outcome: TurnOutcome, usage: Usage) -> None:
             stop_reason=outcome.stop_reason,
             model=outcome.model,
             budget_tokens=outcome.tokens,
+            first_text_ms=outcome.first_text_ms,
             signal=outcome.signal.type if outcome.signal else "",
             is_cancelled=outcome.interrupted,
             error_type=fault.error_type if fault else "",

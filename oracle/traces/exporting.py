@@ -116,10 +116,12 @@ class Exporting:
     Args:
         traces: makes the spans.
         counts: what became of them.
+        provider: for spans of a host's own.
     """
 
     traces: OtelTraces
     counts: SpanCounts
+    provider: TracerProvider
 
 
 @asynccontextmanager
@@ -143,7 +145,7 @@ async def exporting(
     if environ.get(_EXPORTER, "").strip().lower() != "none":
         provider.add_span_processor(_processor(exporter, counts, environ))
     try:
-        yield Exporting(OtelTraces(provider, ids=ids, system=system, with_content=with_content), counts)
+        yield Exporting(OtelTraces(provider, ids=ids, system=system, with_content=with_content), counts, provider)
     finally:
         await _shut_down(provider, exporter)
 

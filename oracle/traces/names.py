@@ -46,6 +46,7 @@ CANCELLED: Final = "oracle.cancelled"
 NODE: Final = "oracle.node.path"
 TURN: Final = "oracle.turn"
 IS_SIDE: Final = "oracle.turn.is_side"
+FIRST_TEXT_MS: Final = "oracle.first_text_ms"
 SIGNAL: Final = "oracle.signal"
 SERVER_TOOLS: Final = "oracle.server_tools"
 REQUEST_IDS: Final = "oracle.provider_request_ids"
@@ -84,6 +85,7 @@ ATTRIBUTES: Final = (
     Attribute(FINISH_REASONS, "turn", "the provider's stop reason"),
     Attribute(CACHE_READ_TOKENS, "turn", "input tokens read from the provider's cache"),
     Attribute(CACHE_CREATION_TOKENS, "turn", "input tokens written to the provider's cache"),
+    Attribute(FIRST_TEXT_MS, "turn", "from the request to the first visible text, in milliseconds"),
     Attribute(SIGNAL, "turn", "the type of the model's signal"),
     Attribute(SERVER_TOOLS, "turn", "tools that the provider ran itself"),
     Attribute(REQUEST_IDS, "turn", "the provider's ids of its requests, for its support"),

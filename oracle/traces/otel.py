@@ -279,6 +279,7 @@ class _Turn(_Step):
             names.BUDGET_TOKENS: end.budget_tokens,
             names.FINISH_REASONS: [end.stop_reason] if end.stop_reason else None,
             names.RESPONSE_MODEL: _short(end.model) or None,
+            names.FIRST_TEXT_MS: end.first_text_ms,
             names.SIGNAL: end.signal or None,
             names.SERVER_TOOLS: [_short(each) for each in end.server_tools] or None,
             names.REQUEST_IDS: [_short(each) for each in end.request_ids] or None,

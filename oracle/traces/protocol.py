@@ -83,6 +83,7 @@ class TurnEnd:
         stop_reason: as the provider reports it; `None` if the turn was interrupted or failed.
         model: the model that answered; empty if unknown.
         budget_tokens: as the budget counts them.
+        first_text_ms: from the request to the first visible text; `None` if there was none.
         signal: the type of the signal that counted; empty if there was none.
         is_cancelled: it was interrupted.
         error_type: the kind of failure; empty if there was none.
@@ -98,6 +99,7 @@ class TurnEnd:
     stop_reason: str | None
     model: str
     budget_tokens: int
+    first_text_ms: int | None = None
     signal: str = ""
     is_cancelled: bool = False
     error_type: str = ""

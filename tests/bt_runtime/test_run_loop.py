@@ -15,6 +15,7 @@ from bt_runtime import (
     SystemClock,
     node,
     replay,
+    working_node,
 )
 from bt_runtime.testing import FakeClock, FakeHost, action_from, scripted
 from tests.bt_runtime.running import F, InTime, S, live, run_root, until_idle
@@ -36,6 +37,18 @@ async def test_the_loop_sleeps_once_per_event_and_ticks_once_per_sleep():
     assert clock.now() == 50
     assert [record.cause for record in run.recording] == ["start", *["outcome", "again"] * 4, "outcome"]
     assert clock.waits == 5
+
+
+async def test_work_knows_the_node_that_it_is_for():
+    seen = []
+
+    async def work():
+        seen.append(working_node())
+        seen.append(await asyncio.create_task(asyncio.to_thread(working_node)))
+
+    await run_root("sequence: [action: {call: x, name: first}]", substitutes={"sequence/first": action_from(work)})
+    assert seen == ["sequence/first"] * 2
+    assert working_node() == ""
 
 
 async def test_a_run_with_nothing_to_do_is_never_ticked():

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import structlog
 
 from tests.oracle.traces.collector import Collector
 
@@ -15,3 +16,11 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     with Collector() as it:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", it.url)
         yield it
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    """What a command or a host does to the log of the process ends with the test."""
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()

@@ -82,11 +82,8 @@ async def test_log_lines_of_a_run_name_its_trace(collector, tmp_path):
         logger_factory=structlog.ReturnLoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(0),
     )
-    try:
-        async with exporting(system="anthropic") as out, running_service(tmp_path, traces=out.traces) as service:
-            await service.ask(headers=TRACED)
-    finally:
-        structlog.reset_defaults()
+    async with exporting(system="anthropic") as out, running_service(tmp_path, traces=out.traces) as service:
+        await service.ask(headers=TRACED)
     (line,) = [line for line in lines if line["event"] == "run.finished"]
     assert line["trace_id"] == TRACE
 

@@ -313,6 +313,32 @@ async def test_the_providers_request_carries_the_span_of_its_turn(collector):
     assert {request.headers["tracestate"] for request in requests} == {PARENT.state}
 
 
+async def test_the_providers_sdk_makes_no_spans_of_its_own_beside_ours(collector, monkeypatch):
+    """They would take the place of the turn's in the header, and could hold all that is said."""
+    monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
+    async with exporting(system="anthropic") as out:
+        monkeypatch.setattr(trace, "get_tracer_provider", lambda: out.provider)
+        async with harness([says("Well.")], traces=out.traces) as it:
+            await it.ask()
+            (request,) = it.wire.requests
+    (turn,) = collector.of("chat")
+    assert request.headers["traceparent"].split("-")[2] == turn.span_id
+    assert {span.scope for span in collector.spans} == {"oracle"}
+
+
+async def test_the_time_to_the_first_text_is_that_of_the_turn(collector):
+    async with (
+        exporting(system="anthropic") as out,
+        harness(
+            [asks(ScriptedCall("probe", {})), says("Well.")], wire=False, tools=[probe(found)], traces=out.traces
+        ) as it,
+    ):
+        await it.ask()
+    silent, speaks = collector.of("chat")
+    assert "oracle.first_text_ms" not in silent.attributes
+    assert speaks.attributes["oracle.first_text_ms"] == 0, "time stands still"
+
+
 async def test_without_traces_the_provider_gets_no_header(collector):
     async with harness([says("Well.")]) as it:
         await it.ask(trace=PARENT)
