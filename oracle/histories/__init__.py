@@ -10,7 +10,17 @@ run on its own version of the tree; `nodes` finds the places of nodes and expres
 
 from oracle.histories.codec import DamagedHistoryError, history_from_json, history_to_json
 from oracle.histories.explaining import Explainer
+from oracle.histories.headlines import Reason, why
 from oracle.histories.model import History
 from oracle.histories.reading import read_history
 
-__all__ = ["DamagedHistoryError", "Explainer", "History", "history_from_json", "history_to_json", "read_history"]
+__all__ = [
+    "DamagedHistoryError",
+    "Explainer",
+    "History",
+    "Reason",
+    "history_from_json",
+    "history_to_json",
+    "read_history",
+    "why",
+]

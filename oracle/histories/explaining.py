@@ -6,6 +6,7 @@ it fail: one that cannot be read is left out, and the history's problem says so.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Final
 
 import structlog
@@ -28,7 +29,9 @@ from oracle.chunks import (
 )
 from oracle.encoding import from_json
 from oracle.histories.calls import Calls
-from oracle.histories.model import BreachFacts, EndFacts, History, NoticeFacts, TextFacts, TickFacts, VisitFacts
+from oracle.histories.endings import ending
+from oracle.histories.headlines import headline
+from oracle.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
 from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
 from oracle.histories.requests import recorded_request
 from oracle.histories.rows import run_facts
@@ -80,7 +83,7 @@ class Explainer:
         self._is_closing = False
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
-        self._ticks = Ticks(self._history.ticks)
+        self._ticks = Ticks(self._history.ticks, partial(headline, self._history))
         self._turns = Turns(self._history.turns, self._since_start)
         self._calls = Calls(self._history.calls, self._since_start)
         self._texts = Texts(self._history.texts)
@@ -116,7 +119,7 @@ class Explainer:
         if record.status == "finished":
             all_began = (record.error or {}).get("error_type") == "interrupted"
             self._turns.close(all_began=all_began)
-            self._history.end = self._end(record)
+            self._history.end = ending(self._history, record.termination_reason or "error", error=record.error)
 
     def _feed(self, event: Event) -> TickFacts | None:
         kind: str = event.kind
@@ -306,24 +309,3 @@ class Explainer:
         """Whether a turn has sent the chunk, as far as the chunk says that itself."""
         is_closing, self._is_closing = self._is_closing and isinstance(chunk, Content), False
         return isinstance(chunk, Content | Thinking | ToolCalled) and not is_closing
-
-    def _end(self, record: RunRecord) -> EndFacts:
-        """Why it ended: the node that wrote the reason first, else the one that decided the last tick."""
-        reason = record.termination_reason or "error"
-        for tick in self.history.ticks:
-            if any(key == "termination_reason" and value for key, value in tick.writes):
-                writer = _writer(tick)
-                return EndFacts(reason, tick.tick, None if writer is None else writer.node, _sentence(writer, tick))
-        return EndFacts(reason, None, None, record.error["error"] if record.error else "")
-
-
-def _writer(tick: TickFacts) -> VisitFacts | None:
-    """The node that wrote the reason."""
-    return next(
-        (visit for visit in tick.visits if any(key == "termination_reason" and value for key, value in visit.writes)),
-        None,
-    )
-
-
-def _sentence(writer: VisitFacts | None, tick: TickFacts) -> str:
-    return (writer and (writer.sentence or writer.text)) or tick.headline

@@ -57,6 +57,7 @@ class NodeFacts:
         slot: of the parent; empty where that has only one.
         label: name, kind and settings on one line, as in pictures.
         summary: what the kind does, in one line.
+        title: what people call it: its name, else the tree that it includes, else its kind.
     """
 
     index: int
@@ -71,6 +72,7 @@ class NodeFacts:
     line: int
     column: int
     summary: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,8 @@ class TickFacts:
         decision: the node that decided what happens next; `None` if that is not known.
         headline: what happened and what was decided, in one or two sentences.
         visits: how it came to that; empty if the run cannot be repeated.
+        given_back: halted nodes that got what their work had brought until then, before this tick; each with its
+            writes.
     """
 
     tick: int
@@ -207,6 +211,7 @@ class TickFacts:
     decision: int | None = None
     headline: str = ""
     visits: tuple[VisitFacts, ...] = ()
+    given_back: tuple[VisitFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +357,14 @@ class TextFacts:
     text: str
 
 
+EndedBy = Literal[
+    "guard", "stop", "node", "answer", "provider", "error", "settled", "floor", "rule", "control", "service", "unknown"
+]
+"""What ended a run: a `guard`, a `stop`, or another `node` that wrote the reason; the tree without a reason, after the
+`answer`, a failure of the `provider` or the `error` of a node; the facts, against what was written (`settled`); from
+outside the `floor`, a `rule`, the run loop (`control`) or the `service`."""
+
+
 @dataclass(frozen=True, slots=True)
 class BreachFacts:
     """A rule of the tree that was broken, or would have been, and what was done: `refuse`, `stop` or `notify`."""
@@ -372,12 +385,14 @@ class EndFacts:
         tick: in which that was decided; `None` if no tick decided it.
         node: that decided it; `None` if no node did.
         sentence: what decided it, and why, for people.
+        by: what decided it.
     """
 
     reason: str
     tick: int | None
     node: int | None
     sentence: str
+    by: EndedBy = "unknown"
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
                 node.place.line,
                 node.place.column,
                 kind.summary,
+                node.title,
             )
         )
     return TreeFacts(definition.name, definition.sha, definition.file, dict(definition.texts), tuple(rows))

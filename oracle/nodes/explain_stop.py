@@ -23,8 +23,9 @@ class ExplainStop(AgentNode[NoSettings]):
         self.stop_run(self.agent.state.termination_reason or "completed")
         return Status.SUCCESS
 
-    def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it
-        reason, written = self.agent.state.termination_reason or "", self.board["termination_reason"]
-        if written and written != reason:
+    def words(self, step: Stepped) -> Words:
+        reason = self.board["termination_reason"]
+        written = next((write.before for write in step.writes if write.key == "termination_reason"), "")
+        if written:
             return Words(f"{reason}, not {written}", f"The facts do not support {written}: the query ends as {reason}.")
         return Words(reason, f"The query ends as {reason}.")
