@@ -16,7 +16,7 @@ class UnderGuards(Ending[SettingsT]):
     guards: tuple[Node[Any], ...]
     child: Node[Any]
 
-    on_trip: ClassVar[str] = "it says no"
+    on_trip: ClassVar[str] = "the child must not run"
     """What a guard that fails leads to."""
 
     def attach(self, children: Children) -> None:
