@@ -85,7 +85,11 @@ class TracedExpression:
                 operand = self._traced(part.operand)
                 return lambda noted: not operand(noted)
             case ast.IfExp():
-                test, then, other = self._traced(part.test), self._traced(part.body), self._traced(part.orelse)
+                then, test, other = (
+                    self._traced(part.body),
+                    self._traced(part.test),
+                    self._traced(part.orelse),
+                )  # as in the text
                 return lambda noted: then(noted) if test(noted) else other(noted)
         return self._clause(part)
 

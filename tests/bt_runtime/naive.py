@@ -30,7 +30,7 @@ def decided(definition: TreeDefinition, visited: Collection[int], statuses: Mapp
     return node.path
 
 
-def decider(
+def decider(  # noqa: C901, PLR0911  a table of the kinds
     node: NodeDefinition, visited: Collection[int], statuses: Mapping[int, Status], indices: Mapping[str, int]
 ) -> NodeDefinition | None:
     """The child that decided a node; `None`: the node itself."""

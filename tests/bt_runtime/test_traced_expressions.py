@@ -1,6 +1,10 @@
 """A traced expression has the value of the plain one, and says how it came to it."""
 
-from bt_runtime import Clause, Evaluation, Operand
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bt_runtime import Clause, Evaluation, ExpressionError, Operand
+from bt_runtime.expressions import compile_expression
 from bt_runtime.expressions.evaluation import TracedExpression
 
 
@@ -18,3 +22,113 @@ def test_clauses_that_are_not_asked_and_operands_with_their_places():
     assert found.clauses[0] == Clause(0, 17, asked=True, value=True)
     assert [clause.asked for clause in found.clauses] == [True, False, False]
     assert found.operands == (Operand("signal", "stuck", (0,)),)
+
+
+VALUES = st.fixed_dictionaries(
+    {
+        "a": st.none() | st.booleans(),
+        "n": st.none() | st.integers(-2, 5),
+        "t": st.sampled_from(["", "x", "stuck"]),
+        "l": st.lists(st.integers(0, 2), max_size=2),
+    }
+)
+ATOMS = st.sampled_from(
+    [
+        "a",
+        "n > 3",
+        "1 < n <= 4",
+        "t == 'x'",
+        "n in l",
+        "t > n",
+        "l",
+        "n + 1",
+        "a is null",
+        "len(t) > 1",
+        "t[0]",
+        "n / n",
+    ]
+)
+PARTS = st.recursive(
+    ATOMS,
+    lambda part: st.one_of(
+        st.tuples(st.just("not"), part),
+        st.tuples(st.sampled_from(["and", "or"]), part, part),
+        st.tuples(st.just("if"), part, part, part),
+    ),
+    max_leaves=8,
+)
+
+
+def written(part, at=0):
+    """The text of a part that begins at a character, and its clauses: the places of its atoms, in their order."""
+    if isinstance(part, str):
+        return part, [(at, at + len(part))]
+    words = {
+        "not": ["(not ", ")"],
+        "and": ["(", " and ", ")"],
+        "or": ["(", " or ", ")"],
+        "if": ["(", " if ", " else ", ")"],
+    }
+    text, clauses = "", []
+    for word, inner in zip(words[part[0]], [*part[1:], None], strict=True):
+        text += word
+        if inner is not None:
+            more, places = written(inner, at + len(text))
+            text, clauses = text + more, clauses + places
+    return text, clauses
+
+
+class Naive:
+    """Evaluates a part, asking the plain expression for each atom; `asked` has the places of those that it asked."""
+
+    def __init__(self, values):
+        self.values, self.asked = values, []
+
+    def value(self, part, at=0):
+        if isinstance(part, str):
+            self.asked.append((at, at + len(part)))
+            return compile_expression(part, names=self.values).evaluate(self.values)
+        kind, *inner = part
+        begins = self.begins(part, at)
+        if kind == "not":
+            return not self.value(inner[0], begins[0])
+        if kind == "if":
+            chosen = 0 if self.value(inner[1], begins[1]) else 2
+            return self.value(inner[chosen], begins[chosen])
+        first = self.value(inner[0], begins[0])
+        return first if bool(first) is (kind == "or") else self.value(inner[1], begins[1])
+
+    @staticmethod
+    def begins(part, at):
+        text = written(part)[0]
+        begins, pos = [], {"not": 5}.get(part[0], 1)
+        for each in part[1:]:
+            begins.append(at + pos)
+            pos += len(written(each)[0]) + {"and": 5, "or": 4, "if": 4 if not begins[1:] else 6}.get(part[0], 0)
+        assert text
+        return begins
+
+
+def outcome_of(evaluate):
+    try:
+        return evaluate(), ""
+    except ExpressionError as error:
+        return None, error.message
+
+
+@given(PARTS, VALUES)
+def test_it_has_the_value_or_the_error_of_the_plain_one_and_asks_what_a_naive_evaluator_asks(part, values):
+    text, places = written(part)
+    noted: list[Evaluation] = []
+    traced = TracedExpression(text, names=values, note=noted.append)
+    plain = compile_expression(text, names=values)
+    expected = outcome_of(lambda: plain.evaluate(values))
+    assert outcome_of(lambda: traced.evaluate(values)) == expected
+    (found,) = noted
+    assert (found.value, found.error) == expected
+    naive = Naive(values)
+    assert outcome_of(lambda: naive.value(part))[0] == expected[0]
+    assert [(clause.start, clause.end) for clause in found.clauses] == places
+    assert {(clause.start, clause.end) for clause in found.clauses if clause.asked} == set(naive.asked)
+    assert all(values[operand.name] is operand.value for operand in found.operands)
+    assert traced.names == plain.names
