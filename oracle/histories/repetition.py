@@ -8,11 +8,9 @@ from bt_runtime import (
     BTError,
     Registry,
     Replaying,
-    Status,
     TickRecord,
     Trace,
     TreeDefinition,
-    Visit,
     deciding,
     did_the_same,
 )
@@ -20,9 +18,10 @@ from bt_runtime.kinds.action import CallAction
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Source
 from oracle.errors import UserError
-from oracle.histories.model import FigureFacts, KeyFacts, RequestFacts, StatusName, VisitFacts
-from oracle.histories.nodes import evaluation_facts, key_facts
+from oracle.histories.model import KeyFacts, RequestFacts, VisitFacts
+from oracle.histories.nodes import key_facts
 from oracle.histories.requests import Requested
+from oracle.histories.visits import Visits
 from oracle.logs import quiet
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
@@ -30,12 +29,6 @@ from oracle.replays import RebuiltRun, rebuild_query
 from oracle.runs.opened import Opened
 from oracle.storage import RunRecord
 
-STATUS_NAMES: Mapping[Status, StatusName] = {
-    Status.SUCCESS: "SUCCESS",
-    Status.FAILURE: "FAILURE",
-    Status.RUNNING: "RUNNING",
-    Status.INVALID: "INVALID",
-}
 WorkKind = Literal["turn", "tools", "call"]
 
 
@@ -99,8 +92,8 @@ class Repetition:
         stops: Mapping[int, RuleBreach],
     ) -> None:
         self._definition = definition
-        self._nodes = definition.nodes()
         self._trace = Trace()
+        self._visits = Visits(definition.nodes())
         self._last = 0
         try:
             with quiet():
@@ -153,7 +146,7 @@ class Repetition:
         return Reasons(
             None if decision is None else decision.index,
             "" if decision is None else decision.words.sentence or decision.words.text,
-            tuple(map(self._visit, visits)),
+            tuple(map(self._visits.facts, visits)),
             work,
         )
 
@@ -171,21 +164,6 @@ class Repetition:
             elif isinstance(node, CallAction):
                 found.append(Work("call", index))
         return tuple(found)
-
-    def _visit(self, visit: Visit) -> VisitFacts:
-        words, node = visit.words, self._nodes[visit.index]
-        return VisitFacts(
-            visit.index,
-            STATUS_NAMES[visit.status],
-            visit.parent,
-            visit.decider,
-            words.text,
-            words.sentence,
-            tuple(FigureFacts(*figure) for figure in words.figures),
-            tuple(evaluation_facts(node, each) for each in visit.evaluations),
-            visit.writes,
-            tuple(each.error for each in visit.errors),
-        )
 
 
 def _first_line(error: Exception) -> str:

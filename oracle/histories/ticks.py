@@ -5,7 +5,8 @@ from typing import Any, Final, TypeVar, cast, get_args
 
 from bt_runtime import CauseKind, Status, TickRecord
 from oracle.histories.model import TickFacts
-from oracle.histories.repetition import STATUS_NAMES, Reasons
+from oracle.histories.repetition import Reasons
+from oracle.histories.visits import STATUS_NAMES
 
 _T = TypeVar("_T")
 
