@@ -141,6 +141,9 @@ class Trace:
 
     def _give_back(self, node: Node[Any], give_back: Callable[[Any], None], value: Any) -> None:  # noqa: ANN401
         """A halted node gets the partial result of its work: in no step, or while another node halts it."""
+        if not self._is_on:
+            give_back(value)
+            return
         self._note_effects()
         frame = _Frame(node, errors=[error for error in self._loose_errors if error.path == node.path])
         self._frames.append(frame)

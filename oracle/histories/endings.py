@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bt_runtime.text.phrases import clipped, counted, number
-from oracle.agent.rule_gate import RuleBreach
-from oracle.histories.model import EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
+from oracle.histories.model import BreachFacts, EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
 from oracle.histories.naming import node_of, sentence_of, title_at, title_of, titles_of
 from oracle.histories.paths import Paths, with_because
 from oracle.histories.statuses import own_ticks, running_leaves, statuses_after
@@ -29,39 +28,34 @@ _SERVICE: Mapping[str, str] = {
 }
 
 
-def ending(
-    history: History, reason: str, *, error: Mapping[str, Any] | None = None, breaches: Mapping[int, RuleBreach]
-) -> EndFacts:
+def ending(history: History, reason: str, *, error: Mapping[str, Any] | None = None) -> EndFacts:
     """Why the run ended.
 
     Args:
         history: all of it but its end.
         reason: with which it ended.
         error: of its row: `error`, `error_type`, `cause`; `None` if it did not fail.
-        breaches: rules that ended the run, by the number of the tick that followed.
     """
-    return _Ending(history, reason, error or {}, breaches).found()
+    return _Ending(history, reason, error or {}).found()
 
 
 class _Ending:
     """Looks at the marks one after the other; the first that fits counts."""
 
-    def __init__(
-        self, history: History, reason: str, error: Mapping[str, Any], breaches: Mapping[int, RuleBreach]
-    ) -> None:
+    def __init__(self, history: History, reason: str, error: Mapping[str, Any]) -> None:
         self._history = history
         self._reason = reason
         self._error_type = str(error.get("error_type", ""))
         self._message = clipped(str(error.get("error", "")), 200).rstrip(".")
         self._cause = clipped(str(error.get("cause") or ""), 300).rstrip(".")
-        self._breaches = breaches
+        self._breach = next((breach for breach in history.breaches if breach.enforcement == "stop"), None)
         self._ticks = own_ticks(history)
         self._last: TickFacts | None = self._ticks[-1] if self._ticks else None
 
     def found(self) -> EndFacts:
         written = next((tick for tick in self._history.ticks if self._writes(tick)), None)
-        if self._reason == "error" and self._breaches and self._error_type in ("tree_failed", ""):
-            return self._by_rule()
+        if self._reason == "error" and self._breach is not None and self._error_type in ("tree_failed", ""):
+            return self._by_rule(self._breach)
         if self._reason == "error" and self._error_type in _SERVICE:
             return self._by_service()
         if written is not None:
@@ -108,13 +102,11 @@ class _Ending:
                 return f"the facts do not support that: {self._cause or self._message or 'there was no answer'}"
         return f"the query ended as {self._reason}"
 
-    def _by_rule(self) -> EndFacts:
-        number_of_next, breach = min(self._breaches.items())
-        tick = next((each for each in reversed(self._ticks) if each.tick < number_of_next), None)
+    def _by_rule(self, breach: BreachFacts) -> EndFacts:
+        tick = next((each for each in reversed(self._ticks) if each.tick < breach.tick), None)
         event = clipped(breach.event, 160).rstrip(".") or "the end of the query"
-        return self._end(
-            "rule", tick, None, f"The rule {breach.rule} ended the query, broken by {event}: {breach.text}"
-        )
+        said = f"The rule {clipped(breach.rule)} ended the query, broken by {event}: {clipped(breach.text, 200)}"
+        return self._end("rule", tick, None, said)
 
     def _by_service(self) -> EndFacts:
         what = _SERVICE[self._error_type]

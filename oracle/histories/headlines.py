@@ -83,7 +83,7 @@ def _came_in(history: History, tick: TickFacts) -> list[str]:
 
 
 def _turn(history: History, turn: TurnFacts) -> str:
-    is_empty = turn.answer == "" and not turn.calls and turn.signal is None
+    is_empty = turn.answer is not None and not turn.answer.strip() and not turn.calls and turn.signal is None
     return turn_sentence(
         f"Turn {turn.n:,}" if turn.visible else f"Turn {turn.n:,}, beside the answer,",
         calls=_names(history, turn.calls),

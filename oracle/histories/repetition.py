@@ -58,8 +58,8 @@ class Reasons:
     """How a tick came to its result; without visits, if it was repeated without a trace."""
 
     decision: int | None
-    headline: str
     visits: tuple[VisitFacts, ...]
+    given_back: tuple[VisitFacts, ...]
     work: tuple[Work, ...]
 
 
@@ -138,15 +138,15 @@ class Repetition:
             problem = str(error) if isinstance(error, BTError) else _first_line(error)
             raise UnrepeatableError(f"tick {recorded.tick} cannot be repeated: {problem}") from None
         self._rebuilt.chunks.clear()
-        visits = self._trace.take()
+        visits, given_back = self._trace.take(), self._trace.take_given_back()
         paths = self._definition.paths
         if record is None or not did_the_same(record, recorded, paths, paths):
             raise UnrepeatableError(f"tick {recorded.tick} was not repeated as it was recorded")
         decision = deciding(visits)
         return Reasons(
             None if decision is None else decision.index,
-            "" if decision is None else decision.words.sentence or decision.words.text,
             tuple(map(self._visits.facts, visits)),
+            tuple(map(self._visits.facts, given_back)),
             work,
         )
 

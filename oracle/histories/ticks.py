@@ -1,5 +1,7 @@
 """The ticks of a run, as they were recorded, with their reasons where these are known."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, TypeVar, cast, get_args
 
@@ -19,12 +21,14 @@ class Ticks:
 
     Args:
         ticks: gets them.
+        headline: of a tick.
 
     Attributes:
         last: the number of the last tick; 0 before the first.
     """
 
-    def __init__(self, ticks: list[TickFacts]) -> None:
+    def __init__(self, ticks: list[TickFacts], headline: Callable[[TickFacts], str]) -> None:
+        self._headline = headline
         self.last = 0
         self._ticks = ticks
         self._running: dict[int, int] = {}  # nodes that have begun to run, and in which tick
@@ -67,9 +71,10 @@ class Ticks:
             writes=recorded.writes,
             errors=tuple((error.path, error.error) for error in recorded.errors),
             decision=reasons.decision if reasons else None,
-            headline=reasons.headline if reasons else "",
             visits=reasons.visits if reasons else (),
+            given_back=reasons.given_back if reasons else (),
         )
+        facts = replace(facts, headline=self._headline(facts))
         self._ticks.append(facts)
         self.last = recorded.tick
         return facts
