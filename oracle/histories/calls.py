@@ -81,7 +81,7 @@ class Calls:
             if at is None:
                 continue
             known = self._calls[at]
-            began_s, took_ms = getattr(result, "started_s", None), getattr(result, "duration_ms", None)
+            began_s, took_ms = result.started_s, result.duration_ms
             ran = result.has_begun
             known = replace(known, result=result.text, is_error=result.is_error, ran=ran)
             if not ran:

@@ -33,7 +33,6 @@ from oracle.histories.endings import ending
 from oracle.histories.headlines import headline
 from oracle.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
 from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
-from oracle.histories.requests import recorded_request
 from oracle.histories.rows import run_facts
 from oracle.histories.texts import Texts
 from oracle.histories.ticks import Ticks
@@ -269,11 +268,10 @@ class Explainer:
 
     def _take_request(self, event: Event) -> None:
         fields = from_json(event.data)
-        key = fields.get("key") or event.step_key or ""
-        node, at_s = self._node_of(str(key)), round(event.at - self._start_at, 6)
+        node, at_s = self._node_of(fields["step"]), round(event.at - self._start_at, 6)
         if not self._turns.is_open(node):
             self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=event.at)
-        self._turns.sent(node, recorded_request(fields))
+        self._turns.sent(node, fields)
 
     def _take_breach(self, breach: RuleBreach) -> None:
         if breach.enforcement == "stop":

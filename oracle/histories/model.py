@@ -223,9 +223,10 @@ class RequestFacts:
         prompt: its text.
         tools: that were offered.
         notes: of the control, in this request.
-        messages: those that are new in this request, as the provider gets them.
-        recorded: it was recorded when it was sent; else it is what a repetition of the run asks for, which knows
-            neither the conversation before the question nor the text of the prompt.
+        messages: those that are new in this request, as the provider gets them; they are made by repeating the run,
+            which does not know the conversation before the question.
+        total_messages: how many it had, those of the conversation among them.
+        recorded: it was recorded when it was sent; else all of it is made by repeating the run.
     """
 
     segments: tuple[str, ...] = ()
@@ -238,6 +239,8 @@ class RequestFacts:
     max_tokens: int | None = None
     wrap_up: bool = False
     recorded: bool = False
+    total_messages: int | None = None
+    thinking_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,9 @@ def stored_tree_facts(version: TreeVersion) -> TreeFacts:
             above, _, part = above.rpartition("/")
             label = f"{part}/{label}"
         rows.append(NodeFacts(index, path, "", "", None, indices.get(above), "", label, "", 0, 0))
-    return TreeFacts(version.name, version.sha, "", dict(version.source), tuple(rows))
+    return TreeFacts(
+        version.name, version.sha, "", {f"{name}.yaml": text for name, text in version.source.items()}, tuple(rows)
+    )
 
 
 def key_facts(definition: TreeDefinition, values: Mapping[str, object]) -> list[KeyFacts]:

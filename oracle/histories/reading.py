@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Final
 
 from bt_runtime import Registry
@@ -35,7 +36,24 @@ async def read_history(
     async for page in event_pages(archive, record):
         await asyncio.to_thread(explainer.feed_all, page)
     explainer.ended(record)
+    await add_prompts(archive, explainer.history)
     return explainer.history
+
+
+async def add_prompts(archive: Archive, history: History) -> None:
+    """Add the texts of the system prompts that the requests of a history name, as far as the store has them.
+
+    Raises:
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    texts: dict[str, str | None] = {}
+    for at, turn in enumerate(history.turns):
+        request = turn.request
+        if request is None or request.prompt is not None or request.prompt_sha is None:
+            continue
+        if request.prompt_sha not in texts:
+            texts[request.prompt_sha] = await archive.prompt(request.prompt_sha)
+        history.turns[at] = replace(turn, request=replace(request, prompt=texts[request.prompt_sha]))
 
 
 async def event_pages(archive: Archive, record: RunRecord) -> AsyncGenerator[list[Event], None]:

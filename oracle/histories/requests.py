@@ -10,24 +10,30 @@ from oracle.models.protocol import Message
 from oracle.nodes.llm_turn import LlmTurn
 
 
-def recorded_request(fields: Mapping[str, Any]) -> RequestFacts:
+def recorded_request(fields: Mapping[str, Any], known: RequestFacts | None) -> RequestFacts:
     """The request behind the data of a `request` event.
 
+    Args:
+        fields: the data.
+        known: what a repetition of the run knows: the messages and the notes, whose texts are not recorded twice.
+
     Raises:
-        TypeError: a field is of another type.
+        KeyError, TypeError: it is no request.
     """
-    sha, prompt, most = fields.get("prompt_sha"), fields.get("prompt"), fields.get("max_tokens")
+    known = known or RequestFacts()
+    hint = str(fields.get("hint") or "")
     return RequestFacts(
-        segments=tuple(map(str, fields.get("segments") or ())),
-        prompt=None if prompt is None else str(prompt),
-        prompt_sha=None if sha is None else str(sha),
-        tools=tuple(map(str, fields.get("tools") or ())),
-        tool_choice=str(fields.get("tool_choice", "auto")),
-        notes=tuple(map(str, fields.get("notes") or ())),
-        messages=tuple(fields.get("messages") or ()),
-        max_tokens=None if most is None else int(most),
-        wrap_up=bool(fields.get("wrap_up", False)),
+        segments=tuple(map(str, fields["segments"])),
+        prompt_sha=str(fields["prompt"]) or None,
+        tools=tuple(map(str, fields["tools"])),
+        tool_choice=str(fields["tool_choice"]),
+        notes=known.notes or ((hint,) if hint else ()),
+        messages=known.messages,
+        max_tokens=int(fields["max_tokens"]),
+        wrap_up=bool(fields["wrap_up"]),
         recorded=True,
+        total_messages=int(fields["messages"]),
+        thinking_tokens=int(fields["thinking_tokens"]),
     )
 
 

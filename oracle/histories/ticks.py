@@ -61,7 +61,7 @@ class Ticks:
         facts = TickFacts(
             tick=recorded.tick,
             at_s=at_s,
-            took_ms=getattr(recorded, "took_ms", 0.0),
+            took_ms=recorded.took_ms,
             turn=turn,
             cause=recorded.cause,
             causes=self._share(recorded.causes),

@@ -6,6 +6,7 @@ from typing import Any
 
 from oracle.agent.outcomes import TurnOutcome
 from oracle.histories.model import RequestFacts, SignalFacts, TurnFacts
+from oracle.histories.requests import recorded_request
 from oracle.signals import Reading
 
 _OF_EVERY_SIGNAL = frozenset({"type", "confidence", "raw_xml", "timestamp"})
@@ -75,12 +76,14 @@ class Turns:
         self._open[node] = _Open(len(self._turns), at, is_guess=is_guess)
         self._turns.append(facts)
 
-    def sent(self, node: int | None, request: RequestFacts) -> None:
-        """The recorded request of a turn that is under way."""
-        open_turn = self._open.get(node)
-        if open_turn is not None:
-            open_turn.has_shown = True
-            self._turns[open_turn.position] = replace(self._turns[open_turn.position], request=request)
+    def sent(self, node: int | None, fields: Mapping[str, Any]) -> None:
+        """The recorded request of a turn that is under way: the data of its event."""
+        open_turn = self._open[node]
+        known = self._turns[open_turn.position]
+        request, visible = recorded_request(fields, known.request), not fields["is_side"]
+        began_s = self._since_start(fields["at_s"])
+        open_turn.has_shown = True
+        self._turns[open_turn.position] = replace(known, request=request, visible=visible, began_s=began_s)
 
     def showed(self, *, at: float, is_text: bool) -> None:
         """Something of the visible turn under way was shown to the user."""
@@ -102,14 +105,14 @@ class Turns:
         open_turn.has_ended = True
         known = self._turns[open_turn.position]
         signal, *others = _signals(outcome)
-        first = getattr(outcome, "first_text_ms", None)
+        first = outcome.first_text_ms
         self._turns[open_turn.position] = replace(
             known,
             began_s=began_s,
             ended_s=ended_s,
             first_text_ms=known.first_text_ms if first is None else first,
             input_tokens=outcome.input_tokens,
-            output_tokens=getattr(outcome, "output_tokens", None),
+            output_tokens=outcome.output_tokens or (None if outcome.tokens else 0),  # older records have 0
             tokens=outcome.tokens,
             estimated=outcome.estimated,
             model=outcome.model,
@@ -211,4 +214,4 @@ def _signal(reading: Reading) -> SignalFacts:
 
 def _with_notes(request: RequestFacts | None, notes: tuple[str, ...]) -> RequestFacts | None:
     """The request with the notes that it had, as the outcome knows them."""
-    return replace(request, notes=notes) if request is not None and not request.recorded else request
+    return None if request is None else replace(request, notes=notes)

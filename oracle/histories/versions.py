@@ -55,3 +55,11 @@ def _read(
     return ReadVersion(
         stored_tree_facts(version), problem=f"its version of the tree cannot be read any more: {problem}"
     )
+
+
+def definition_of(tree: TreeFacts, *, registry: Registry) -> TreeDefinition | None:
+    """A version of a tree as a history has it; `None` if it cannot be read."""
+    sources = {file.removesuffix(".yaml"): text for file, text in tree.files.items()}
+    return read_version(
+        TreeVersion(tree.version, tree.name, tuple(node.path for node in tree.nodes), sources), registry=registry
+    ).definition

@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime import Registry
 from oracle.encoding import from_json, to_json
-from oracle.histories import Explainer, history_from_json, history_to_json
+from oracle.histories import Explainer, history_from_json, history_to_json, read_history
 from oracle.nodes import REGISTRY
 from oracle.storage import Archive, RunRecord, Store
 from oracle.testing import ScriptedSearch, ScriptedTurn
@@ -59,6 +59,19 @@ async def test_a_turn_has_what_it_was_asked_and_what_it_answered(store: Store, a
     assert "search_code" in first.request.tools
     assert [message["role"] for message in first.request.messages] == ["user"]
     assert [message["role"] for message in second.request.messages] == ["assistant", "user"]
+
+
+async def test_a_request_has_the_text_of_its_prompt(store: Store, archive: Archive):
+    record = await recorded(store, "the project's tools")
+    history = await read_history(archive, record, registry=REGISTRY)
+    first, second = (turn.request for turn in history.turns)
+    assert first is not None
+    assert second is not None
+    assert first.recorded
+    assert first.prompt
+    assert "<signal" in first.prompt
+    assert first.prompt is second.prompt
+    assert (first.total_messages, second.total_messages) == (1, 3)
 
 
 async def test_a_call_has_the_tick_that_ran_it_and_the_tick_that_got_its_result(store: Store, archive: Archive):
