@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,9 +11,10 @@ import click
 
 from oracle.cli.archive import DATA_DIR
 from oracle.cli.run_sources.archived import ArchiveSource
+from oracle.cli.run_sources.imports import NoDatabase, WithImports, imported_runs
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.setup import settings_for
-from oracle.storage import open_archive
+from oracle.storage import StoreSetupError, open_archive
 from oracle.wiring import tree_library
 from oracle.wiring.database import database_url
 
@@ -54,7 +56,12 @@ def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]
 
     async def reading() -> T:
         registry = tree_library(settings).registry
-        async with open_archive(database_url(settings)) as archive:
-            return await work(ArchiveSource(archive, registry))
+        imported = imported_runs(settings)
+        async with AsyncExitStack() as stack:
+            try:
+                archive = await stack.enter_async_context(open_archive(database_url(settings)))
+            except StoreSetupError as error:
+                return await work(NoDatabase(error, imported))
+            return await work(WithImports(ArchiveSource(archive, registry), imported))
 
     return asyncio.run(reading())

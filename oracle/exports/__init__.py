@@ -1,0 +1,25 @@
+"""Recorded runs as files: an export of a run, and the runs that others have exported.
+
+    text = render_run(history, "html")
+    ImportedRuns(folder).keep(Path("run.json").read_bytes())
+
+`formats` writes a history as JSON, as a picture of its tree, or as a page (`page`) that shows it in a browser;
+`redaction` leaves its texts out; `imported` keeps the exports of others.
+"""
+
+from oracle.exports.formats import EXPORT_FORMATS, ExportFormat, UnknownTickError, render_run
+from oracle.exports.imported import ImportedRuns, ImportFolderError, Kept, read_export
+from oracle.exports.redaction import OMITTED, without_texts
+
+__all__ = [
+    "EXPORT_FORMATS",
+    "OMITTED",
+    "ExportFormat",
+    "ImportFolderError",
+    "ImportedRuns",
+    "Kept",
+    "UnknownTickError",
+    "read_export",
+    "render_run",
+    "without_texts",
+]

@@ -1,0 +1,93 @@
+"""Leaves the texts out of a history, so that it can be shown to others: what remains is figures, names and the tree.
+
+What remains is listed here by field; every other text is replaced by `OMITTED`. So a field that is added to the model
+later is left out until somebody has decided that it is not personal.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
+
+from oracle.histories import History
+from oracle.histories.model import (
+    CallFacts,
+    ClauseFacts,
+    EndFacts,
+    EvaluationFacts,
+    FigureFacts,
+    KeyFacts,
+    NodeFacts,
+    NoticeFacts,
+    OperandFacts,
+    RequestFacts,
+    RunFacts,
+    SignalFacts,
+    TextFacts,
+    TickFacts,
+    TreeFacts,
+    TurnFacts,
+    VisitFacts,
+)
+
+OMITTED: Final = "…"
+"""Stands for a text that was left out. An empty text stays empty: conditions ask for that."""
+
+_KEPT: Final[Mapping[type, frozenset[str]]] = {
+    History: frozenset({"format", "version"}),
+    RunFacts: frozenset({"id", "status", "tree", "tree_version", "model", "termination_reason", "limits", "kept"}),
+    TreeFacts: frozenset({"name", "version", "file", "files"}),
+    NodeFacts: frozenset(field.name for field in fields(NodeFacts)),
+    KeyFacts: frozenset({"name", "type", "description"}),
+    FigureFacts: frozenset({"name", "unit"}),
+    OperandFacts: frozenset({"name", "at"}),
+    ClauseFacts: frozenset(),
+    EvaluationFacts: frozenset({"text", "setting"}),
+    VisitFacts: frozenset({"status"}),
+    TickFacts: frozenset({"cause", "causes", "visited", "changes"}),
+    RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
+    SignalFacts: frozenset({"type"}),
+    TurnFacts: frozenset({"model", "calls"}),
+    CallFacts: frozenset({"id", "name"}),
+    NoticeFacts: frozenset({"type", "severity"}),
+    TextFacts: frozenset({"type"}),
+    EndFacts: frozenset({"reason"}),
+}
+"""The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
+
+_NAMED = frozenset({"writes", "deliveries", "errors"})
+"""Fields of pairs whose first part is the name of a key or a node."""
+
+
+def without_texts(history: History) -> History:
+    """The history without questions, answers, prompts, arguments, results, and texts among the values."""
+    found: History = _part(history)
+    return replace(found, run=replace(found.run, kept="gone" if history.run.kept == "gone" else "figures"))
+
+
+def _part(part: Any) -> Any:  # noqa: ANN401  any part of a history
+    kept = _KEPT.get(type(part), frozenset())
+    changed = {
+        field.name: _field(field.name, getattr(part, field.name)) for field in fields(part) if field.name not in kept
+    }
+    return replace(part, **changed)
+
+
+def _field(name: str, value: Any) -> Any:  # noqa: ANN401  any field of a history
+    if is_dataclass(value):
+        return _part(value)
+    if isinstance(value, list | tuple) and value and all(map(is_dataclass, value)):
+        return type(value)(map(_part, value))
+    if name in _NAMED and isinstance(value, tuple):
+        return tuple((each[0], _figure(each[1])) if isinstance(each, tuple) else _figure(each) for each in value)
+    if isinstance(value, tuple):
+        return tuple(map(_figure, value))
+    if isinstance(value, Mapping):
+        return {key: _figure(each) for key, each in value.items()} if name == "fields" else _figure(value)
+    return _figure(value)
+
+
+def _figure(value: Any) -> Any:  # noqa: ANN401  any value of a blackboard
+    """The value if it is no text, and nothing that could have texts in it."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return OMITTED if value else value

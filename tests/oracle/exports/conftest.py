@@ -1,0 +1,41 @@
+"""Histories of recorded runs, and a browser for the pages that show them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from oracle.histories import History, read_history
+from oracle.nodes import REGISTRY
+from oracle.storage import open_archive, open_store
+from tests.oracle.exports.browser import CHROMIUM, Page, browser
+from tests.oracle.replays.test_replays import recorded
+
+
+async def history_of(folder, name: str, **ask) -> History:
+    """The history of a recorded script."""
+    url = f"sqlite:///{folder}/oracle.db"
+    async with open_store(url, worker="w") as store:
+        record = await recorded(store, name, **ask)
+        async with open_archive(url) as archive:
+            return await read_history(archive, record, registry=REGISTRY)
+
+
+@pytest.fixture(scope="session")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A tab of a real Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium; `apt-get install chromium` brings it")
+    with browser(tmp_path_factory.mktemp("chromium")) as page:
+        yield page
+
+
+@pytest.fixture
+async def stuck(tmp_path) -> History:
+    """A run that went to the fallback, and ended as stuck."""
+    return await history_of(tmp_path, "stuck twice")
+
+
+@pytest.fixture
+async def tools(tmp_path) -> History:
+    """A run that searched the project."""
+    return await history_of(tmp_path, "the project's tools")

@@ -1,0 +1,194 @@
+"""The page of a run, in a real Chromium."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from oracle.exports.page import embedded, render_page
+from oracle.histories import History
+from tests.oracle.exports.browser import Page
+from tests.oracle.exports.synthetic import HOSTILE, hostile, large
+
+
+@pytest.fixture
+def show(tab: Page, tmp_path: Path):
+    """Open the page of a run; it must load nothing, and break no rule of its own policy."""
+
+    def open_(history: History, *, tick: int | None = None, width: int = 1280, scheme: str = "light") -> Page:
+        path = tmp_path / "run.html"
+        path.write_text(render_page(history, tick=tick), encoding="utf-8")
+        tab.size(width, 800, scheme=scheme)
+        tab.open(path)
+        assert tab.problems() == []
+        assert tab.requests() == [path.as_uri()]
+        return tab
+
+    return open_
+
+
+def where(page: Page) -> str:
+    return page.run("document.querySelector('.where b').textContent")
+
+
+def test_it_begins_at_the_tick_that_is_asked_for_with_the_decision_in_view(show, stuck):
+    page = show(stuck, tick=2)
+    assert where(page) == "Tick 2"
+    decision = page.run("document.querySelector('.source .row.decision').getAttribute('aria-label')")
+    assert re.match(r"line \d+, grant_turn, success", decision)
+    top, bottom = page.run(
+        "(() => { const a = document.querySelector('.row.decision').getBoundingClientRect(), "
+        "b = document.querySelector('.source').getBoundingClientRect(); return [a.top - b.top, b.bottom - a.bottom]; })()"
+    )
+    assert top > 0
+    assert bottom > 0
+
+
+def test_values_stand_at_their_operands_and_clauses_say_what_came_of_them(show, stuck):
+    page = show(stuck, tick=2)
+    labels = page.run("[...document.querySelectorAll('.source .row')].map(row => row.getAttribute('aria-label'))")
+    assert any(re.search(r'condition, success, signal "stuck"', label) for label in labels)
+    assert page.run("document.querySelectorAll('.clause.yes').length") > 0
+    assert '"stuck"' in page.run("[...document.querySelectorAll('.val.yes')].map(each => each.textContent)")
+
+
+def test_keys_move_through_ticks_turns_tabs_and_lines(show, stuck):
+    page = show(stuck, tick=2)
+    for key, shift, expected in (
+        ("ArrowRight", False, "Tick 3"),
+        ("ArrowLeft", False, "Tick 2"),
+        ("End", False, "Tick 5"),
+        ("Home", False, "Tick 1"),
+        ("ArrowRight", True, "Tick 2"),
+        ("ArrowRight", True, "Tick 4"),
+        ("ArrowLeft", True, "Tick 2"),
+    ):
+        page.press(key, shift=shift)
+        assert where(page) == expected, (key, shift)
+    for key, name in (("2", "Answer"), ("3", "Blackboard"), ("4", "Messages"), ("1", "Why")):
+        page.press(key)
+        assert page.run("document.querySelector('[role=tab][aria-selected=true]').textContent").startswith(name)
+    page.press("d")
+    row = "document.querySelector('.source .row.selected')"
+    assert "decision" in page.run(f"{row}.className")
+    page.press("ArrowUp")
+    assert "decision" not in page.run(f"{row}.className")
+    page.press("a")
+    assert page.run("document.querySelector('.switch [aria-pressed=true]').textContent") == "All lines"
+    page.press("?")
+    assert page.run("document.querySelector('dialog').open") is True
+    page.run("document.querySelector('dialog').close()")
+
+
+def test_enter_folds_a_line_and_search_unfolds_what_it_finds(show, stuck):
+    page = show(stuck, tick=2)
+    page.run("document.querySelector('.source .row[aria-expanded=true]').click()")
+    page.settle()
+    page.press("Enter")
+    assert page.run("document.querySelector('.source .row.selected').getAttribute('aria-expanded')") == "false"
+    page.press("Enter")
+    assert page.run("document.querySelector('.source .row.selected').getAttribute('aria-expanded')") == "true"
+    page.press("/")
+    page.run("document.querySelector('.find').value = 'refuse_tools'")
+    page.press("Enter")
+    assert "refuse_tools" in page.run("document.querySelector('.source .row.selected').textContent")
+
+
+def test_the_mouse_scrubs_in_the_overview_and_in_the_matrix(show, stuck):
+    page = show(stuck, tick=2)
+    box = (
+        "(() => { const b = document.querySelector('%s').getBoundingClientRect(); return [b.left, b.top, b.right]; })()"
+    )
+    left, top, right = page.run(box % ".overview")
+    page.drag((left + 80, top + 60), (right - 20, top + 60))
+    assert where(page) == "Tick 5"
+    left, top, right = page.run(box % ".marks")
+    page.drag((right - 20, top + 100), (left + 2, top + 100))
+    assert where(page) == "Tick 1"
+
+
+def test_answer_blackboard_and_messages_are_those_of_the_tick(show, tools):
+    page = show(tools, tick=1)
+    body = "document.querySelector('[role=tabpanel]').textContent"
+    page.press("2")
+    assert "search_code" not in page.run(body)
+    assert tools.run.question in page.run(body)
+    page.press("End")
+    assert "search_code" in page.run(body)
+    assert "Searching." in page.run(body)
+    page.press("3")
+    assert "As before" in page.run(body)
+    page.press("4")
+    assert "Request of turn 2" in page.run(body)
+
+
+def test_it_names_its_parts_for_screen_readers(show, stuck):
+    page = show(stuck, tick=2)
+    slider = page.run("[...document.querySelector('[role=slider]').attributes].map(each => [each.name, each.value])")
+    assert dict(slider)["aria-valuetext"] == "tick 2 of 5, turn 1"
+    assert page.run("document.querySelector('.headline').getAttribute('aria-live')") == "polite"
+    assert page.run("document.querySelectorAll('[role=treegrid] [role=row][aria-level]').length") > 5
+    unnamed = "[...document.querySelectorAll('button, input')].filter(each => !each.textContent && !each.ariaLabel && !each.id)"
+    assert page.run(f"{unnamed}.length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_the_colours_that_the_reader_prefers(show, stuck, scheme):
+    page = show(stuck, scheme=scheme, tick=2)
+    assert page.run("document.documentElement.dataset.theme") == scheme
+    contrast = page.run("getComputedStyle(document.body).backgroundColor")
+    assert contrast == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 20, 24)"}[scheme]
+
+
+def test_no_text_of_a_run_becomes_markup_or_script(show, tools):
+    page = show(hostile(tools), tick=2, width=1680)
+    for key in (*"1234", "a", "t", "End", *"1234", "?"):
+        page.press(key)
+        assert page.problems() == []
+    assert page.run("window.hacked") is None
+    assert page.run("document.querySelectorAll('img, iframe, object, script:not([type])').length") == 1  # its own
+    page.run("document.querySelector('dialog').close()")
+    assert page.run("document.querySelector('h1').textContent") == HOSTILE
+    page.press("2")
+    assert HOSTILE in page.run("document.querySelector('.asks').textContent")
+    assert page.run("document.title").startswith(tools.run.id[:8])
+
+
+def test_the_data_cannot_end_its_element():
+    text = embedded({"a": "</script>", "b": "<!--", "c": "\u2028\u2029", "d": "&amp;"})
+    assert not re.search("[<>&\u2028\u2029]", text)
+
+
+def test_the_policy_names_the_digests_of_the_one_script_and_style(stuck):
+    page = render_page(stuck, tick=None)
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert "%" not in policy
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page.partition('id="run"')[0])
+
+
+def test_a_run_without_a_tree_or_ticks_says_so(show, stuck):
+    stuck.tree = None
+    stuck.problem = "no YAML tree drove it"
+    stuck.end = None
+    page = show(History(stuck.run, problem="its version of the tree is not in the store any more"))
+    assert "its version of the tree is not in the store any more" in page.run("document.body.innerText")
+    for key in ("ArrowRight", "End", "d", "2", "Enter", " ", "n", "e", "t", "a"):
+        page.press(key)
+        assert page.problems() == []
+
+
+def test_a_large_run_stays_usable(show):
+    page = show(large(nodes=400, ticks=2000), tick=1999)
+    assert where(page) == "Tick 1999"
+    assert page.run("document.querySelectorAll('.row').length") < 100
+    page.run("window.took = []")
+    frame = "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+    page.run(
+        "(async () => { for (let n = 0; n < 20; n++) { const begun = performance.now(); go(state.at - 1); "
+        f"await {frame}; window.took.push(performance.now() - begun); }} }})()"
+    )
+    took = sorted(page.run("window.took"))
+    assert took[10] < 250, took  # ms for a step; about 30 without other load
+    assert where(page) == "Tick 1979"
