@@ -42,7 +42,7 @@ function build() {
     el("span", { class: "facts" }, el("span", {}, el("b", {}, String(facts.turns)), facts.turns === 1 ? " turn" : " turns"), el("span", {}, el("b", {}, facts.tokens_used.toLocaleString("en")), " tokens"),
       took === null ? null : el("span", {}, el("b", {}, seconds(took))), facts.model ? el("code", {}, facts.model) : null,
       el("code", {}, facts.tree + (facts.tree_version ? `@${facts.tree_version.slice(0, 7)}` : ""))), parts.theme);
-  const said = [run.problem && run.problem !== OMITTED ? `Not all ticks have reasons: ${run.problem}.` : "", facts.kept === "figures" ? "The texts of this run were left out or deleted." : facts.kept === "gone" ? "Of this run only its summary is left." : "", ticks.length ? "" : "It has no ticks."].filter(Boolean);
+  const said = [run.problem && run.problem !== OMITTED ? `Not everything is known: ${run.problem}.` : "", facts.kept === "figures" ? "The texts of this run were left out or deleted." : facts.kept === "gone" ? "Of this run only its summary is left." : "", ticks.length ? "" : "It has no ticks."].filter(Boolean);
   parts.overview = el("div", { class: "overview", role: "slider", tabindex: "0", "aria-label": "Tick", "aria-valuemin": ticks.length ? ticks[0].tick : 0, "aria-valuemax": ticks.length ? ticks[ticks.length - 1].tick : 0 }, el("canvas", {}));
   parts.where = el("span", { class: "where" });
   parts.headline = el("span", { class: "headline grow cut", "aria-live": "polite" });
@@ -62,7 +62,7 @@ function build() {
   parts.panes = el("div", { class: "panes" });
   const legend = [YES, NO, RUNNING, UNASKED, FAULT].map((code) => el("span", {}, svgMark(code, 10), code === NO ? "failure: the answer “no”" : WORDS[code]));
   const keys = [["← →", "tick"], ["⇧←→", "turn"], ["D", "to decision"], ["T", "time axis"], ["?", "all keys"]].map(([key, what]) => el("span", {}, el("kbd", {}, key), what));
-  document.body.prepend(head, el("div", { class: said.length ? "strip" : "" }, said.join(" ")), parts.overview, bar, el("main", { class: "main" }, parts.work, parts.panes), el("footer", { class: "status" }, ...legend, el("span", { class: "grow" }), el("span", { class: "keys" }, ...keys)));
+  document.body.prepend(head, el("div", { class: said.length ? "strip cut" : "", title: said.join(" ") }, said.join(" ")), parts.overview, bar, el("main", { class: "main" }, parts.work, parts.panes), el("footer", { class: "status" }, ...legend, el("span", { class: "grow" }), el("span", { class: "keys" }, ...keys)));
   buildDialog();
 }
 

@@ -64,7 +64,7 @@ function drawWhy() {
     const parent = nodes[index].parent, said = reasonOf(index), decides = depth === path.length - 1;
     if (parent !== null) {
       const before = children[parent].filter((child) => child < index && markAt(child, state.at) === NO && visits.has(child));
-      if (before.length) {
+      if (before.length && !items.some((item) => item.textContent.includes(title(before[0])))) {
         const named = before.map(title), names = named.length > 4 ? [...named.slice(0, 3), `${named.length - 3} more`] : named;
         const all = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0];
         items.push(whyItem(NO, `${all} ${names.length > 1 ? "say" : "says"} no.`, before[0], names));
@@ -72,7 +72,7 @@ function drawWhy() {
     }
     const faults = tick.errors.filter(([where]) => where === nodes[index].path).map(([, text]) => text);
     const words = [said, ...faults].filter((text) => text && text !== OMITTED).join(" ");
-    if (words || decides || nodes[index].name || isInclude(index)) {
+    if (decides || faults.length || nodes[index].name || isInclude(index) || (words && !children[index].length)) {
       const text = words ? sentence(index, words) : decides ? `${title(index)} decided: ${WORDS[markAt(index, state.at)]}.` : `${title(index)}: ${WORDS[markAt(index, state.at)]}.`;
       items.push(whyItem(markAt(index, state.at), text, index, [title(index)]));
     }

@@ -205,7 +205,7 @@ function drawRow(each, index) {
   if (row.last > row.at && node !== null) made.setAttribute("aria-expanded", String(!fold));
   for (const guide of guidesOf(each)) made.append(guide);
   made.append(el("span", { class: "num" }, String(row.line)), node === null ? "" : svgMark(mark));
-  const code = place(el("span", { class: "code", role: "gridcell" }), { left, width: Math.max(40, codeWidth() - left) });
+  const code = place(el("span", { class: "code", role: "gridcell", title: row.text.slice(0, 400) }), { left, width: Math.max(40, codeWidth() - left) });
   made.append(code);
   const source = el("span", { class: "text cut" });
   code.append(source);
@@ -217,7 +217,7 @@ function drawRow(each, index) {
     code.append(el("span", { class: "tag fold" }, [file || `${count} lines`, fold === "not asked" ? "not asked" : ""].filter(Boolean).join(" · ")));
   } else if (node !== null && isInclude(node)) code.append(el("span", { class: "said" }, `▤ ${nodes[children[node][0]].file}`));
   if (visit && visit.text && !each.values) code.append(el("span", { class: "said cut" }, ...strong(visit.text)));
-  if (visit && nodes[node].kind === "set") visit.writes.forEach(([key, value]) => code.append(el("span", { class: "said cut" }, `${key} ${shown(valueAt(key, state.at - 1), 24)} → `, el("b", {}, shown(value, 24)))));
+  if (visit && !visit.text && nodes[node].kind === "set") visit.writes.forEach(([key, value]) => code.append(el("span", { class: "said cut" }, `${key} ${shown(valueAt(key, state.at - 1), 24)} → `, el("b", {}, shown(value, 24)))));
   if (each.values) writeValues(made, code, each, label);
   made.setAttribute("aria-label", label.join(", "));
   return made;
@@ -241,7 +241,7 @@ function writeCode(code, each) {
   put((head[1] || "").length, "dash");
   put(head[0].length, row.nodes.length ? "kind" : "key");
   for (const [from, to, kind] of spans) { put(from, ""); put(Math.min(to, text.length), `clause ${kind}`); }
-  const hidden = each.values || (state.follow && row.nodes.length && isInclude(row.nodes[0])), note = hidden ? -1 : text.indexOf(" # ", at);
+  const hidden = each.values || (row.nodes.length && (visits.get(row.nodes[0]) || {}).text) || (state.follow && row.nodes.length && isInclude(row.nodes[0])), note = hidden ? -1 : text.indexOf(" # ", at);
   if (note >= 0) { put(note, ""); put(text.length, "note"); } else { const end = hidden && text.indexOf(" # ", at) >= 0 ? text.indexOf(" # ", at) : text.length; put(end, ""); }
 }
 
