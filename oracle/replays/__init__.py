@@ -4,7 +4,8 @@
     comparison = compare(run, old, new, registry=registry)
 
 `recorded` reads a run from the store, `rebuilding` makes its query and nodes anew, `repeating` and `playing` give them
-the recorded events, `courses` says how far the recording carries a tree, `comparing` finds where two trees part.
+the recorded events, `courses` says how far the recording carries a tree, `comparing` finds where two trees part,
+`visits` what their nodes saw there.
 """
 
 from oracle.replays.comparing import Comparison, Difference, Verdict, compare
@@ -13,6 +14,7 @@ from oracle.replays.playing import Effect, NodeResult, PlayedStep, Playing
 from oracle.replays.rebuilding import RebuiltRun, rebuild, rebuild_query
 from oracle.replays.recorded import RecordedRun, UnreplayableError, read_run
 from oracle.replays.repeating import repeat
+from oracle.replays.visits import visits_at
 
 __all__ = [
     "Comparison",
@@ -32,4 +34,5 @@ __all__ = [
     "rebuild",
     "rebuild_query",
     "repeat",
+    "visits_at",
 ]

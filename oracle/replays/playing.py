@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from bt_runtime import BTError, Outcome, Registry, Request, Retrace, Status, TickRecord, TreeDefinition, event_ticks
+from bt_runtime import (
+    BTError,
+    Outcome,
+    Registry,
+    Request,
+    Retrace,
+    Status,
+    TickRecord,
+    Trace,
+    TreeDefinition,
+    event_ticks,
+)
 from bt_runtime.kinds.action import CallAction
 from oracle.agent.closing import explain_stop
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
@@ -68,16 +79,19 @@ class Playing:
         run: what was recorded.
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
+        trace: watches the tree.
 
     Attributes:
         error: why the control gave up; empty if it has not.
     """
 
-    def __init__(self, run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> None:
+    def __init__(
+        self, run: RecordedRun, definition: TreeDefinition, *, registry: Registry, trace: Trace | None = None
+    ) -> None:
         self.error = ""
         self.events = event_ticks(run.ticks)
         self._definition = definition
-        self._rebuilt: RebuiltRun = rebuild(run, definition, registry=registry)
+        self._rebuilt: RebuiltRun = rebuild(run, definition, registry=registry, trace=trace)
         agent, tree = self._rebuilt.agent, self._rebuilt.tree
         self._retrace = Retrace(
             tree,

@@ -101,15 +101,20 @@ class RebuiltRun:
             output.say(value.text)
 
 
-def rebuild(run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> RebuiltRun:
+def rebuild(
+    run: RecordedRun, definition: TreeDefinition, *, registry: Registry, trace: Trace | None = None
+) -> RebuiltRun:
     """The query of a recorded run, under the control of a tree.
 
     Args:
         run: what was recorded.
         definition: the tree that it ran, or another one.
         registry: the kinds that the tree was read with.
+        trace: watches the tree.
     """
-    return rebuild_query(run.record, run.opened, definition, registry=registry, sources=run.sources(), stops=run.stops)
+    return rebuild_query(
+        run.record, run.opened, definition, registry=registry, sources=run.sources(), stops=run.stops, trace=trace
+    )
 
 
 def rebuild_query(

@@ -4,13 +4,19 @@ import asyncio
 import signal
 import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 import structlog
 
 from oracle.cli import main
 from oracle.logs import configure_logging
+from oracle.storage import open_store
 from oracle.testing import StandInProvider
+from tests.oracle.replays.test_replays import recorded
+from tests.oracle.storage.conftest import postgresql_server, postgresql_url
+
+__all__ = ["postgresql_server", "postgresql_url"]
 
 
 @dataclass(frozen=True)
@@ -93,3 +99,24 @@ def provided(monkeypatch):
         monkeypatch.setenv("ANTHROPIC_API_KEY", key)
 
     return use
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path, monkeypatch, capfd):
+    """The database of the settings, of each kind: `record` records scripts by name, and returns the ids; `url`."""
+    url = f"sqlite:///{tmp_path}/data/oracle.db"
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgresql_url")
+        monkeypatch.setenv("ORACLE_DATABASE_URL", url)
+    monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path / "data"))
+
+    def record(*names):
+        async def ask():
+            async with open_store(url, worker="w") as store:
+                return [(await recorded(store, name)).id for name in names]
+
+        ids = asyncio.run(ask())
+        capfd.readouterr()  # the log of the queries
+        return ids
+
+    return SimpleNamespace(record=record, url=url)

@@ -1,32 +1,15 @@
 """`oracle runs export` and `import`, on both kinds of databases."""
 
-import asyncio
 import subprocess
 import sys
 
 import pytest
 
-from oracle.storage import open_store
-from tests.oracle.replays.test_replays import recorded
-from tests.oracle.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
 
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def stuck(request, tmp_path, monkeypatch, capfd):
-    """The id of a recorded run, in the database of the settings."""
-    url = f"sqlite:///{tmp_path}/data/oracle.db"
-    if request.param == "postgresql":
-        url = request.getfixturevalue("postgresql_url")
-        monkeypatch.setenv("ORACLE_DATABASE_URL", url)
-    monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path / "data"))
-
-    async def ask():
-        async with open_store(url, worker="w") as store:
-            return (await recorded(store, "stuck twice")).id
-
-    run = asyncio.run(ask())
-    capfd.readouterr()  # the log of the query
-    return run
+@pytest.fixture
+def stuck(database):
+    """The id of a recorded run."""
+    return database.record("stuck twice")[0]
 
 
 @pytest.fixture

@@ -1,0 +1,188 @@
+"""`oracle runs replay`: a recorded run, played again without model and network, on its own tree or on another one."""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bt_runtime import Registry, TreeDefinition, TreeLibrary, Visit
+from bt_runtime.library import read_source, read_sources
+from oracle.cli.archive import DATA_DIR, with_archive
+from oracle.cli.named_trees import named_tree
+from oracle.cli.run_sources.imports import imported_runs
+from oracle.cli.run_view.values import evaluated
+from oracle.cli.setup import settings_for
+from oracle.cli.text import one_line
+from oracle.histories.nodes import evaluation_facts
+from oracle.replays import Comparison, RecordedRun, UnreplayableError, compare, read_run, repeat, visits_at
+from oracle.settings import Settings
+from oracle.storage import Archive, UnclearRunError
+from oracle.wiring import tree_library
+
+_ID_CHARS = 8
+_PATH_PARTS = 3
+
+
+@click.command("replay")
+@click.argument("run")
+@click.option("--tree", metavar="TREE", help="Another tree: a name, a file, or a file of one of its subtrees.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@DATA_DIR
+def replay(*, run: str, tree: str | None, as_json: bool, data_dir: Path | None) -> int:
+    """Play the recorded RUN again: no model is asked, no tool is run, nothing is written.
+
+    RUN is the run's id, or the first characters of it. Without --tree it is played on the version of the tree that it
+    ran, and must do the same in each tick. With --tree it says until where the other tree does the same, what the
+    first node that differs saw in both, and how the run would have ended; from the first request that was never made,
+    the rest is not known.
+
+    \b
+    Exit codes:
+      0  the run is the same
+      1  it differs, or cannot be played again
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    settings = settings_for(log="critical", data_dir=data_dir)
+    library = tree_library(settings)
+
+    async def work(archive: Archive) -> RecordedRun:
+        return await read_run(archive, await archive.find(run))
+
+    try:
+        recorded = with_archive(settings, work)
+    except UnclearRunError as error:
+        raise _without_log(run, settings, error) from None
+    begun = time.perf_counter()
+    if tree is None:
+        found = _repeated(recorded, library.registry)
+    else:
+        found = _compared(recorded, _other(recorded, tree, library), library.registry)
+    found.data["took_ms"] = round((time.perf_counter() - begun) * 1000)
+    if as_json:
+        click.echo(json.dumps(found.data, ensure_ascii=False, indent=2))
+    else:
+        for line in found.lines(found.data["took_ms"]):
+            click.echo(line)
+    return 0 if found.data["is_same"] else 1
+
+
+def _without_log(run: str, settings: Settings, error: UnclearRunError) -> Exception:
+    """The error for a run that the database does not have."""
+    if error.alike or imported_runs(settings).find(run) is None:
+        return error
+    message = "it was imported, and an export has no log; replay it where it was recorded"
+    return UnreplayableError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What came of it, as JSON data and as lines; `{ms}` in the first is the duration."""
+
+    data: dict[str, Any]
+    text: tuple[str, ...]
+
+    def lines(self, took_ms: int) -> list[str]:
+        return [line.replace("{ms}", f"{took_ms:,} ms") if index == 0 else line for index, line in enumerate(self.text)]
+
+
+def _repeated(run: RecordedRun, registry: Registry) -> _Result:
+    replayed = repeat(run, registry=registry)
+    ticks, at = len(run.ticks), replayed.diverged_at
+    data = {"run_id": run.record.id, "tree": run.version.name, "ticks": ticks, "is_same": at is None, "tick": at}
+    name = f"{run.record.id[:_ID_CHARS]}  on its own tree {run.version.name}@{run.version.sha[:7]}"
+    if at is None:
+        return _Result(data, (f"{name}: identical, {_ticks(ticks)} in {{ms}}",))
+    difference = f"{name}: differs from tick {at} of {ticks} on; a node kind does not do today what it did then"
+    return _Result(data, (difference,))
+
+
+def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _Result:
+    own = run.tree(registry)
+    found = compare(run, own, other, registry=registry)
+    ticks, difference = len(run.ticks), found.difference
+    data = {"run_id": run.record.id, "tree": other.name, "file": other.file, "ticks": ticks} | found.to_json()
+    data["is_same"] = found.verdict == "same"
+    name = f"{run.record.id[:_ID_CHARS]}  on {one_line(other.file)}"
+    if difference is None:
+        if found.verdict == "same":
+            return _Result(data, (f"{name}: the same, {_ticks(ticks)} in {{ms}}, ends as {found.new_end}",))
+        return _Result(data, (f"{name}: not known: {one_line(found.unknown)}",))
+    what = "different" if found.verdict == "differs" else "another way to the same result"
+    lines = [f"{name}: {_until(difference.tick, what)}"]
+    lines.append(f"tick {difference.tick}  {_short(difference.path)}")
+    sides = {}
+    for side, definition, did in (("old", own, difference.old), ("new", other, difference.new)):
+        visit = visits_at(run, definition, tick=difference.tick, registry=registry).get(difference.path)
+        sides[side] = _side(definition, difference.path, visit)
+        lines += _side_lines(side, sides[side], did if found.verdict == "differs" else "")
+    data["nodes"] = sides
+    lines.append(_end(found))
+    return _Result(data, tuple(lines))
+
+
+def _until(tick: int, what: str) -> str:
+    return f"{what} from the first tick on" if tick == 1 else f"the same until tick {tick - 1}, then {what}"
+
+
+def _short(path: str) -> str:
+    """The end of a path, which says most."""
+    parts = path.split("/")
+    return one_line("/".join(parts if len(parts) <= _PATH_PARTS else ("…", *parts[-_PATH_PARTS:])))
+
+
+def _side(definition: TreeDefinition, path: str, visit: Visit | None) -> dict[str, Any] | None:
+    """The node in one of the trees: its place, and what it said; `None` if that tree does not have it."""
+    node = next((each for each in definition.nodes() if each.path == path), None)
+    if node is None:
+        return None
+    evaluations = [evaluation_facts(node, each) for each in visit.evaluations] if visit else []
+    place = {"file": node.place.file, "line": node.place.line}
+    source = definition.texts.get(node.place.file, "").split("\n")
+    code = source[node.place.line - 1].strip() if node.place.line <= len(source) else ""
+    saw = ""
+    if evaluations:
+        note = evaluated(evaluations[-1])
+        saw = " ".join(filter(None, (note.words, note.verdict.text if note.verdict else "")))
+    elif visit is not None:
+        saw = visit.words.text or visit.status.name.lower()
+    return place | {"status": visit.status.name if visit else None, "code": code, "saw": saw}
+
+
+def _side_lines(name: str, side: dict[str, Any] | None, did: str) -> list[str]:
+    if side is None:
+        lines = [f"  {name}  does not have this node"]
+    else:
+        lines = [f"  {name}  {one_line(side['file'])}:{side['line']}  {one_line(side['code'], longest=100)}"]
+        lines.append(f"       {one_line(side['saw']) if side['status'] else 'not asked'}")
+    return [*lines, f"       {one_line(did)}"] if did else lines
+
+
+def _end(found: Comparison) -> str:
+    if found.new_end is None:
+        return f"ended as {found.old_end}; from here on nothing is known: {one_line(found.unknown)}"
+    if found.new_end == found.old_end:
+        return f"ends as {found.new_end} all the same"
+    return f"ended as {found.old_end or 'is not known'}, would end as {found.new_end}"
+
+
+def _ticks(number: int) -> str:
+    return f"{number:,} tick{'' if number == 1 else 's'}"
+
+
+def _other(run: RecordedRun, tree: str, library: TreeLibrary) -> TreeDefinition:
+    """The other tree; a file of a subtree takes the place of that subtree in the version that ran.
+
+    Raises:
+        CommandError: it is a folder.
+        TreeNotFoundError: there is no such tree.
+        TreeFileError: it has mistakes, or its file cannot be read.
+    """
+    path = Path(tree)
+    if path.suffix not in (".yaml", ".yml") or path.stem == run.version.name or path.stem not in run.version.source:
+        return named_tree(library, tree)
+    text = read_source(path, name=path.stem).text
+    changed = text.decode(errors="replace") if isinstance(text, bytes) else text
+    sources = {**run.version.source, path.stem: changed}
+    return read_sources(sources, name=run.version.name, registry=library.registry)
