@@ -16,6 +16,7 @@ OracleError
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
+│   ├── TooManyPassesError      as many recorded runs are being explained as may be at a time
 │   ├── TooManyBreakpointsError no more breakpoints can be kept
 │   ├── WrongCommandError       a part of a debugger's command or breakpoint is wrong
 │   ├── DebugRefusedError       the run cannot be debugged so, as it stands

@@ -5,20 +5,30 @@
         print(tick.headline)
 
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
-run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON.
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON. A service
+explains runs while they are read: `passes` goes through a log, `sharing` shares that among its readers, `encoding`
+makes the JSON of each tick once.
 """
 
 from oracle.histories.codec import DamagedHistoryError, history_from_json, history_to_json
+from oracle.histories.encoding import ExplainedTick
 from oracle.histories.explaining import Explainer
 from oracle.histories.headlines import Reason, why
 from oracle.histories.model import History
+from oracle.histories.passes import FallenBehindError, Pass
 from oracle.histories.reading import read_history
+from oracle.histories.sharing import Passes, TooManyPassesError
 
 __all__ = [
     "DamagedHistoryError",
+    "ExplainedTick",
     "Explainer",
+    "FallenBehindError",
     "History",
+    "Pass",
+    "Passes",
     "Reason",
+    "TooManyPassesError",
     "history_from_json",
     "history_to_json",
     "read_history",

@@ -4,8 +4,8 @@ Rules:
 
 - A user reaches own runs, conversations and settings; everything else does not exist.
 - Only operators change trees, and read of their files. Others get a 403, whether the tree exists or not.
-- An operator may also read of others' runs: that they exist, how they stand, their ticks and signals. Not their
-  streams, conversations and settings; and an operator cannot cancel another user's run.
+- An operator may also read of others' runs: that they exist, how they stand, and all that is recorded of them, which
+  explains them. Not their streams, conversations and settings; and an operator cannot cancel another user's run.
 """
 
 import re

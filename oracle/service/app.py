@@ -5,7 +5,18 @@ from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
 from starlette.middleware.cors import CORSMiddleware
 
-from oracle.service import agent_settings, conversations, debugging, me, operations, queries, runs, trees
+from oracle.service import (
+    agent_settings,
+    conversations,
+    debugging,
+    me,
+    operations,
+    queries,
+    recorded,
+    runs,
+    trees,
+    watching,
+)
 from oracle.service.described import DescribedApp
 from oracle.service.errors import add_error_answers
 from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
@@ -17,7 +28,8 @@ _DESCRIPTION = """\
 An LLM agent for chat products whose control is a behavior tree.
 
 Runs, conversations and settings belong to a user; what is another user's is answered as if it did not exist (404).
-Operators also see others' runs (how they stand, ticks, signals), never their streams, conversations and settings.
+Operators also see others' runs (how they stand, and what is recorded of them), never their streams, conversations and
+settings.
 Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
 """
 
@@ -47,7 +59,7 @@ def build_app(parts: ServiceParts) -> FastAPI:
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (queries, runs, conversations, agent_settings, trees, debugging, me):
+    for module in (queries, runs, recorded, watching, conversations, agent_settings, trees, debugging, me):
         app.include_router(
             module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
         )

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from fastapi import FastAPI
 
 from oracle.chunks import CHUNK, Chunk, Source, SystemNotice
+from oracle.service.history_replies import TICK_STREAM
 from oracle.service.replies import ErrorAnswer, InvalidRequest, Metadata
 
 _REF = "#/components/schemas/{model}"
@@ -49,27 +50,27 @@ def refusals(*further: int) -> dict[int | str, dict[str, Any]]:
     return described
 
 
-def event_stream(example: str) -> dict[str, Any]:
-    """The content of a response that is a stream of chunks: `x-itemSchema` is the schema of one event.
+def event_stream(example: str, *, model: str = "Chunk") -> dict[str, Any]:
+    """The content of a response that is a stream of events: `x-itemSchema` is the schema of one event.
 
     OpenAPI 3.2 calls this `itemSchema`; the document is OpenAPI 3.1, which lacks that field but allows extensions.
     There is no `schema`, because validators (schemathesis 4) apply it to the whole stream. Client generators read
-    neither; they find the chunks by name among the components.
+    neither; they find the data by name among the components.
     """
-    chunk = {"$ref": _REF.format(model="Chunk")}
+    data = {"$ref": _REF.format(model=model)}
     event = {
         "type": "object",
         "required": ["id", "data"],
         "properties": {
             "id": {"type": "string", "pattern": "^[1-9][0-9]*$", "description": "1, 2, 3, … without gaps."},
-            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": chunk},
+            "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": data},
         },
     }
     return {"text/event-stream": {"x-itemSchema": event, "example": example}}
 
 
 class DescribedApp(FastAPI):
-    """FastAPI with the types of the chunks among the components of its document; no call returns one as JSON."""
+    """FastAPI with the types of streamed events among the components of its document; no call returns one as JSON."""
 
     def openapi(self) -> dict[str, Any]:
         """The document; built once."""
@@ -79,6 +80,9 @@ class DescribedApp(FastAPI):
             chunk = CHUNK.json_schema(mode="serialization", ref_template=_REF)
             components |= chunk.pop("$defs")
             components["Chunk"] = chunk | {"title": "Chunk", "description": "The `data` of one event of a stream."}
+            event = TICK_STREAM.json_schema(mode="serialization", ref_template=_REF)
+            components |= event.pop("$defs")
+            components["TickStream"] = event | {"title": "TickStream", "description": "The `data` of a tick's event."}
             components[SystemNotice.__name__]["properties"]["metadata"] = {"$ref": _REF.format(model=Metadata.__name__)}
             for kind in (*get_args(Chunk), Source):
                 _require_all_but_nullable(components[kind.__name__])

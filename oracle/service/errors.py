@@ -27,6 +27,7 @@ from oracle.conversations import UnknownConversationError
 from oracle.debugging import DebugRefusedError
 from oracle.decision import ConfigError
 from oracle.errors import OperatorError, TreeAuthorError, UserError
+from oracle.histories import TooManyPassesError
 from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
 from oracle.storage import (
@@ -134,6 +135,9 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     ),
     TooManyRunsError: _Refusal(
         429, "You have as many runs under way as you may; wait until one has ended, or cancel one."
+    ),
+    TooManyPassesError: _Refusal(
+        503, "As many runs are being explained as may be at a time; come back in a moment, or close other views."
     ),
     DrainingError: _Refusal(503, "The service is stopping and takes no new queries; come back in a moment."),
     TreeFileError: _BROKEN_TREE,

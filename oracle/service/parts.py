@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials
 from oracle.editing import Desk
+from oracle.histories import Passes
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
@@ -27,6 +28,7 @@ class ServiceParts:
         desk: says what can be typed in a tree file.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
+        passes: explain recorded runs; closed at the end of the process.
         settings: the operator's.
         metrics: what is counted.
         authenticator: finds the caller of a request.
@@ -44,6 +46,7 @@ class ServiceParts:
     desk: Desk
     store: Store
     runs: RunManager
+    passes: Passes
     settings: Settings
     metrics: Metrics
     authenticator: Authenticator

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from bt_runtime import CauseKind
 from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
+from oracle.histories.model import VisitFacts
 from oracle.signals import SignalRecord
 from oracle.storage import Kept
 
@@ -132,6 +133,12 @@ class Tick(BaseModel):
     errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
     outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
     took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 where it was not measured.")
+    turn: int = Field(default=0, description="The model's turn that it belongs to. With `reasons`, as the next three.")
+    decision: int | None = Field(
+        default=None, description="The node that decided what happens next; null if that is not known."
+    )
+    headline: str = Field(default="", description="What happened, and what was decided.")
+    visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
 
 
 class TickList(BaseModel):

@@ -1,6 +1,5 @@
-"""`/api/oracle/runs/…` and `/api/runs…`: runs as they stand, their streams, and what is recorded of them."""
+"""`/api/oracle/runs/…` and `/api/runs`: runs as they stand, and their streams."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -9,19 +8,16 @@ from starlette.responses import Response
 from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
-from oracle.encoding import to_json
 from oracle.runs import trace_id_of
-from oracle.runs.tick_json import plain_tick
-from oracle.runs.tick_pages import read_tick_page
-from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id, with_figures
-from oracle.service.answers import json_answer, raw_json
+from oracle.service.access import CallerNow, OwnRun, Parts, ReadableRun, find_run, is_id
+from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
 from oracle.service.parts import ServiceParts
 from oracle.service.queries import STREAM_EXAMPLE
-from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, last_seen, resume_stream
-from oracle.service.replies import CancelAnswer, RunBody, RunList, SignalList, TickList
-from oracle.storage import Event, EventKind, RunRecord
+from oracle.service.reading import AfterId, LastEventId, last_seen, resume_stream
+from oracle.service.replies import CancelAnswer, RunBody, RunList
+from oracle.storage import RunRecord
 
 router = APIRouter(tags=["runs"])
 
@@ -86,57 +82,6 @@ async def list_runs(
     runs = await parts.store.runs.latest(user_id=user_id, limit=limit, before=before, context_id=context_id)
     bodies = [await _body(run, parts, caller) for run in runs]
     return json_answer({"runs": bodies, "next": runs[-1].id if len(runs) == limit else None})
-
-
-@router.get("/api/runs/{run_id}/ticks", summary="Recorded ticks", response_model=TickList, responses=refusals(404, 410))
-async def read_ticks(
-    run: ReadableRun,
-    parts: Parts,
-    after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-) -> Response:
-    """Inputs and effects of each tick: status changes, blackboard writes, the cause; oldest first."""
-    page = await read_tick_page(parts.store.log, with_figures(run).id, after=after, limit=limit)
-    tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
-    head = {
-        "run_id": run.id,
-        "tree": run.tree,
-        "version": run.tree_sha,
-        "nodes": list(tree.nodes) if tree else [],
-        "ticks": [plain_tick(tick) for tick in page.ticks],
-        "next": page.next,
-    }
-    return json_answer(head)
-
-
-@router.get(
-    "/api/runs/{run_id}/signals",
-    summary="The audit of signals",
-    response_model=SignalList,
-    responses=refusals(404, 410),
-)
-async def read_signals(
-    run: ReadableRun,
-    parts: Parts,
-    after: Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-) -> Response:
-    """Every signal of the model, well-formed or not, and what the control did about it (020 FR-009); oldest first."""
-    events = await _events(run, parts, "signal", after=after, limit=limit)
-    return raw_json(_with_list({"run_id": run.id, "next": _next(events, limit)}, "signals", events))
-
-
-async def _events(run: RunRecord, parts: ServiceParts, kind: EventKind, *, after: int, limit: int) -> list[Event]:
-    return await parts.store.log.events(with_figures(run).id, kinds={kind}, after_seq=after, limit=limit)
-
-
-def _next(events: Sequence[Event], limit: int) -> int | None:
-    return events[-1].seq if len(events) == limit else None
-
-
-def _with_list(head: dict[str, Any], name: str, events: Sequence[Event]) -> bytes:
-    """The object with one more field, whose items are JSON already."""
-    return b'%b,"%b":[%b]}' % (to_json(head)[:-1], name.encode(), b",".join(event.data for event in events))
 
 
 async def _body(run: RunRecord, parts: ServiceParts, caller: Caller) -> dict[str, Any]:

@@ -199,6 +199,16 @@ class EventLog:
         size = None if max_bytes is None else (max_bytes, self._database.dialect.read_bytes(_event.c.data))
         return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit, size=size))
 
+    async def has_more(self, event: Event) -> bool:
+        """Whether there is a later event of the same kind in the run.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        later = (_event.c.run_id == event.run_id) & (_event.c.seq > event.seq) & (_event.c.kind == event.kind)
+        query = select(_event.c.seq).where(later).order_by(_event.c.seq).limit(1)
+        return await self._database.read(lambda connection: connection.execute(query).first() is not None)
+
     async def count(self, run_id: str, *, kind: EventKind, up_to_seq: int) -> int:
         """How many events of a kind there are up to a number.
 

@@ -12,6 +12,7 @@ from oracle.answering import Oracle
 from oracle.authoring import TreeEditor, Trials, watch
 from oracle.debugging import Debugger
 from oracle.editing import Desk
+from oracle.histories import Passes
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
@@ -90,7 +91,9 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         await stack.enter_async_context(runs)
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
-        yield _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
+        parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
+        stack.callback(parts.passes.close)
+        yield parts
 
 
 def worker_name() -> str:
@@ -129,6 +132,7 @@ def _parts(
         desk=desk,
         store=store,
         runs=runs,
+        passes=Passes(store, registry=lambda: trees.trees.library.registry),
         settings=settings,
         metrics=metrics,
         authenticator=Authenticator(

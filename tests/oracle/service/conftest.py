@@ -26,6 +26,7 @@ from oracle.authoring import TreeEditor, Trials
 from oracle.classify import HeuristicIntentClassifier
 from oracle.debugging import Debugger
 from oracle.editing import Desk
+from oracle.histories import Passes
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
 from oracle.nodes import REGISTRY
@@ -108,6 +109,7 @@ async def running_service(
     worker: str = "worker-1",
     body_s: float = 60.0,
     trees_folder: Path | None = None,
+    explaining: dict[str, Any] | None = None,
     traces: Traces = NO_TRACES,
     **settings: Any,
 ) -> AsyncIterator[Service]:
@@ -156,6 +158,8 @@ async def running_service(
                 debugger=debugger,
             )
         )
+        passes = Passes(store, registry=lambda: REGISTRY, **(explaining or {}))
+        stack.callback(passes.close)
         parts = ServiceParts(
             oracle=oracle,
             trees=editor,
@@ -163,6 +167,7 @@ async def running_service(
             desk=Desk(library),
             store=store,
             runs=runs,
+            passes=passes,
             settings=chosen,
             metrics=metrics,
             authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),

@@ -30,9 +30,9 @@ OPERATIONS = {
     "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_trees",
     "complete_tree",
     "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
-    "read_me", "read_metrics", "read_run", "read_settings", "read_signals", "read_ticks", "read_tree", "read_version",
-    "rename_conversation", "reset_settings", "restore_version", "resume_run", "save_tree", "stream_query",
-    "try_scenarios", "verify_tree",
+    "read_history", "read_me", "read_metrics", "read_run", "read_run_tree", "read_settings", "read_signals",
+    "read_ticks", "read_tree", "read_turns", "read_version", "rename_conversation", "reset_settings",
+    "restore_version", "resume_run", "save_tree", "stream_query", "try_scenarios", "verify_tree", "watch_ticks",
     "change_breakpoint", "debug_run", "list_breakpoints", "read_debug", "remove_breakpoint", "set_breakpoint",
 }  # fmt: skip
 TURN = ScriptedTurn(

@@ -1,0 +1,116 @@
+"""The passes through runs that are being read, shared by their readers."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from bt_runtime import Registry
+from oracle.errors import UserError
+from oracle.histories.passes import Pass
+from oracle.storage import RunRecord, Store
+
+MOST_PASSES = 16
+IDLE_S = 30.0
+KEPT_BYTES = 2_000_000
+
+
+class TooManyPassesError(UserError):
+    """As many runs are being explained as may be at a time."""
+
+
+class Passes:
+    """The passes of this process.
+
+    A pass that nobody reads is kept for a short time, for the next page; the one that was left first goes first.
+
+    Args:
+        store: has the logs of runs.
+        registry: the node kinds of today, when it is asked for.
+        most: how many there may be.
+        idle_s: how long one that nobody reads is kept.
+        kept_bytes: of explained ticks, in memory, of each.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        registry: Callable[[], Registry],
+        most: int = MOST_PASSES,
+        idle_s: float = IDLE_S,
+        kept_bytes: int = KEPT_BYTES,
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._most = most
+        self._idle_s = idle_s
+        self._kept_bytes = kept_bytes
+        self._passes: list[Pass] = []  # those that are idle in the order in which they were left
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
+
+    @contextmanager
+    def taken(self, record: RunRecord, *, after: int) -> Iterator[Pass]:
+        """A pass through the run that has the tick after a number in memory or before it.
+
+        Raises:
+            TooManyPassesError: there is none, and as many others are in use as may be.
+        """
+        taken = self.take(record, after=after)
+        try:
+            yield taken
+        finally:
+            self.leave(taken)
+
+    def take(self, record: RunRecord, *, after: int) -> Pass:
+        """The same, until `leave`.
+
+        Raises:
+            TooManyPassesError: there is none, and as many others are in use as may be.
+        """
+        found = self._find(record, after) or self._add(record)
+        found.readers += 1
+        return found
+
+    def leave(self, taken: Pass) -> None:
+        """End one use of a pass."""
+        taken.readers -= 1
+        if not taken.readers and taken in self._passes:
+            self._passes.remove(taken)
+            self._passes.append(taken)
+            asyncio.get_running_loop().call_later(self._idle_s, self._drop, taken)
+
+    def close(self) -> None:
+        """End the thread, after what it does."""
+        self._passes.clear()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _find(self, record: RunRecord, after: int) -> Pass | None:
+        """The one that has come furthest, of those that fit."""
+        for each in [each for each in self._passes if each.record.id == record.id]:
+            if _kept(each.record) != _kept(record):  # its texts were deleted since
+                self._passes.remove(each)
+        fitting = [each for each in self._passes if each.record.id == record.id and each.reaches(after)]
+        return max(fitting, key=lambda each: each.last, default=None)
+
+    def _add(self, record: RunRecord) -> Pass:
+        if len(self._passes) >= self._most:
+            idle = next((each for each in self._passes if not each.readers), None)
+            if idle is None:
+                raise TooManyPassesError(
+                    f"{self._most} runs are being explained, and no more may be at a time; try again in a moment"
+                )
+            self._passes.remove(idle)
+        registry, kept_bytes = self._registry(), self._kept_bytes
+        added = Pass(record, store=self._store, registry=registry, thread=self._thread, kept_bytes=kept_bytes)
+        self._passes.append(added)
+        return added
+
+    def _drop(self, left: Pass) -> None:
+        """Drop a pass, unless it is being read again."""
+        if not left.readers and left in self._passes:
+            self._passes.remove(left)
+
+
+def _kept(record: RunRecord) -> bool:
+    return record.forgotten_at is None

@@ -1,0 +1,131 @@
+"""`/api/runs/{run_id}/ticks/stream`: the ticks of a run with their reasons, as they come."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from oracle.histories import FallenBehindError, Pass, TooManyPassesError
+from oracle.histories.encoding import lists_of
+from oracle.service.access import Parts, ReadableRun, with_figures
+from oracle.service.described import event_stream, refusals
+from oracle.service.parts import ServiceParts
+from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, is_stalled, last_seen
+from oracle.service.sse import EventStream
+from oracle.storage import RunRecord, StoredChunk
+
+router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
+
+_EXAMPLE = """\
+id: 1
+data: {"type":"tick","tick":{"tick":1,"at_s":0.0,"cause":"start","decision":7,"headline":"…"},"turns":[],"texts":[]}
+
+id: 2
+data: {"type":"end","end":{"reason":"completed","tick":1,"node":7,"sentence":"…"},"turns":[],"texts":[]}
+
+"""
+
+
+@router.get(
+    "/ticks/stream",
+    summary="Watch the ticks of a run",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The ticks after the last id, then live ones, and the end. An id is the number of its tick.",
+            "content": event_stream(_EXAMPLE, model="TickStream"),
+        },
+        204: {"description": "The last id was that of the end: there is nothing more."},
+        **refusals(404, 410),
+    },
+)
+async def watch_ticks(
+    run: ReadableRun, parts: Parts, last_event_id: LastEventId = None, after: AfterId = None
+) -> Response:
+    """Each tick with what explains it, and with the turns, tool calls, notifications and texts that belong to it.
+
+    The last event has the type `end`, and what belongs to no tick. `GET …/tree` has the nodes that ticks refer to. A
+    client that reads more slowly than the run goes on loses nothing; its stream may end, to be taken up again.
+    """
+    seen = last_seen(last_event_id, after)
+    with_figures(run)
+    if run.status == "finished" and seen:
+        ticks = await parts.store.log.count(run.id, kind="tick", up_to_seq=GREATEST_ID)
+        if seen > ticks:
+            return Response(status_code=204)
+    watcher = _Watcher(parts, run, after=seen)
+    return EventStream(
+        watcher.batches(),
+        headers={},
+        reading=watcher.reading(),
+        timing=parts.timing,
+        streams=parts.streams,
+        is_stalled=lambda: is_stalled(parts),
+    )
+
+
+class _Watcher:
+    """One reader of a run's ticks.
+
+    Args:
+        parts: of the service.
+        run: the run.
+        after: the number of the last tick that it has.
+    """
+
+    def __init__(self, parts: ServiceParts, run: RunRecord, *, after: int) -> None:
+        self._parts = parts
+        self._run = run
+        self._after = after
+        self._pass: Pass | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold a pass through the run while the client is connected.
+
+        Raises:
+            TooManyPassesError: there is none, and as many others are in use as may be.
+        """
+        self._take()
+        self._parts.metrics.stream_opened()
+        try:
+            yield
+        finally:
+            self._parts.metrics.stream_closed()
+            self._leave()
+
+    async def batches(self) -> AsyncIterator[Sequence[StoredChunk]]:
+        """The ticks after the last one that the reader has, and the end; less if too many runs are being explained.
+
+        Raises:
+            StoreUnavailableError: they cannot be read any more; the run may go on.
+        """
+        while self._pass is not None:
+            try:
+                async with aclosing(self._pass.follow(self._after)) as batches:
+                    async for batch in batches:
+                        yield [StoredChunk(tick.n, tick.event) for tick in batch]
+                        self._after = batch[-1].n
+            except FallenBehindError:  # a slow client; another pass has what comes next, or a new one
+                self._leave()
+                with suppress(TooManyPassesError):
+                    self._take()
+            else:
+                yield [await _end(self._pass)]
+                return
+
+    def _take(self) -> None:
+        self._pass = self._parts.passes.take(self._run, after=self._after)
+
+    def _leave(self) -> None:
+        held, self._pass = self._pass, None
+        if held is not None:
+            self._parts.passes.leave(held)
+
+
+async def _end(ended: Pass) -> StoredChunk:
+    """The last event of a run, one number after its last tick."""
+    run, end, problem = await ended.facts("run", "end", "problem")
+    fields = (run, end, problem, lists_of([await ended.rest()]))
+    return StoredChunk(ended.last + 1, b'{"type":"end","run":%b,"end":%b,"problem":%b,%b}' % fields)
