@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from bt_runtime import NodeError, Outcome
+from bt_runtime.forcing import forced_path, forced_status
 from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import TerminationReason
@@ -54,6 +55,7 @@ class LogFigures:
             "tick": self._tick,
             "signal": self._signal,
             "rule": self._rule,
+            "debug": self._debug,
             "final": lambda event: event.data,
         }
 
@@ -128,6 +130,14 @@ class LogFigures:
     def _rule(self, event: Event) -> bytes:
         return to_json(from_json(event.data) | {"event": ""})
 
+    def _debug(self, event: Event) -> bytes:
+        fields = from_json(event.data)
+        if "value" in fields:
+            fields["value"] = size_of(fields["value"])
+        if fields.get("hit"):  # an expression may compare with a word of the user's
+            fields["hit"] |= {"expression": None, "error": None}
+        return to_json(fields)
+
 
 def size_of(value: Any) -> Any:  # noqa: ANN401  JSON data
     """A number, boolean or null as it is; the size of everything else."""
@@ -147,6 +157,8 @@ def _sizes_of(values: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 
 
 def _is_word(key: str, value: object) -> bool:
+    if forced_path(key) is not None:
+        return forced_status(value) is not None
     return isinstance(value, str) and value in _WORDS.get(key, ())
 
 

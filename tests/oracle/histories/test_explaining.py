@@ -359,3 +359,18 @@ async def test_the_figures_of_an_outcome_that_no_tick_got(store: Store, archive:
     assert turn.ended_tick is None
     assert turn.ended_s is not None
     assert turn.answer
+
+
+async def test_the_request_of_a_turn_is_the_recorded_one_with_the_texts_that_a_repetition_knows(
+    store: Store, archive: Archive
+):
+    history = (await log_of_turns(store, archive, [answers()])).explained()
+    request = history.turns[0].request
+    assert request is not None
+    assert (request.recorded, request.tool_choice, request.wrap_up) == (True, "auto", False)
+    assert request.segments[0] == "base"
+    assert [message["role"] for message in request.messages] == ["user"]
+    assert request.prompt_sha is not None
+    prompt = await archive.prompt(request.prompt_sha)
+    assert prompt is not None
+    assert "signal" in prompt

@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bt_runtime import TickRecord
+from bt_runtime.forcing import forced_key
 from bt_runtime.testing import FakeClock
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.debugging.events import DebugEvent
 from oracle.models.protocol import ModelFault
-from oracle.runs import RunOptions, decode_tick
+from oracle.runs import RunOptions, decode_tick, encode_tick
 from oracle.runs.figures import LogFigures, size_of
 from oracle.runs.options import TEXTS_GRACE_S
 from oracle.storage import Event, RunRecord, Store, open_store
@@ -132,9 +134,29 @@ async def test_reducing_twice_changes_nothing(store: Store) -> None:
         assert [again(event) for event in events] == [event.data for event in events]
 
 
+def test_what_a_debugger_did_stays_and_what_it_wrote_becomes_its_length() -> None:
+    figures, written = LogFigures(), DebugEvent("set", 3, "olga", {"key": "hint", "value": "Rumpelstiltskin"})
+    hit = {"breakpoint": "b1", "kind": "condition", "path": "root", "expression": "x == 'Rumpelstiltskin'"}
+    reduced = []
+    for event in (written, DebugEvent("paused", 3, None, {"hit": hit, "resumes_at": 9.0})):
+        once = figures(Event("run", 1, "debug", event.to_json(), 0.0))
+        assert once is not None
+        assert figures(Event("run", 1, "debug", once, 0.0)) == once
+        reduced.append(DebugEvent.from_json(once).more)
+    assert reduced[0] == {"key": "hint", "value": {"characters": 15}}
+    assert reduced[1]["hit"]["path"] == "root"
+    assert "Rumpelstiltskin" not in str(reduced)
+
+
+def test_a_forced_result_stays() -> None:
+    forced = TickRecord(1, 0.0, "delivery", (), (), ((forced_key("root/x"), "failure"),), (), (), (), ())
+    event = Event("run", 1, "tick", encode_tick(forced), 0.0)
+    assert LogFigures()(event) == event.data
+
+
 async def test_damaged_and_unknown_events_are_deleted() -> None:
     figures = LogFigures()
-    for kind in ("opened", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "later"):
+    for kind in ("opened", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "debug", "later"):
         assert figures(Event("run", 1, kind, b'["Rumpelstiltskin"]', 0.0)) is None  # type: ignore[arg-type]
 
 
