@@ -7,6 +7,7 @@ from benchmarks import (
     bench_long,
     bench_mutants,
     bench_parked,
+    bench_recording,
     bench_rules,
     bench_service,
     bench_signals,
@@ -28,6 +29,7 @@ _ALL = (
     bench_long,
     bench_debugging,
     bench_parked,
+    bench_recording,
     bench_start,
     bench_service,
 )
