@@ -13,7 +13,7 @@ from tests.oracle.runs.running import PATIENCE_S
 from tests.oracle.service.conftest import running_service
 
 PAGE = (Path(__file__).parents[1] / "docs" / "debugging.md").read_text(encoding="utf-8")
-CALLS = re.findall(r"^curl -X (\w+) \$ORACLE(\S+)(?: -d '(.*)')?$", PAGE, re.MULTILINE)
+CALLS = re.findall(r"^curl -X (\w+) \$ORACLE(\S+)(?: --json '(.*)')?$", PAGE, re.MULTILINE)
 ANSWERS = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 
 

@@ -6,6 +6,7 @@ Rules:
 - Only operators change trees, and read of their files. Others get a 403, whether the tree exists or not.
 - An operator may also read of others' runs: that they exist, how they stand, and all that is recorded of them, which
   explains them. Not their streams, conversations and settings; and an operator cannot cancel another user's run.
+- Where live debugging is on, operators also pause and change any run. Others get a 403, whether the run exists or not.
 """
 
 import re

@@ -29,7 +29,8 @@ An LLM agent for chat products whose control is a behavior tree.
 
 Runs, conversations and settings belong to a user; what is another user's is answered as if it did not exist (404).
 Operators also see others' runs (how they stand, and what is recorded of them), never their streams, conversations and
-settings.
+settings;
+where live debugging is on they pause and change them.
 Errors are `{"detail": …}`; a request that is wrong gets 422 with a list of all that is wrong.
 """
 
