@@ -128,8 +128,10 @@ class DebugSession(Pacer):
             WrongCommandError: a part of the command is wrong.
         """
         control = self._control
-        if control is None or self._is_over:
+        if self._is_over:
             raise DebugRefusedError("the run is ending, and cannot be debugged any more")
+        if control is None:
+            raise DebugRefusedError("the run is being opened; try again in a moment")
         check_standing(command, self.standing)
         check_command(command, control.tree.definition)
         self._by, self._ignores_breakpoints = command.by, False
