@@ -5,21 +5,8 @@ A tool that makes requests of its own adds `trace_headers()` to them.
 
 from oracle.traces.context import TraceContext, carrying, trace_headers
 from oracle.traces.errors import TraceSetupError
-from oracle.traces.protocol import (
-    NO_SPAN,
-    NO_TRACE,
-    NO_TRACES,
-    RunBegin,
-    RunEnd,
-    RunTrace,
-    ToolBegin,
-    ToolEnd,
-    ToolSpan,
-    Traces,
-    TurnBegin,
-    TurnEnd,
-    TurnSpan,
-)
+from oracle.traces.facts import RunBegin, RunEnd, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from oracle.traces.protocol import NO_SPAN, NO_TRACE, NO_TRACES, RunTrace, ToolSpan, Traces, TurnSpan
 
 __all__ = [
     "NO_SPAN",

@@ -24,7 +24,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from oracle.traces.errors import TraceSetupError
-from oracle.traces.otel import FixedIds, OtelTraces
+from oracle.traces.otel import OtelTraces
+from oracle.traces.otel_context import FixedIds
 
 log = structlog.get_logger(__name__)
 

@@ -7,43 +7,19 @@ Besides `trace_headers`, each span is OpenTelemetry's current one while it is un
 belong to it.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Final, Self
 
 from opentelemetry.context import Context, attach, detach
-from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-from opentelemetry.trace import (
-    NonRecordingSpan,
-    Span,
-    SpanContext,
-    SpanKind,
-    Status,
-    StatusCode,
-    TraceFlags,
-    TracerProvider,
-    TraceState,
-    format_span_id,
-    format_trace_id,
-    set_span_in_context,
-)
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider, set_span_in_context
 
 from oracle.traces import content, names
 from oracle.traces.context import TraceContext, carrying
-from oracle.traces.protocol import (
-    NO_TRACE,
-    RunBegin,
-    RunEnd,
-    RunTrace,
-    ToolBegin,
-    ToolEnd,
-    ToolSpan,
-    TurnBegin,
-    TurnEnd,
-    TurnSpan,
-)
+from oracle.traces.facts import RunBegin, RunEnd, ToolBegin, ToolEnd, TurnBegin, TurnEnd
+from oracle.traces.otel_context import FixedIds, as_context, as_ours
+from oracle.traces.protocol import NO_TRACE, RunTrace, ToolSpan, TurnSpan
 
 _LONGEST: Final = 1_024
 """Characters of an attribute that is no content."""
@@ -51,31 +27,6 @@ _TOOL_ERROR: Final = "tool_error"
 _NS: Final = 1_000_000_000
 
 _Value = str | bool | int | list[str]
-
-
-class FixedIds(RandomIdGenerator):
-    """Random ids, except where a span that was never exported is made again under its own."""
-
-    _ids: ContextVar[tuple[int, int] | None] = ContextVar("oracle_fixed_ids", default=None)
-
-    def generate_trace_id(self) -> int:
-        """An id of a trace."""
-        fixed = self._ids.get()
-        return super().generate_trace_id() if fixed is None else fixed[0]
-
-    def generate_span_id(self) -> int:
-        """An id of a span."""
-        fixed = self._ids.get()
-        return super().generate_span_id() if fixed is None else fixed[1]
-
-    @contextmanager
-    def fixed(self, context: TraceContext) -> Iterator[None]:
-        """Spans that begin in the block have these ids."""
-        token = self._ids.set((int(context.trace_id, 16), int(context.span_id, 16)))
-        try:
-            yield
-        finally:
-            self._ids.reset(token)
 
 
 class OtelTraces:
@@ -98,7 +49,7 @@ class OtelTraces:
 
     def begin(self, begin: RunBegin, parent: TraceContext | None) -> RunTrace:
         """A run begins now; its parent is the client's span, otherwise OpenTelemetry's current one, if there is one."""
-        span = self._run_span(begin, None if parent is None else _as_context(parent))
+        span = self._run_span(begin, None if parent is None else as_context(parent))
         return OtelRunTrace(self, span, parent) if span.get_span_context().is_valid else NO_TRACE
 
     def recovered(
@@ -116,7 +67,7 @@ class OtelTraces:
         if not context.is_sampled:
             return
         with self._ids.fixed(context):
-            above = Context() if parent is None else _as_context(parent)
+            above = Context() if parent is None else as_context(parent)
             span = self._run_span(begin, above, start_ns=round(began_at * _NS))
         trace = OtelRunTrace(self, span, parent)
         trace.opened(run_id=run_id, context_id=context_id)
@@ -146,7 +97,7 @@ class OtelRunTrace:
         self.parent = parent
         self.traces = traces
         self.is_on = span.is_recording()
-        self.context: TraceContext | None = _as_ours(span.get_span_context())
+        self.context: TraceContext | None = as_ours(span.get_span_context())
         self.about: dict[str, _Value] = {}
         """What all spans of the run say."""
         self._span = span
@@ -248,7 +199,7 @@ class _Step:
 
     def __enter__(self) -> Self:
         self._stack.callback(detach, attach(set_span_in_context(self.span)))
-        self._stack.enter_context(carrying(_as_ours(self.span.get_span_context()).headers))
+        self._stack.enter_context(carrying(as_ours(self.span.get_span_context()).headers))
         return self
 
     def __exit__(
@@ -311,25 +262,3 @@ def fail(span: Span, error_type: str, error: str = "") -> None:
 
 def _short(text: str) -> str:
     return content.text(text, longest=_LONGEST)
-
-
-def _as_context(parent: TraceContext) -> Context:
-    """What a client's request said, for OpenTelemetry."""
-    state = TraceState.from_header([parent.state]) if parent.state else None
-    return set_span_in_context(
-        NonRecordingSpan(
-            SpanContext(
-                int(parent.trace_id, 16),
-                int(parent.span_id, 16),
-                is_remote=True,
-                trace_flags=TraceFlags(parent.flags),
-                trace_state=state,
-            )
-        ),
-        Context(),
-    )
-
-
-def _as_ours(span: SpanContext) -> TraceContext:
-    state = span.trace_state.to_header() if span.trace_state else ""
-    return TraceContext(format_trace_id(span.trace_id), format_span_id(span.span_id), int(span.trace_flags), state)
