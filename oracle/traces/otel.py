@@ -25,6 +25,8 @@ _LONGEST: Final = 1_024
 """Characters of an attribute that is no content."""
 _TOOL_ERROR: Final = "tool_error"
 _NS: Final = 1_000_000_000
+_MOST: Final = 2**63 - 1
+"""What an attribute can hold; a provider may report anything, and a larger number would fail the whole batch."""
 
 _Value = str | bool | int | list[str]
 
@@ -153,7 +155,7 @@ class OtelRunTrace:
             {
                 names.REASON: end.reason,
                 names.TURNS: end.turns,
-                names.BUDGET_TOKENS: end.tokens,
+                names.BUDGET_TOKENS: _count(end.tokens),
                 names.RESPONSE_MODEL: _short(end.model),
             }
         )
@@ -169,8 +171,8 @@ class OtelRunTrace:
 
     def turn_ended(self, span: Span, end: TurnEnd) -> None:
         """Count a turn's tokens, and remember which calls it asked for."""
-        self._input_tokens += end.input_tokens or 0
-        self._output_tokens += end.output_tokens or 0
+        self._input_tokens = _count(self._input_tokens + (end.input_tokens or 0))
+        self._output_tokens = _count(self._output_tokens + (end.output_tokens or 0))
         if end.calls:
             self._askers = {call_id: span for call_id, *_ in end.calls}
 
@@ -223,11 +225,11 @@ class _Turn(_Step):
         self.close()
         self.trace.turn_ended(self.span, end)
         optional: dict[str, _Value | None] = {
-            names.INPUT_TOKENS: end.input_tokens,
-            names.OUTPUT_TOKENS: end.output_tokens,
-            names.CACHE_READ_TOKENS: end.cache_read_tokens or None,
-            names.CACHE_CREATION_TOKENS: end.cache_creation_tokens or None,
-            names.BUDGET_TOKENS: end.budget_tokens,
+            names.INPUT_TOKENS: None if end.input_tokens is None else _count(end.input_tokens),
+            names.OUTPUT_TOKENS: None if end.output_tokens is None else _count(end.output_tokens),
+            names.CACHE_READ_TOKENS: _count(end.cache_read_tokens) or None,
+            names.CACHE_CREATION_TOKENS: _count(end.cache_creation_tokens) or None,
+            names.BUDGET_TOKENS: _count(end.budget_tokens),
             names.FINISH_REASONS: [end.stop_reason] if end.stop_reason else None,
             names.RESPONSE_MODEL: _short(end.model) or None,
             names.FIRST_TEXT_MS: end.first_text_ms,
@@ -258,6 +260,10 @@ def fail(span: Span, error_type: str, error: str = "") -> None:
     """Mark a span as failed."""
     span.set_attribute(names.ERROR_TYPE, _short(error_type))
     span.set_status(Status(StatusCode.ERROR, _short(error) or None))
+
+
+def _count(number: int) -> int:
+    return min(number, _MOST)
 
 
 def _short(text: str) -> str:

@@ -385,6 +385,17 @@ async def test_a_tools_own_spans_belong_to_the_call(collector):
     assert by_name(collector)["inner"].parent_id == by_name(collector)["execute_tool probe"].span_id
 
 
+async def test_a_number_that_no_attribute_can_hold_cannot_break_an_export(collector):
+    usage = Usage(input_tokens=10**30, cache_read_tokens=10**30, output_tokens=10**30)
+    async with (
+        exporting(system="anthropic") as out,
+        harness([ScriptedTurn(text="Well.", usage=usage)], wire=False, traces=out.traces) as it,
+    ):
+        await it.ask()
+    assert out.counts.failed == 0
+    assert {span.attributes["gen_ai.usage.output_tokens"] for span in collector.spans} == {2**63 - 1}
+
+
 async def test_text_that_is_not_unicode_and_text_without_end_cannot_break_an_export(collector):
     async def look(_):
         return ToolResult("\ud800" + "x" * 50_000)
