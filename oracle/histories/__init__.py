@@ -5,12 +5,14 @@
         print(tick.headline)
 
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
-run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON. A service
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON; `diffs` says
+where two runs part. A service
 explains runs while they are read: `passes` goes through a log, `sharing` shares that among its readers, `encoding`
 makes the JSON of each tick once.
 """
 
 from oracle.histories.codec import DamagedHistoryError, history_from_json, history_to_json
+from oracle.histories.diffs import HistoryDifference, diff_histories
 from oracle.histories.encoding import ExplainedTick
 from oracle.histories.explaining import Explainer
 from oracle.histories.headlines import Reason, why
@@ -25,10 +27,12 @@ __all__ = [
     "Explainer",
     "FallenBehindError",
     "History",
+    "HistoryDifference",
     "Pass",
     "Passes",
     "Reason",
     "TooManyPassesError",
+    "diff_histories",
     "history_from_json",
     "history_to_json",
     "read_history",

@@ -1,0 +1,371 @@
+"""Where two runs part: what came to them that differs, the first tick in which their nodes do something else, and what.
+
+Nodes are matched by their paths, and ticks by their numbers; after the tick in which two runs part their ticks are
+about different things, and what is listed of them says how far apart they are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, Final, Literal
+
+from bt_runtime import Change, Registry, difference
+from bt_runtime.text import brief
+from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, VisitFacts
+from oracle.histories.versions import definition_of
+
+MOST_TICKS: Final = 1_000
+"""How many ticks with other statuses are listed."""
+
+PartKind = Literal["beginning", "outcome", "way", "effect", "end"]
+"""`beginning`: the question, the limits, or another value before the first tick. `outcome`: what the model, a tool, the
+user or the clock brought. `way`: nodes that were visited, and what they returned. `effect`: the same nodes wrote,
+asked for, or said something else. `end`: one run goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """A value that differs; `None` also where there is none."""
+
+    name: str
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A point at which two runs differ.
+
+    Args:
+        kind: in what.
+        tick: 0: before the first tick.
+        path: of the first node that does something else; empty if no node does.
+        old_node: its index in the first run; `None` if it is not there.
+        new_node: likewise in the second.
+        old: what it did, or what came, in the first run; empty: nothing.
+        new: likewise in the second.
+        values: that differ there.
+    """
+
+    kind: PartKind
+    tick: int
+    path: str = ""
+    old_node: int | None = None
+    new_node: int | None = None
+    old: str = ""
+    new: str = ""
+    values: tuple[ValueDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDifference:
+    """What a node returned in a tick of each run; `None`: it was not visited."""
+
+    path: str
+    old: StatusName | None
+    new: StatusName | None
+
+
+@dataclass(frozen=True, slots=True)
+class TickDifference:
+    """The nodes whose results differ in a tick."""
+
+    tick: int
+    nodes: tuple[NodeDifference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDifference:
+    """The raw answers of a turn of both runs; `None`: there is none, or it was deleted."""
+
+    turn: int
+    old: str | None
+    new: str | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the texts are the same."""
+        return self.old == self.new
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryDifference:
+    """Two runs beside each other.
+
+    Args:
+        input: the first point at which something else came from outside; `None`: nowhere before the control parts.
+        way: the first point at which the control did something else; `None`: nowhere.
+        ticks: those in which nodes returned something else, the first thousand.
+        further_ticks: how many more there are.
+        answers: of all turns.
+        old_end: why the first run ended; empty: it has not.
+        new_end: likewise the second.
+        tree: what differs between the versions of their trees; `None`: one of them cannot be read.
+    """
+
+    input: Parting | None
+    way: Parting | None
+    ticks: tuple[TickDifference, ...]
+    further_ticks: int
+    answers: tuple[AnswerDifference, ...]
+    old_end: str
+    new_end: str
+    tree: tuple[Change, ...] | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the runs did the same for the same reasons."""
+        return self.input is None and self.way is None and self.old_end == self.new_end
+
+
+def diff_histories(old: History, new: History, *, registry: Registry | None = None) -> HistoryDifference:
+    """Compare two runs.
+
+    Args:
+        old: the first.
+        new: the second.
+        registry: reads the versions of their trees; `None`: these are not compared.
+    """
+    before, after = _Side(old), _Side(new)
+    came = _beginning(old, new)
+    way: Parting | None = None
+    ticks: list[TickDifference] = []
+    further = 0
+    for was, would_be in zip_longest(before.steps(), after.steps()):
+        if came is None and way is None and was and would_be:
+            came = _outcome(before, after, was.tick, would_be.tick)
+        if way is None:
+            way = _way(before, after, was, would_be)
+        unlike = _unlike(was.results if was else {}, would_be.results if would_be else {})
+        if unlike:
+            if len(ticks) < MOST_TICKS:
+                ticks.append(TickDifference((was or would_be or _NONE).tick.tick, unlike))
+            else:
+                further += 1
+    ends = (old.end.reason if old.end else "", new.end.reason if new.end else "")
+    if way is None and ends[0] != ends[1]:
+        way = Parting("end", max(len(old.ticks), len(new.ticks)), old=ends[0], new=ends[1])
+    tree = _tree(old.tree, new.tree, registry) if registry is not None else None
+    return HistoryDifference(came, way, tuple(ticks), further, _answers(old, new), *ends, tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A tick, with what each visited node returned."""
+
+    tick: TickFacts
+    results: Mapping[str, StatusName]
+    leaves: tuple[str, ...] = ()
+
+
+_NONE: Final = _Step(TickFacts(0, 0.0, 0.0, 0, "start", (), (), (), (), (), ()), {})
+
+
+class _Side:
+    """One of the two runs."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        nodes = history.tree.nodes if history.tree else ()
+        self.indices = {node.path: node.index for node in nodes}
+        self._paths = {node.index: node.path for node in nodes}
+        self._inner = {node.parent for node in nodes}
+        self._effects: dict[int, list[tuple[str, Any]]] = {}
+        self._came: dict[int, list[tuple[str, Any]]] = {}
+        self._collect()
+
+    def steps(self) -> Iterator[_Step]:
+        """The ticks in order."""
+        statuses: dict[int, StatusName] = {}
+        for tick in self.history.ticks:
+            statuses.update(tick.changes)
+            returned = {visit.node: visit.status for visit in tick.visits} or statuses
+            results = {self.path(index): returned.get(index, "INVALID") for index in tick.visited}
+            leaves = tuple(self.path(index) for index in tick.visited if index not in self._inner)
+            yield _Step(tick, results, leaves)
+
+    def path(self, index: int) -> str:
+        """Of a node; of one that is not known, its number."""
+        return self._paths.get(index, f"#{index}")
+
+    def effects(self, tick: TickFacts) -> list[tuple[str, Any]]:
+        """What the control did in a tick, by names."""
+        return [*((f"writes {key}", value) for key, value in tick.writes), *self._effects.get(tick.tick, ())]
+
+    def came(self, tick: TickFacts) -> list[tuple[str, Any]]:
+        """What came from outside before a tick, by names."""
+        return [("cause", tick.cause), *tick.deliveries, *self._came.get(tick.tick, ())]
+
+    def visit(self, tick: TickFacts, path: str) -> VisitFacts | None:
+        """The visit of a node in a tick."""
+        index = self.indices.get(path)
+        return next((visit for visit in tick.visits if visit.node == index), None)
+
+    def _collect(self) -> None:
+        history = self.history
+        for notice in history.notices:
+            self._effects.setdefault(notice.tick, []).append((f"notifies {notice.type}", notice.text))
+        for turn in history.turns:
+            asked = turn.request and (turn.request.messages, turn.request.tools, turn.request.notes)
+            self._effects.setdefault(turn.began_tick, []).append(("asks the model", asked))
+            if turn.ended_tick is not None:
+                came = turn.answer if not turn.error else turn.error
+                self._came.setdefault(turn.ended_tick, []).append(("the model", came))
+        for call in history.calls:
+            self._effects.setdefault(call.began_tick, []).append((f"runs {call.name}", call.arguments))
+            if call.ended_tick is not None and call.ran:
+                self._came.setdefault(call.ended_tick, []).append((call.name, call.result))
+
+
+def _beginning(old: History, new: History) -> Parting | None:
+    """What differed before the first tick."""
+    was: dict[str, Any] = {"question": old.run.question, **old.run.limits, **{key.name: key.value for key in old.keys}}
+    now: dict[str, Any] = {"question": new.run.question, **new.run.limits, **{key.name: key.value for key in new.keys}}
+    shared = [name for name in was if name in now]
+    values = tuple(ValueDifference(name, was[name], now[name]) for name in shared if was[name] != now[name])
+    if not values:
+        return None
+    return Parting("beginning", 0, old=brief(values[0].old), new=brief(values[0].new), values=values)
+
+
+def _outcome(before: _Side, after: _Side, was: TickFacts, would_be: TickFacts) -> Parting | None:
+    values = _values(before.came(was), after.came(would_be))
+    if not values:
+        return None
+    first = values[0]
+    return Parting(
+        "outcome", was.tick, old=_came(first.name, first.old), new=_came(first.name, first.new), values=values
+    )
+
+
+def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None) -> Parting | None:
+    """The first node of a tick that does something else; `None` if none does."""
+    if was is None or would_be is None:
+        step, side = (was, before) if was else (would_be, after)
+        if step is None:
+            return None
+        return Parting(
+            "end",
+            step.tick.tick,
+            old=_headline(side, step) if was else "has ended",
+            new=_headline(side, step) if would_be else "has ended",
+        )
+    path = _first_unlike(was, would_be)
+    if path:
+        visits = before.visit(was.tick, path), after.visit(would_be.tick, path)
+        return Parting(
+            "way",
+            was.tick.tick,
+            path,
+            before.indices.get(path),
+            after.indices.get(path),
+            _did(visits[0], was.results.get(path)),
+            _did(visits[1], would_be.results.get(path)),
+            _values(_seen(visits[0]), _seen(visits[1])),
+        )
+    values = _values(before.effects(was.tick), after.effects(would_be.tick))
+    if not values:
+        return None
+    first = values[0]
+    node = _writer(before, was.tick, first.name)
+    return Parting(
+        "effect",
+        was.tick.tick,
+        node,
+        before.indices.get(node),
+        after.indices.get(node),
+        _came(first.name, first.old),
+        _came(first.name, first.new),
+        values,
+    )
+
+
+def _first_unlike(was: _Step, would_be: _Step) -> str:
+    """The first leaf that only one visits or that returns something else; else the first other node."""
+    for old, new in zip_longest(was.leaves, would_be.leaves):
+        if old != new:
+            shared = [path for path in (new, old) if path is not None]
+            return next((path for path in shared if path in was.results or path in would_be.results), shared[0])
+        if was.results[old] != would_be.results[old]:
+            return str(old)
+    return next((each.path for each in _unlike(was.results, would_be.results)), "")
+
+
+def _unlike(old: Mapping[str, StatusName], new: Mapping[str, StatusName]) -> tuple[NodeDifference, ...]:
+    if old == new:
+        return ()
+    return tuple(
+        NodeDifference(path, old.get(path), new.get(path))
+        for path in dict.fromkeys((*old, *new))
+        if old.get(path) != new.get(path)
+    )
+
+
+def _seen(visit: VisitFacts | None) -> list[tuple[str, Any]]:
+    """The values that a node has looked at."""
+    if visit is None:
+        return []
+    limits = [(f"limit of {each.name}", each.limit) for each in visit.figures if each.limit is not None]
+    figures = [*((each.name, each.value) for each in visit.figures), *limits]
+    return [*figures, *((each.name, each.value) for evaluation in visit.evaluations for each in evaluation.operands)]
+
+
+def _values(old: Sequence[tuple[str, Any]], new: Sequence[tuple[str, Any]]) -> tuple[ValueDifference, ...]:
+    """The named values that differ; of those of one name, the first with the first and so on."""
+    was, now = _numbered(old), _numbered(new)
+    return tuple(
+        ValueDifference(name, was.get((name, nth)), now.get((name, nth)))
+        for name, nth in dict.fromkeys((*was, *now))
+        if ((name, nth) in was) != ((name, nth) in now) or was[name, nth] != now[name, nth]
+    )
+
+
+def _numbered(pairs: Sequence[tuple[str, Any]]) -> dict[tuple[str, int], Any]:
+    found: dict[tuple[str, int], Any] = {}
+    counts: dict[str, int] = {}
+    for name, value in pairs:
+        nth = counts[name] = counts.get(name, 0) + 1
+        found[name, nth] = value
+    return found
+
+
+def _writer(side: _Side, tick: TickFacts, effect: str) -> str:
+    """The path of the node that made an effect; empty if that is not known."""
+    key = effect.removeprefix("writes ")
+    found = next((visit for visit in tick.visits if any(name == key for name, _ in visit.writes)), None)
+    return side.path(found.node) if found else ""
+
+
+def _did(visit: VisitFacts | None, status: StatusName | None) -> str:
+    if status is None:
+        return "not asked"
+    said = (visit.sentence or visit.text) if visit else ""
+    return said or status
+
+
+def _headline(side: _Side, step: _Step) -> str:
+    tick = step.tick
+    return tick.headline or (side.path(tick.decision) if tick.decision is not None else tick.cause)
+
+
+def _came(name: str, value: Any) -> str:  # noqa: ANN401  JSON data
+    return "" if value is None else f"{name}: {brief(value)}"
+
+
+def _answers(old: History, new: History) -> tuple[AnswerDifference, ...]:
+    pairs = zip_longest(old.turns, new.turns)
+    return tuple(
+        AnswerDifference(n, was.answer if was else None, now.answer if now else None)
+        for n, (was, now) in enumerate(pairs, start=1)
+    )
+
+
+def _tree(old: TreeFacts | None, new: TreeFacts | None, registry: Registry) -> tuple[Change, ...] | None:
+    """What differs between two versions."""
+    if old is None or new is None:
+        return None
+    if old.version == new.version:
+        return ()
+    versions = [definition_of(tree, registry=registry) for tree in (old, new)]
+    readable = [each for each in versions if each is not None]
+    return difference(*readable).changes if len(readable) == len(versions) else None
