@@ -126,7 +126,9 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
         new: the second.
         registry: reads the versions of their trees; `None`: these are not compared.
     """
-    before, after = _Side(old), _Side(new)
+    is_one = old.run.tree_version == new.run.tree_version  # then the nodes of one are those of the other
+    before = _Side(old, old.tree or (new.tree if is_one else None))
+    after = _Side(new, new.tree or (old.tree if is_one else None))
     came = _beginning(old, new)
     way: Parting | None = None
     ticks: list[TickDifference] = []
@@ -164,9 +166,9 @@ _NONE: Final = _Step(TickFacts(0, 0.0, 0.0, 0, "start", (), (), (), (), (), ()),
 class _Side:
     """One of the two runs."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, tree: TreeFacts | None) -> None:
         self.history = history
-        nodes = history.tree.nodes if history.tree else ()
+        nodes = tree.nodes if tree else ()
         self.indices = {node.path: node.index for node in nodes}
         self._paths = {node.index: node.path for node in nodes}
         self._inner = {node.parent for node in nodes}
