@@ -14,6 +14,9 @@ from bt_runtime.text import brief
 from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, VisitFacts
 from oracle.histories.versions import definition_of
 
+_ASKS: Final = "asks the model"
+"""The effect of a turn that began; its value is `None` where the messages are not known."""
+
 MOST_TICKS: Final = 1_000
 """How many ticks with other statuses are listed."""
 
@@ -208,8 +211,9 @@ class _Side:
         for notice in history.notices:
             self._effects.setdefault(notice.tick, []).append((f"notifies {notice.type}", notice.text))
         for turn in history.turns:
-            asked = turn.request and (turn.request.messages, turn.request.tools, turn.request.notes)
-            self._effects.setdefault(turn.began_tick, []).append(("asks the model", asked))
+            request = turn.request
+            asked = (request.messages, request.tools, request.notes) if request and request.messages else None
+            self._effects.setdefault(turn.began_tick, []).append((_ASKS, asked))
             if turn.ended_tick is not None:
                 came = turn.answer if not turn.error else turn.error
                 self._came.setdefault(turn.ended_tick, []).append(("the model", came))
@@ -265,7 +269,8 @@ def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None)
             _did(visits[1], would_be.results.get(path)),
             _values(_seen(visits[0]), _seen(visits[1])),
         )
-    values = _values(before.effects(was.tick), after.effects(would_be.tick))
+    unlike = _values(before.effects(was.tick), after.effects(would_be.tick))
+    values = tuple(each for each in unlike if each.name != _ASKS or None not in (each.old, each.new))
     if not values:
         return None
     first = values[0]
