@@ -8,7 +8,9 @@ import click
 from oracle.cli.groups import LazyGroup
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "list": ("oracle.cli.run_list:list_", "List recorded runs, newest first."),
     "show": ("oracle.cli.run_show:show", "Show what happened in a run, tick by tick, and why."),
+    "watch": ("oracle.cli.run_watch:watch", "Watch a run until it ends."),
     "replay": ("oracle.cli.run_replay:replay", "Play a recorded run again, on its own tree or on another one."),
     "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
     "import": ("oracle.cli.run_import:import_", "Keep somebody else's export, to look at."),

@@ -56,13 +56,12 @@ async def add_prompts(archive: Archive, history: History) -> None:
         history.turns[at] = replace(turn, request=replace(request, prompt=texts[request.prompt_sha]))
 
 
-async def event_pages(archive: Archive, record: RunRecord) -> AsyncGenerator[list[Event], None]:
-    """The committed events of a run in order, page by page; none of one whose texts and ticks were deleted.
+async def event_pages(archive: Archive, record: RunRecord, *, after_seq: int = 0) -> AsyncGenerator[list[Event], None]:
+    """The committed events of a run after that number, page by page; none of one whose texts and ticks were deleted.
 
     Raises:
         StoreUnavailableError: the database cannot be read at present.
     """
-    after_seq = 0
     while record.forgotten_at is None:
         page = await archive.events(record.id, after_seq=after_seq, limit=PAGE)
         if page:

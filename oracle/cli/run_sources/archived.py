@@ -1,5 +1,6 @@
 """Runs of a database, which a service may be writing."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from bt_runtime import Registry
 from oracle.cli.run_sources.protocol import ListedRun
 from oracle.histories import Explainer, History, read_history
+from oracle.histories.reading import event_pages
 from oracle.histories.rows import run_facts
 from oracle.storage import Archive, RunFilter
 
@@ -39,18 +41,18 @@ class ArchiveSource:
             yield await read_history(self.archive, record, registry=self.registry)
             return
         version = await self.archive.tree(record.tree_sha) if record.tree_sha else None
-        explainer = Explainer(record, version, registry=self.registry)
+        explainer = await asyncio.to_thread(Explainer, record, version, registry=self.registry)
         seq, is_first = 0, True
         async with aclosing(self.archive.changes()) as changes:
             async for _ in changes:
                 record = await self.archive.find(record.id)  # before its events: those of its end are there then
-                events = await self.archive.events(record.id, after_seq=seq)
-                for event in events:
-                    explainer.feed(event)
-                    seq = event.seq
+                is_new = False
+                async for page in event_pages(self.archive, record, after_seq=seq):
+                    await asyncio.to_thread(explainer.feed_all, page)
+                    seq, is_new = page[-1].seq, True
                 if record.status == "finished":
                     explainer.ended(record)
-                if is_first or events or record.status == "finished":
+                if is_first or is_new or record.status == "finished":
                     is_first = False
                     yield explainer.history
                 if record.status == "finished":

@@ -4,8 +4,21 @@ Pure functions make `Line`s of styled `Span`s from a `History`; `painting` alone
 """
 
 from oracle.cli.run_view.choosing import deciding_tick
+from oracle.cli.run_view.following import cropped, tick_line
+from oracle.cli.run_view.listing import run_list
 from oracle.cli.run_view.page import Sections, page
 from oracle.cli.run_view.painting import ColorChoice, Screen
 from oracle.cli.run_view.spans import Line, Span
 
-__all__ = ["ColorChoice", "Line", "Screen", "Sections", "Span", "deciding_tick", "page"]
+__all__ = [
+    "ColorChoice",
+    "Line",
+    "Screen",
+    "Sections",
+    "Span",
+    "cropped",
+    "deciding_tick",
+    "page",
+    "run_list",
+    "tick_line",
+]

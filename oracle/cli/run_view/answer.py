@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from rich.cells import cell_len
+
+from bt_runtime.text import visible
 from oracle.cli.run_view.spans import Line, Span, line, wrapped
-from oracle.cli.text import clean
 from oracle.histories import History
 from oracle.histories.model import TickFacts
 
@@ -18,10 +20,10 @@ def answer(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
     yield line(Span(f"read by tick {tick.tick}", "strong"))
     if not read.strip():
         yield line(Span("  nothing yet" if history.run.kept == "whole" else "  (its texts were deleted)", "dim"))
-    for paragraph in clean(read[:_MOST_CHARS]).strip("\n").split("\n"):
-        flat = paragraph.expandtabs(4)
+    for paragraph in read[:_MOST_CHARS].replace("\r\n", "\n").strip("\n").split("\n"):
+        flat = visible(paragraph.expandtabs(4))
         indent = len(flat) - len(flat.lstrip(" "))
-        lines = list(wrapped(flat, max(20, width - 2 - indent))) if len(flat) > width - 2 else [flat.strip()]
+        lines = list(wrapped(flat, max(20, width - 2 - indent))) if cell_len(flat) > width - 2 else [flat.strip()]
         for part in lines or [""]:
             yield line(f"  {' ' * min(indent, width // 2)}{part}").fitted(width)
     if later:

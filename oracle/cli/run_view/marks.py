@@ -1,6 +1,6 @@
 """The mark of each node in each tick: what it returned, or that it was not asked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from oracle.cli.run_view.spans import Span, Style
@@ -18,12 +18,18 @@ SYMBOLS: Mapping[Mark, tuple[str, Style]] = {
     "error": ("◆", "err"),
     "unasked": ("·", "dim"),
 }
+_WEIGHTS: Sequence[Mark] = ("unasked", "running", "halted", "success", "failure", "error")
 _MARKS: Mapping[StatusName, Mark] = {
     "SUCCESS": "success",
     "FAILURE": "failure",
     "RUNNING": "running",
     "INVALID": "halted",
 }
+
+
+def weight(mark: Mark) -> int:
+    """Which of the marks of one column is shown: a result rather than what was under way."""
+    return _WEIGHTS.index(mark)
 
 
 def symbol(mark: Mark | None) -> Span:
@@ -42,21 +48,26 @@ def children_of(tree: TreeFacts) -> list[list[int]]:
 
 def marks_of(tree: TreeFacts, ticks: Sequence[TickFacts], wanted: Collection[int]) -> dict[int, Marks]:
     """The marks in some of the ticks, by position in `ticks`."""
+    return dict(each_marks(tree, ticks, wanted))
+
+
+def each_marks(
+    tree: TreeFacts, ticks: Sequence[TickFacts], wanted: Collection[int]
+) -> Iterator[tuple[int, dict[int, Mark]]]:
+    """The same one after the other, so that they need not be in memory together."""
     children = children_of(tree)
     indices = {node.path: node.index for node in tree.nodes}
     statuses: dict[int, StatusName] = {}
-    found: dict[int, Marks] = {}
     last = max(wanted, default=-1)
     for position, tick in enumerate(ticks[: last + 1]):
         if position in wanted:
-            found[position] = _marks(tick, statuses, children, indices)
+            yield position, _marks(tick, statuses, children, indices)
         statuses.update(tick.changes)
-    return found
 
 
 def _marks(
     tick: TickFacts, before: Mapping[int, StatusName], children: list[list[int]], indices: Mapping[str, int]
-) -> Marks:
+) -> dict[int, Mark]:
     changed = dict(tick.changes)
     visited = [index for index in tick.visited if 0 <= index < len(children)]
     marks: dict[int, Mark] = {}

@@ -1,24 +1,11 @@
 """The marks of all ticks beside the tree: a column for each tick, or for each part of the time."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from oracle.cli.run_view.marks import SYMBOLS, Marks, marks_of
+from oracle.cli.run_view.marks import Mark, Marks, each_marks, marks_of, symbol, weight
 from oracle.cli.run_view.spans import Span
 from oracle.histories.model import TickFacts, TreeFacts
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the matrix.
-
-    Args:
-        tick: the position of the last tick in it; `None`: no tick falls into this time.
-        until: the position of the last tick before its end.
-    """
-
-    tick: int | None
-    until: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +13,18 @@ class Matrix:
     """Columns of marks.
 
     Args:
-        columns: from left to right.
-        marks: by position of a tick.
+        columns: the marks of each column, from left to right; `None`: no tick falls into its time.
         head: the column of the tick that is looked at.
         turns: the number of the turn that begins in a column.
+        under_way: the nodes that run on after a column.
         before: ticks that are left of the first column.
         after: ticks that are right of the last one.
     """
 
-    columns: Sequence[Column]
-    marks: Mapping[int, Marks]
+    columns: Sequence[Marks | None]
     head: int
     turns: Mapping[int, int]
+    under_way: Mapping[int, Collection[int]] = field(default_factory=dict)
     before: int = 0
     after: int = 0
 
@@ -48,15 +35,13 @@ class Matrix:
 
     def cells(self, node: int | None) -> list[Span]:
         """The row of a node; `None`: an empty one."""
-        cells = []
-        for position, column in enumerate(self.columns):
-            mark, style = " ", Span(" ").style
-            if node is not None and column.tick is not None:
-                found = self.marks[column.tick].get(node)
-                mark, style = SYMBOLS[found] if found else (mark, style)
-            elif node is not None and column.until >= 0 and self._runs(node, column.until):
-                mark, style = SYMBOLS["running"]
-            cells.append(Span(mark, style, "head" if position == self.head else ""))
+        cells: list[Span] = []
+        goes_on = False
+        for position, marks in enumerate(self.columns):
+            mark: Mark | None = "running" if goes_on else None
+            if marks is not None and node is not None:
+                mark, goes_on = marks.get(node), node in self.under_way.get(position, ())
+            cells.append(symbol(mark)._replace(ground="head" if position == self.head else ""))
         return cells
 
     def numbers(self) -> list[Span]:
@@ -79,9 +64,6 @@ class Matrix:
         text = "".join(cells)
         return [Span(text[: self.head], "dim"), Span("▼", "strong"), Span(text[self.head + 1 :], "dim")]
 
-    def _runs(self, node: int, position: int) -> bool:
-        return self.marks[position].get(node) == "running"
-
 
 def equal(tree: TreeFacts, ticks: Sequence[TickFacts], at: int, *, width: int) -> Matrix:
     """A column for each tick; of more ticks than columns those around the tick `at`."""
@@ -93,30 +75,31 @@ def equal(tree: TreeFacts, ticks: Sequence[TickFacts], at: int, *, width: int) -
         turn = ticks[position].turn
         if turn and (column == 0 or turn != ticks[position - 1].turn):
             turns[column] = turn
-    return Matrix(
-        [Column(position, position) for position in positions],
-        marks_of(tree, ticks, positions),
-        at - first,
-        turns,
-        first,
-        len(ticks) - first - shown,
-    )
+    found = marks_of(tree, ticks, positions)
+    shown_marks = [found[position] for position in positions]
+    return Matrix(shown_marks, at - first, turns, before=first, after=len(ticks) - first - shown)
 
 
 def in_time(tree: TreeFacts, ticks: Sequence[TickFacts], at: int, *, width: int, end_s: float) -> Matrix:
-    """Columns of equal time, the whole run; a column shows the last tick that falls into it."""
-    last: dict[int, int] = {}
+    """Columns of equal time, the whole run; a column shows the results of all ticks that fall into it."""
+    columns: list[dict[int, Mark] | None] = [None] * width
     turns: dict[int, int] = {}
-    for position, tick in enumerate(ticks):
-        column = min(width - 1, max(0, int(tick.at_s / end_s * width))) if end_s > 0 else 0
-        last[column] = position
+    under_way: dict[int, set[int]] = {}
+    for position, marks in each_marks(tree, ticks, range(len(ticks))):
+        tick = ticks[position]
+        place = _column(tick, width, end_s)
         if tick.turn and (position == 0 or tick.turn != ticks[position - 1].turn):
-            turns.setdefault(column, tick.turn)
-    head = next(column for column, position in sorted(last.items()) if position >= at)
-    last[head] = at  # the tick that is looked at is seen
-    columns, until = [], -1
-    for column in range(width):
-        until = last.get(column, until)
-        columns.append(Column(last.get(column), until))
-    wanted = {column.until for column in columns if column.until >= 0}
-    return Matrix(columns, marks_of(tree, ticks, wanted), head, turns)
+            turns.setdefault(place, tick.turn)
+        column = columns[place]
+        under_way[place] = {node for node, mark in marks.items() if mark == "running"}
+        if column is None:
+            columns[place] = marks
+            continue
+        for node, mark in marks.items():
+            if position == at or weight(mark) >= weight(column.get(node, "unasked")):
+                column[node] = mark
+    return Matrix(columns, _column(ticks[at], width, end_s), turns, under_way)
+
+
+def _column(tick: TickFacts, width: int, end_s: float) -> int:
+    return min(width - 1, max(0, int(tick.at_s / end_s * width))) if end_s > 0 else 0

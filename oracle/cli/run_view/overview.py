@@ -11,7 +11,8 @@ from oracle.histories import History
 from oracle.histories.model import RunFacts, TickFacts
 
 _LABEL = 12
-_METER = 10
+_METERS = (10, 6, 4)
+_GAP = 3
 _WARNED_AT = 0.7
 
 
@@ -53,14 +54,13 @@ class Scale:
 def overview(history: History, tick: TickFacts | None, width: int, *, end_s: float) -> list[Line]:
     """The lanes; the limits as they stood at the tick."""
     scale = Scale(end_s, width - _LABEL)
-    lanes: list[tuple[str, Sequence[Span]]] = [
-        ("turn", _turns(history, scale)),
-        ("model", _model(history, scale)),
-        ("tools", _tools(history, scale)),
-    ]
+    lanes: list[tuple[str, Sequence[Span]]] = []
+    if history.turns:
+        lanes += [("turn", _turns(history, scale)), ("model", _model(history, scale))]
+    lanes.append(("tools", _tools(history, scale)))
     if history.notices:
         lanes.append(("notices", _notices(history, scale)))
-    lanes.append(("limits", list(_limits(history, tick, scale.width))))
+    lanes.append(("limits", list(_limits(history, tick, scale.width + _GAP))))
     lines = [line(Span(f"  {name:<{_LABEL - 2}}", "dim"), *spans) for name, spans in lanes if spans]
     return [each.fitted(width) for each in lines]
 
@@ -146,25 +146,17 @@ def _limits(history: History, tick: TickFacts | None, width: int) -> Iterator[Sp
         (f"tokens {thousands(used.tokens)}/{thousands(used.most_tokens)}", used.tokens, used.most_tokens),
         (f"time {used.seconds:.1f}/{used.most_seconds:g} s", used.seconds, used.most_seconds),
     ]
-    room = width
-    for label, value, most in meters:
-        if not most:
-            continue
-        share = value / most
+    known = [(label, value / most) for label, value, most in meters if most]
+    labels = sum(len(label) + _GAP for label, _ in known)
+    cells = next((size for size in _METERS if labels + len(known) * (size + 3) - _GAP <= width), 0)
+    for position, (label, share) in enumerate(known):
         style: Style = "warn" if share >= _WARNED_AT else "plain"
-        full = max(0, min(_METER, round(share * _METER)))
-        cells = len(label) + _METER + 3
-        if cells > room:
-            meter = [Span(f"{label}   ", style)]
-        else:
-            meter = [
-                Span(f"{label} ", style),
-                Span("[", "dim"),
-                Span("█" * full, style),
-                Span("·" * (_METER - full) + "]   ", "dim"),
-            ]
-        room -= sum(cell_len(span.text) for span in meter)
-        yield from meter
+        full = max(0, min(cells, round(share * cells)))
+        yield Span(("   " if position else "") + label, style)
+        if cells:
+            yield Span(" [", "dim")
+            yield Span("█" * full, style)
+            yield Span("·" * (cells - full) + "]", "dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +182,7 @@ def limits_at(history: History, tick: TickFacts | None) -> Limits:
     return Limits(
         tick.turn if tick else history.run.turns,
         int(most_turns),
-        sum(turn.tokens for turn in finished),
+        sum(turn.tokens for turn in finished) if tick else history.run.tokens_used,
         float(history.run.limits.get("token_budget", 0)),
         tick.at_s if tick else history.ticks[-1].at_s if history.ticks else 0.0,
         float(history.run.limits.get("timeout_seconds", 0)),

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal, TextIO
 
 from rich.console import Console
@@ -86,6 +87,10 @@ _ASCII = str.maketrans(
 """For streams that cannot have the marks themselves; each has one cell, so that nothing moves."""
 
 
+_HOME, _ERASE_TO_RIGHT, _ERASE_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
+_LEAVE = b"\x1b[?1049l\x1b[?25h"
+
+
 class Screen:
     """Where a command writes its lines.
 
@@ -124,20 +129,35 @@ class Screen:
     def write(self, lines: Iterable[Line]) -> None:
         """Write the lines."""
         for each in lines:
-            if self._has_colour:
-                self.console.print(self.rendered([each]), soft_wrap=True)
-            else:
-                self.stream.write(self._encodable(each.text) + "\n")
+            self.stream.write(f"{self._painted(each)}\n")
         self.stream.flush()
 
-    def rendered(self, lines: Iterable[Line]) -> Text:
-        """The lines as one text, for a live view."""
-        parts: list[tuple[str, RichStyle] | str] = []
-        for position, each in enumerate(lines):
-            if position:
-                parts.append("\n")
-            parts += [(self._encodable(span.text), self._style(span.style, span.ground)) for span in each.spans]
-        return Text.assemble(*parts, no_wrap=True, overflow="crop", end="")
+    @contextmanager
+    def alternate(self) -> Iterator[None]:
+        """Draw on the terminal's other screen; what was on the first one is there again afterwards."""
+        with self.console.screen(hide_cursor=True):
+            yield
+
+    def draw(self, lines: Iterable[Line]) -> None:
+        """Draw the lines on the other screen, over what is there; no more of them than its height."""
+        frame = f"{_ERASE_TO_RIGHT}\r\n".join(map(self._painted, lines))
+        self.stream.write(f"{_HOME}{frame}{_ERASE_BELOW}")  # in one piece, so that nothing flickers
+        self.stream.flush()
+
+    def restore(self) -> None:
+        """Leave the other screen without taking any lock: the interrupted code may hold it."""
+        if self.is_terminal:
+            with suppress(OSError, ValueError):
+                os.write(self.stream.fileno(), _LEAVE)
+
+    def _painted(self, each: Line) -> str:
+        """The line as the stream takes it."""
+        if not self._has_colour:
+            return self._encodable(each.text)
+        parts = [(self._encodable(span.text), self._style(span.style, span.ground)) for span in each.spans]
+        with self.console.capture() as painted:
+            self.console.print(Text.assemble(*parts, end=""), soft_wrap=True, end="")
+        return painted.get()
 
     def _width(self, environ: Mapping[str, str]) -> int:
         if self.is_terminal or environ.get("COLUMNS", "").isdigit():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from oracle.cli.run_view.spans import Span, Style, safe
+from oracle.cli.run_view.spans import Span, Style, safe, shortened
 from oracle.histories.model import RunFacts
 
 _REASONS: Mapping[str, str] = {
@@ -18,6 +18,7 @@ _REASONS: Mapping[str, str] = {
     "error_limit": "tool errors",
 }
 _LONGEST_VALUE = 48
+_LONGEST_REASON = 24
 _VERSION_CHARS = 7
 
 
@@ -25,7 +26,9 @@ def outcome(run: RunFacts) -> Span:
     """How the run ended, or that it is under way: a mark and a word."""
     if run.status == "running" or run.termination_reason is None:
         return Span("━ running" if run.status == "running" else "· unknown", "run")
-    word = safe(_REASONS.get(run.termination_reason, run.termination_reason.replace("_", " ")))
+    word = shortened(
+        safe(_REASONS.get(run.termination_reason, run.termination_reason.replace("_", " "))), _LONGEST_REASON
+    )
     match run.termination_reason:
         case "completed":
             return Span(f"✓ {word}", "ok")
@@ -42,14 +45,14 @@ def tree_label(run: RunFacts) -> str:
 
 
 def seconds(value: float, *, places: int = 1) -> str:
-    """A duration: `45 ms`, `9.73 s`, `3 min 20 s`."""
+    """A duration: `45 ms`, `9.73 s`, `3:20 min`."""
     if value < 0.1:
         return f"{max(0.0, value) * 1000:.0f} ms"
     if value < 120:
         return f"{value:.{places}f} s"
     minutes, rest = divmod(round(value), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+    return f"{hours}:{minutes:02} h" if hours else f"{minutes}:{rest:02} min"
 
 
 def thousands(value: float) -> str:

@@ -1,0 +1,94 @@
+"""`oracle runs list`: recorded runs, newest first."""
+
+import re
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from oracle.chunks import TerminationReason
+from oracle.cli.color import COLOR
+from oracle.cli.run_sources import RUN_SOURCE, ListedRun, RunSource, SourceOptions, with_source
+from oracle.cli.run_view import ColorChoice, Screen, run_list
+from oracle.encoding import to_json
+from oracle.histories.codec import plain
+from oracle.storage import RunFilter
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_AGO = re.compile(rf"(\d{{1,6}})\s*({'|'.join(_UNITS)})")
+_REASONS = ("running", *get_args(TerminationReason))
+
+
+class Since(click.ParamType[float]):
+    """A duration until now (`2h`), or a date and time in UTC (`2026-11-01`); seconds since the epoch."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The time.
+
+        Raises:
+            click.BadParameter: it is neither.
+        """
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        if ago := _AGO.fullmatch(text):
+            return time.time() - int(ago[1]) * _UNITS[ago[2]]
+        try:
+            at = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{text!r} is no time; give a duration (30min, 2h, 7d) or a date (2026-11-01)", param, ctx)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+@click.command("list")
+@click.option("--reason", type=click.Choice(_REASONS), help="How they ended; running: they have not yet.")
+@click.option("--tree", metavar="NAME", help="The tree that controlled them.")
+@click.option("--version", metavar="DIGITS", help="The first digits of the tree's version.")
+@click.option("--user", "user_id", metavar="NAME", help="Whose runs.")
+@click.option("--since", type=Since(), metavar="TIME", help="Begun since then: 2h, 7d, or 2026-11-01 (UTC).")
+@click.option("--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="That took at least so long.")
+@click.option("--errors", "with_errors", is_flag=True, help="In which a node has raised an exception.")
+@click.option("--text", default="", metavar="WORDS", help="Whose question has all these words.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@COLOR
+@RUN_SOURCE
+def list_(
+    *,
+    limit: int,
+    as_json: bool,
+    color: ColorChoice,
+    data_dir: Path | None,
+    url: str | None,
+    **wanted: Any,  # noqa: ANN401  fields of the filter, checked by click
+) -> int:
+    """List recorded runs, newest first; those under way among them.
+
+    A line has the run's id (any command takes its first characters), its age, the question, how it ended, its turns,
+    tokens and time, and its shape: turns of the model, tool calls and notifications. A shape is as wide as the square
+    root of the time; one minute fills the column.
+
+    \b
+    Exit codes:
+      0  the runs were listed; there may be none
+      1  the runs cannot be read
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+
+    async def work(source: RunSource) -> Sequence[ListedRun]:
+        return await source.list(RunFilter(**wanted), limit=limit)
+
+    rows = with_source(SourceOptions(data_dir, url), work)
+    if as_json:
+        click.echo(to_json({"runs": [plain(row) for row in rows]}))
+        return 0
+    if not rows:
+        click.echo("No runs.", err=True)
+        return 0
+    screen = Screen(color)
+    screen.write(run_list(rows, width=screen.width, now=time.time(), has_head=screen.is_terminal))
+    return 0

@@ -1,0 +1,79 @@
+"""`oracle runs watch`: a run while it is under way."""
+
+import asyncio
+import time
+from contextlib import aclosing
+from pathlib import Path
+
+import click
+
+from oracle.cli.color import COLOR
+from oracle.cli.interrupts import Interrupts
+from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
+from oracle.cli.run_view import ColorChoice, Line, Screen, Sections, cropped, deciding_tick, page, tick_line
+from oracle.histories import History
+
+_FRAME_S = 0.1  # between two drawings
+
+
+@click.command("watch")
+@click.argument("run")
+@COLOR
+@RUN_SOURCE
+def watch(*, run: str, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
+    """Watch the RUN tick by tick until it ends.
+
+    On a terminal the view of `oracle runs show` is redrawn with each tick, and stays when the run has ended. Otherwise
+    a line is printed for each tick. A run that has ended is shown as it is.
+
+    \b
+    Exit codes:
+      0    the run has ended
+      1    there is no such run, or the runs cannot be read
+      130  interrupted with Ctrl-C (143: by SIGTERM); the run goes on
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+    screen = Screen(color)
+    with Interrupts() as interrupts:
+
+        async def work(source: RunSource) -> int:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            assert task is not None  # noqa: S101  this coroutine runs in it
+            interrupts.bind(stop=lambda: loop.call_soon_threadsafe(task.cancel), give_up=screen.restore)
+            try:
+                await _watch(source, run, screen)
+            except asyncio.CancelledError:
+                if interrupts.exit_code is None:
+                    raise
+            return interrupts.exit_code or 0
+
+        return with_source(SourceOptions(data_dir, url), work)
+
+
+async def _watch(source: RunSource, run: str, screen: Screen) -> None:
+    if not screen.is_terminal:
+        await _print_ticks(source, run, screen)
+        return
+    history: History | None = None
+    async with aclosing(source.follow(run)) as histories:
+        with screen.alternate():
+            async for history in histories:
+                screen.draw(cropped(_page(history, screen), screen.height))
+                if history.run.status == "running":
+                    await asyncio.sleep(_FRAME_S)
+    if history is not None:
+        screen.write(_page(history, screen))
+
+
+async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:
+    printed = 0
+    history: History | None = None
+    async with aclosing(source.follow(run)) as histories:
+        async for history in histories:
+            screen.write(tick_line(history, tick) for tick in history.ticks[printed:])
+            printed = len(history.ticks)
+    if history is not None and history.run.termination_reason is not None:
+        screen.write(page(history, None, width=screen.width, sections=Sections(), now=time.time())[:2])
+
+
+def _page(history: History, screen: Screen) -> list[Line]:
+    return page(history, deciding_tick(history), width=screen.width, sections=Sections(), now=time.time())
