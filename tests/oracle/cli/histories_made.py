@@ -1,0 +1,71 @@
+"""Histories for the tests of views: one that was recorded, and others made of it."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from oracle.histories import History, history_from_json
+from oracle.histories.model import RunFacts, TickFacts
+
+DATA = Path(__file__).parent / "data" / "runs"
+NOW = 1_795_347_000.0
+
+
+@cache
+def _recorded() -> bytes:
+    return (DATA / "stuck_once.json").read_bytes()
+
+
+def stuck_once() -> History:
+    """Eight turns, 22 ticks; the model is stuck in turn 5 and goes on another way."""
+    return history_from_json(_recorded())
+
+
+def long(ticks: int) -> History:
+    """The same ticks again and again."""
+    history = stuck_once()
+    again = [history.ticks[number % 20 + 1] for number in range(ticks)]
+    history.ticks = [replace(tick, tick=number, at_s=number / 10) for number, tick in enumerate(again, 1)]
+    history.end = None
+    return history
+
+
+def with_error() -> History:
+    """The same run; a node has raised an exception in tick 13."""
+    history = stuck_once()
+    assert history.tree is not None
+    node = next(node for node in history.tree.nodes if node.path.endswith("other_strategy/notify"))
+    history.ticks[12] = replace(history.ticks[12], errors=((node.path, "ValueError: no such topic: 'x\x1b[31m'"),))
+    return history
+
+
+def gone() -> History:
+    """What is left of a run whose texts were deleted."""
+    history = stuck_once()
+    run = replace(history.run, kept="gone", question="")
+    return History(run, end=history.end)
+
+
+def running(ticks: int) -> History:
+    """The first ticks of a run that is under way."""
+    history = stuck_once()
+    history.run = replace(history.run, status="running", finished_at=None, termination_reason=None)
+    history.ticks, history.end = history.ticks[:ticks], None
+    return history
+
+
+def unexplained() -> History:
+    """A run whose version of the tree can be read, and whose ticks could not be repeated."""
+    history = stuck_once()
+    history.problem = "tick 1 was not repeated as it was recorded"
+    history.ticks = [_plain(tick) for tick in history.ticks]
+    return history
+
+
+def _plain(tick: TickFacts) -> TickFacts:
+    return replace(tick, visits=(), decision=None, headline="")
+
+
+def facts(**fields: object) -> RunFacts:
+    """The row of a run."""
+    return replace(stuck_once().run, **fields)  # type: ignore[arg-type]

@@ -1,0 +1,239 @@
+"""The views of runs: what they show, at every width, and that nothing hostile gets through."""
+
+import io
+import os
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from oracle.cli.run_sources import ListedRun
+from oracle.cli.run_view import Line, Screen, Sections, cropped, deciding_tick, page, run_list, tick_line
+from oracle.cli.run_view.spans import text, wrapped
+from oracle.histories import History
+from oracle.histories.model import NoticeFacts, OperandFacts
+from oracle.storage import RunSummary, Span
+from tests.oracle.cli import histories_made as made
+
+WRITES = os.environ.get("ORACLE_TEST_WRITE") == "1"
+"""Set to write the files anew; look at what has changed."""
+
+HOSTILE = "\x1b]0;title\x07\x1b[2J\r\n\t\u202egnp.exe\u2066 漢字🧑‍🚀e\u0301\u0301 \x00\x9b31m" + "x" * 5_000
+
+WHY, ANSWER, BOARD, TIME = (
+    Sections(why=True),
+    Sections(answer=True),
+    Sections(board=True),
+    Sections(in_time=True),
+)
+TREE = Sections()
+
+PAGES = {
+    "tree-80": (made.stuck_once, 13, 80, TREE),
+    "tree-100": (made.stuck_once, 13, 100, TREE),
+    "tree-120": (made.stuck_once, 13, 120, TREE),
+    "tree-160": (made.stuck_once, 13, 160, TREE),
+    "tree-200": (made.stuck_once, 13, 200, TREE),
+    "first-tick-100": (made.stuck_once, 1, 100, TREE),
+    "tools-100": (made.stuck_once, 2, 100, TREE),
+    "end-100": (made.stuck_once, None, 100, TREE),
+    "last-tick-100": (made.stuck_once, 22, 100, TREE),
+    "time-100": (made.stuck_once, 13, 100, TIME),
+    "why-100": (made.stuck_once, 13, 100, WHY),
+    "why-80": (made.stuck_once, 13, 80, WHY),
+    "answer-100": (made.stuck_once, 13, 100, ANSWER),
+    "board-100": (made.stuck_once, 13, 100, BOARD),
+    "error-100": (made.with_error, 13, 100, TREE),
+    "running-100": (lambda: made.running(9), None, 100, TREE),
+    "not-begun-100": (lambda: made.running(0), None, 100, TREE),
+    "gone-100": (made.gone, None, 100, TREE),
+    "unexplained-100": (made.unexplained, 13, 100, TREE),
+    "window-100": (lambda: made.long(2_000), 1_000, 100, TREE),
+}
+
+
+def lines_of(history: History, tick: int | None, width: int, sections: Sections = TREE) -> list[Line]:
+    position = deciding_tick(history) if tick is None else tick - 1
+    return page(history, position, width=width, sections=sections, now=made.NOW)
+
+
+def text_of(lines: list[Line]) -> str:
+    return "".join(f"{line.text}\n" for line in lines)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_as_it_was(name: str) -> None:
+    make, tick, width, sections = PAGES[name]
+    shown = text_of(lines_of(make(), tick, width, sections))
+    path = made.DATA / f"{name}.txt"
+    if WRITES:
+        path.write_text(shown, encoding="utf-8")
+    assert shown == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 81, 100, 120, 160, 200, 300])
+@pytest.mark.parametrize("sections", [TREE, WHY, ANSWER, BOARD, TIME])
+def test_no_line_is_wider_than_the_terminal(width: int, sections: Sections) -> None:
+    history = made.stuck_once()
+    for tick in range(1, len(history.ticks) + 1):
+        for line in lines_of(history, tick, width, sections):
+            assert line.width <= width, line.text
+
+
+@pytest.mark.parametrize("sections", [TREE, WHY, ANSWER, BOARD, TIME])
+@pytest.mark.parametrize("width", [80, 133])
+@pytest.mark.parametrize("hostile", [HOSTILE, "", "漢" * 300, "e\u0301" * 300, "\n".join("ab cd"), "🧑\u200d🚀" * 99])
+def test_hostile_text_stays_on_its_line_and_does_nothing(hostile: str, width: int, sections: Sections) -> None:
+    history = made.stuck_once()
+    assert history.tree is not None
+    history.run = replace(history.run, question=hostile, model=hostile, tree=hostile, termination_reason=hostile)
+    history.tree = replace(
+        history.tree,
+        files={file: text.replace("signal", hostile) for file, text in history.tree.files.items()},
+        nodes=tuple(replace(node, name=hostile if node.name else None, label=hostile) for node in history.tree.nodes),
+    )
+    history.notices.append(NoticeFacts(13, 5, 11.0, hostile, "info", hostile))
+    tick = history.ticks[12]
+    evil = tuple(
+        replace(
+            visit,
+            text=hostile,
+            sentence=hostile,
+            evaluations=tuple(
+                replace(each, operands=(OperandFacts(hostile, hostile),), value=hostile) for each in visit.evaluations
+            ),
+        )
+        for visit in tick.visits
+    )
+    errors = ((history.tree.nodes[13].path, hostile),)
+    history.ticks[12] = replace(
+        tick, headline=hostile, writes=((hostile, hostile),), visits=evil, errors=errors, causes=(hostile,)
+    )
+    history.texts = [replace(text, text=hostile) for text in history.texts]
+    history.problem = hostile
+    for line in [*lines_of(history, 13, width, sections), tick_line(history, history.ticks[12])]:
+        assert line.text.isprintable(), repr(line.text)
+    for line in lines_of(history, 13, width, sections):
+        assert line.width <= width, line.text
+
+
+def test_a_tick_of_a_long_run_is_shown_with_those_around_it() -> None:
+    shown = text_of(lines_of(made.long(2_000), 1_000, 100))
+    assert "tick 1000 of 2000" in shown
+    assert re.search(r"987 ticks before, 989 after", shown)
+    (pointer,) = [line for line in shown.splitlines() if "▼" in line]
+    assert pointer.split("│")[1].startswith("◂")
+    assert pointer.endswith("▸")
+    first = text_of(lines_of(made.long(2_000), 1, 100))
+    assert "0 ticks before, 1,976 after" in first
+
+
+def test_children_that_were_not_asked_share_a_line_when_they_are_many() -> None:
+    history = made.stuck_once()
+    assert history.tree is not None
+    node = history.tree.nodes[69]
+    extra = tuple(replace(node, index=len(history.tree.nodes) + n, line=node.line + n) for n in range(400))
+    history.tree = replace(history.tree, nodes=(*history.tree.nodes, *extra))
+    lines = lines_of(history, 13, 100)
+    assert len(lines) < 70
+    assert "not asked" in text_of(lines)
+
+
+@pytest.mark.parametrize(("height", "width"), [(24, 80), (40, 100), (10, 80), (200, 100)])
+def test_a_page_is_cut_to_the_screen_around_the_decision(height: int, width: int) -> None:
+    whole = lines_of(made.stuck_once(), 13, width)
+    seen = cropped(whole, height)
+    assert len(seen) <= height
+    if height >= 24:
+        assert any(line.text.startswith("▸") for line in seen)
+        assert seen[-1] == whole[-1]
+
+
+def rows() -> list[ListedRun]:
+    shape = (Span("turn", 0, 900), Span("tool", 900, 50), Span("turn", 950, 4_000), Span("notice", 4_950, 0))
+    return [
+        ListedRun(made.facts(id="aaaaaaaa1", created_at=made.NOW - 200), RunSummary(1, 0, 1, 0, 9, shape)),
+        ListedRun(made.facts(id="aaaaaaaa2", termination_reason="error"), RunSummary(0, 2, 0, 0, 4, shape)),
+        ListedRun(made.facts(id="bbbbbbbb1", status="running", termination_reason=None, finished_at=None)),
+        ListedRun(made.facts(id="cccccccc1", kept="gone", question="", termination_reason="user_cancelled")),
+        ListedRun(made.facts(id="dddddddd1", question=HOSTILE, termination_reason="max_iterations")),
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160, 200])
+def test_a_list_is_as_it_was(width: int) -> None:
+    lines = list(run_list(rows(), width=width, now=made.NOW, has_head=True))
+    path = made.DATA / f"list-{width}.txt"
+    if WRITES:
+        path.write_text(text_of(lines), encoding="utf-8")
+    assert text_of(lines) == path.read_text(encoding="utf-8")
+    for line in lines:
+        assert line.width <= width
+        assert line.text.isprintable()
+
+
+RUN = made.facts()
+texts = st.text(alphabet="漢\u0301\x1b[m\r\n\t🧑\u200d x\u202e", max_size=60) | st.text(max_size=60)
+
+
+@given(texts, st.integers(80, 200))
+def test_each_run_is_one_line_of_a_list(question: str, width: int) -> None:
+    listed = [ListedRun(replace(RUN, question=question, tree=question))]
+    (line,) = run_list(listed, width=width, now=made.NOW, has_head=False)
+    assert line.width <= width
+    assert line.text.isprintable()
+
+
+@given(st.lists(texts, max_size=4), st.integers(1, 40))
+def test_a_line_is_fitted_to_its_width_exactly(parts: list[str], width: int) -> None:
+    line = Line(tuple(map(text, parts)))
+    fitted = line.fitted(width)
+    assert fitted.width == width
+    assert line.text.startswith(fitted.text.removesuffix("…").rstrip())
+
+
+@given(texts, st.integers(2, 40))
+def test_wrapped_text_loses_nothing(value: str, width: int) -> None:
+    lines = list(wrapped(value, width))
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join(value.split())
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def written(stream: io.StringIO, color: str, monkeypatch: pytest.MonkeyPatch, **environ: str) -> str:
+    for name, value in {"TERM": "xterm-256color", **environ}.items():
+        monkeypatch.setenv(name, value)
+    Screen(color, stream=stream).write(lines_of(made.stuck_once(), 13, 100))  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def test_output_to_a_pipe_is_plain_and_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = text_of(lines_of(made.stuck_once(), 13, 100))
+    assert written(io.StringIO(), "auto", monkeypatch) == plain
+    assert written(Terminal(), "never", monkeypatch) == plain
+    assert written(Terminal(), "auto", monkeypatch, NO_COLOR="1") == plain
+    monkeypatch.delenv("NO_COLOR")
+    for stream, color in ((Terminal(), "auto"), (io.StringIO(), "always")):
+        coloured = written(stream, color, monkeypatch)
+        assert "\x1b[" in coloured
+        without = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+        assert [line.rstrip() for line in without.splitlines()] == plain.splitlines()
+
+
+def test_a_stream_without_the_marks_gets_others_of_the_same_width() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    lines = lines_of(made.stuck_once(), 13, 100)
+    Screen("never", stream=stream).write(lines)
+    shown = raw.getvalue().decode("ascii").splitlines()
+    assert [len(line) for line in shown] == [cell_len(line.text) for line in lines]
+    assert any("tool_calls 0 > no" in line for line in shown)
