@@ -50,7 +50,7 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
     CallFacts: frozenset({"id", "name"}),
     NoticeFacts: frozenset({"type", "severity"}),
     TextFacts: frozenset({"type"}),
-    EndFacts: frozenset({"reason"}),
+    EndFacts: frozenset({"reason", "by"}),
 }
 """The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
 

@@ -12,8 +12,9 @@ from importlib.resources import files
 from typing import Any, Final
 
 from oracle.encoding import to_json
-from oracle.histories import History
+from oracle.histories import History, why
 from oracle.histories.codec import plain
+from oracle.histories.model import TickFacts
 
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _SCRIPTS: Final = ("history.js", "rows.js", "drawing.js", "page.js", "panes.js", "control.js")
@@ -37,9 +38,15 @@ def render_page(history: History, *, tick: int | None) -> str:
         "TITLE": escape(f"{history.run.id[:8]} {question}".strip()),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": embedded({"history": plain(history), "tick": tick}),
+        "DATA": embedded(
+            {"history": plain(history), "tick": tick, "why": [_reasons(history, each) for each in history.ticks]}
+        ),
     }
     return _PLACE.sub(lambda match: parts[match[1]], _own("page.html"))
+
+
+def _reasons(history: History, tick: TickFacts) -> list[tuple[int, str]]:
+    return [(reason.node, reason.sentence) for reason in why(history, tick)]
 
 
 def embedded(data: Any) -> str:  # noqa: ANN401  any JSON data

@@ -1,7 +1,7 @@
 "use strict";
 // Shows one recorded run. All text of the run reaches the page through `textContent` or a canvas, never as markup.
 
-const { history: run, tick: firstTick } = JSON.parse(document.getElementById("run").textContent);
+const { history: run, tick: firstTick, why: reasons } = JSON.parse(document.getElementById("run").textContent);
 const nodes = run.tree ? run.tree.nodes : [];
 const ticks = run.ticks;
 const OMITTED = "…"; // a text that was left out

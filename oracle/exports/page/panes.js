@@ -33,55 +33,26 @@ function drawPanes() {
   }
 }
 
-function reasonOf(index) { // what a node says, from its own words or from its conditions
-  const visit = visits.get(index);
-  if (!visit) return "";
-  const said = visit.sentence || visit.text;
-  if (said) return said;
-  return visit.evaluations.map((each) => `${each.text} is ${each.error ? `an error: ${each.error}` : shown(each.value)}`
-    + (each.operands.some((operand) => operand.name !== each.text) ? `: ${each.operands.map((operand) => `${operand.name} ${shown(operand.value, 40)}`).join(", ")}` : "")).join("; ");
-}
-
-const sentence = (index, text) => {
-  const name = title(index);
-  return text.includes(name) ? text : `${name}: ${text}`;
-};
-
-function bold(text, name) {
-  const at = text.indexOf(name);
-  return at < 0 ? [text] : [text.slice(0, at), el("b", {}, name), text.slice(at + name.length)];
-}
-
-function whyItem(code, text, index, names) {
-  const pieces = names.reduce((found, name) => found.flatMap((piece) => (typeof piece === "string" ? bold(piece, name) : [piece])), [text]);
-  return el("li", {}, svgMark(code), el("span", {}, ...pieces), el("span", { class: "place cut", title: `${nodes[index].file}:${nodes[index].line}` }, placeOf(index)));
-}
-
-function drawWhy() {
-  const items = [], tick = ticks[state.at];
-  if (!tick.visits.length) return [el("p", { class: "quiet" }, run.problem && run.problem !== OMITTED ? `The reasons of this tick are not known: ${run.problem}.` : "The reasons of this tick are not known.")];
-  path.forEach((index, depth) => {
-    const parent = nodes[index].parent, said = reasonOf(index), decides = depth === path.length - 1;
-    if (parent !== null) {
-      const before = children[parent].filter((child) => child < index && markAt(child, state.at) === NO && visits.has(child));
-      if (before.length && !items.some((item) => item.textContent.includes(title(before[0])))) {
-        const named = before.map(title), names = named.length > 4 ? [...named.slice(0, 3), `${named.length - 3} more`] : named;
-        const all = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0];
-        items.push(whyItem(NO, `${all} ${names.length > 1 ? "say" : "says"} no.`, before[0], names));
-      }
-    }
-    const faults = tick.errors.filter(([where]) => where === nodes[index].path).map(([, text]) => text);
-    const words = [said, ...faults].filter((text) => text && text !== OMITTED).join(" ");
-    if (decides || faults.length || nodes[index].name || isInclude(index) || (words && !children[index].length)) {
-      const text = words ? sentence(index, words) : decides ? `${title(index)} decided: ${WORDS[markAt(index, state.at)]}.` : `${title(index)}: ${WORDS[markAt(index, state.at)]}.`;
-      items.push(whyItem(markAt(index, state.at), text, index, [title(index)]));
-    }
-  });
-  tick.errors.filter(([where]) => !path.some((index) => nodes[index].path === where)).forEach(([where, text]) => {
+function drawWhy() { // from the root to the decision, in the words that the terminal has too
+  const tick = ticks[state.at], items = [];
+  for (const [index, text] of reasons[state.at]) {
+    const decides = index === decisionOf(tick), inner = children[index].length && !nodes[index].name && !isInclude(index);
+    if (inner && !decides && markAt(index, state.at) !== FAULT) continue; // a node without a name says little
+    const name = title(index), said = text && text !== OMITTED ? text : `${WORDS[markAt(index, state.at)]}.`;
+    items.push(whyItem(index, said.startsWith(name) || said.startsWith(`The tree ${name}`) ? said : `${name}: ${said}`));
+  }
+  tick.errors.forEach(([where, text]) => {
     const node = nodes.find((each) => each.path === where);
-    if (node) items.push(whyItem(FAULT, `${title(node.index)}: ${text}`, node.index, [title(node.index)]));
+    if (node && !(visits.get(node.index) || { text: "" }).text.includes(text)) items.push(whyItem(node.index, `${title(node.index)}: ${text}`));
   });
-  return [el("ul", { class: "why" }, ...items)];
+  if (items.length) return [el("ul", { class: "why" }, ...items)];
+  return [el("p", { class: "quiet" }, `The reasons of this tick are not known${run.problem && run.problem !== OMITTED ? `: ${run.problem}` : ""}.`)];
+}
+
+function whyItem(index, text) {
+  const name = title(index), at = text.indexOf(name);
+  const words = at < 0 ? [text] : [text.slice(0, at), el("b", {}, name), text.slice(at + name.length)];
+  return el("li", {}, svgMark(markAt(index, state.at)), el("span", {}, ...words), el("span", { class: "place cut", title: `${nodes[index].file}:${nodes[index].line}` }, placeOf(index)));
 }
 
 function drawAnswer() {
