@@ -13,6 +13,7 @@ from oracle.service import (
     operations,
     queries,
     recorded,
+    run_list,
     runs,
     trees,
     watching,
@@ -60,7 +61,7 @@ def build_app(parts: ServiceParts) -> FastAPI:
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (queries, runs, recorded, watching, conversations, agent_settings, trees, debugging, me):
+    for module in (queries, runs, run_list, recorded, watching, conversations, agent_settings, trees, debugging, me):
         app.include_router(
             module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
         )

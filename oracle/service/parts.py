@@ -12,6 +12,7 @@ from oracle.histories import Passes
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
+from oracle.service.run_bodies import Progress
 from oracle.service.sse import OpenStreams, StreamTiming
 from oracle.settings import Settings
 from oracle.storage import Store
@@ -34,6 +35,7 @@ class ServiceParts:
         authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         typing: lets one text be completed at a time, because that takes processor time.
+        progress: of runs under way.
         streams: open streams; closed at the end of the process.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
@@ -52,6 +54,7 @@ class ServiceParts:
     authenticator: Authenticator
     provider_answers: bool
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    progress: Progress = field(default_factory=Progress)
     streams: OpenStreams = field(default_factory=OpenStreams)
     timing: StreamTiming = field(default_factory=StreamTiming)
     clock: Callable[[], float] = time.monotonic

@@ -9,7 +9,7 @@ from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType,
 from oracle.decision import AgentConfig
 from oracle.histories.model import VisitFacts
 from oracle.signals import SignalRecord
-from oracle.storage import Kept
+from oracle.storage import Kept, SpanKind
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
 
@@ -71,16 +71,31 @@ class TreeVersionBody(BaseModel):
     version: str | None
 
 
+class RunSummaryBody(BaseModel):
+    """The figures of a finished run."""
+
+    notices: int = Field(description="System notifications that were sent.")
+    node_errors: int = Field(description="Exceptions that nodes raised.")
+    tools: int = Field(description="Tool calls of the model.")
+    tool_errors: int = Field(description="Those that failed, were refused or were cancelled.")
+    ticks: int = Field(description="Recorded ticks.")
+    shape: list[tuple[SpanKind, int, int]] = Field(
+        description="Turns, tool calls and notifications by their start: kind, start and duration in ms."
+    )
+
+
 class RunBody(BaseModel):
     """The state of a run, or how it ended."""
 
     run_id: str
     user_id: str
     context_id: str
+    question: str = Field(description="Its first 300 characters; empty if its texts have been deleted.")
     status: Literal["running", "finished"]
     created_at: str = Field(description="ISO 8601, UTC.")
     deadline_at: str
     finished_at: str | None
+    duration_s: float | None = Field(description="Null while it is under way.")
     tree: TreeVersionBody
     turns: int = Field(description="Finished LLM turns so far.")
     tokens_used: int
@@ -95,10 +110,19 @@ class RunBody(BaseModel):
     )
     limits: dict[str, int]
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
+    summary: RunSummaryBody | None = Field(description="Null while it is under way, and for runs of older versions.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
     kept: Kept = Field(
         description="`whole`: all of it; `figures`: this and the figures of its ticks and signals; `gone`: this alone."
     )
+
+
+class RunCountsBody(BaseModel):
+    """How many runs a list has, over all pages."""
+
+    total: int
+    by_reason: dict[str, int] = Field(description="By termination reason; `running`: those that are under way.")
+    is_complete: bool = Field(description="All were counted; otherwise the newest 10,000, or those searched first.")
 
 
 class RunList(BaseModel):
@@ -106,6 +130,7 @@ class RunList(BaseModel):
 
     runs: list[RunBody]
     next: str | None = Field(description="The `before` of the next page; null on the last one.")
+    counts: RunCountsBody | None = Field(description="Null where it was not asked for.")
 
 
 class TickOutcome(BaseModel):

@@ -41,6 +41,7 @@ from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Pruned, Retention
 from oracle.storage.run_filters import RunFilter
 from oracle.storage.run_log import RunLog
+from oracle.storage.run_pages import RunCounts, RunPage
 from oracle.storage.runs import RunTable
 from oracle.storage.store import Store, open_store
 from oracle.storage.summary import RunSummary, Span, SpanKind
@@ -78,10 +79,12 @@ __all__ = [
     "RequestKeys",
     "Retention",
     "RunBrokenError",
+    "RunCounts",
     "RunEnd",
     "RunFilter",
     "RunLog",
     "RunLostError",
+    "RunPage",
     "RunRecord",
     "RunStatus",
     "RunSummary",

@@ -22,7 +22,8 @@ from oracle.storage.log import read_events
 from oracle.storage.prompts import find_prompt
 from oracle.storage.records import Event, EventKind, RunRecord
 from oracle.storage.run_filters import RunFilter, matching_runs
-from oracle.storage.runs import find_run, record_of
+from oracle.storage.run_rows import record_of
+from oracle.storage.runs import find_run
 from oracle.storage.setup import check_version
 from oracle.storage.tree_versions import TreeVersion, find_version
 

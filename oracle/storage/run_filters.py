@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Text, and_, func, select, true, type_coerce
 
 from oracle.encoding import to_json
 from oracle.storage import schema
-from oracle.storage.records import RunRecord
-from oracle.storage.runs import record_of
+from oracle.storage.records import RunRecord, RunStatus
+from oracle.storage.run_rows import record_of
 
 _run = schema.run
 _PAGE = 200  # rows that are read at a time
@@ -24,9 +25,12 @@ class RunFilter:
         version: the beginning of the digest of its tree.
         user_id: whose run it is.
         since: when it began at the earliest, in seconds since the epoch.
+        until: when it began at the latest, likewise.
         slow_s: how long it took at least, in seconds; for a run that is under way, until now.
         with_errors: only runs in which a node has raised an exception.
         text: words that are all in the question, in any order, ignoring case.
+        context_id: the conversation that it belongs to.
+        status: whether it is under way.
     """
 
     reason: str | None = None
@@ -34,9 +38,22 @@ class RunFilter:
     version: str | None = None
     user_id: str | None = None
     since: float | None = None
+    until: float | None = None
     slow_s: float | None = None
     with_errors: bool = False
     text: str = ""
+    context_id: str | None = None
+    status: RunStatus | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """Of the text, in lower case."""
+        return self.text.lower().split()
+
+    def asks(self, question: str) -> bool:
+        """Whether the words are all in a question."""
+        question = question.lower()
+        return all(word in question for word in self.words)
 
 
 def matching_runs(connection: Connection, wanted: RunFilter, *, limit: int, now: float) -> list[RunRecord]:
@@ -49,10 +66,8 @@ def matching_runs(connection: Connection, wanted: RunFilter, *, limit: int, now:
         now: seconds since the epoch.
     """
     found: list[RunRecord] = []
-    words = wanted.text.lower().split()
-    for record in _candidates(connection, _condition(wanted, now=now)):
-        question = str(record.input.get("question", "")).lower()
-        if all(word in question for word in words):
+    for record in _candidates(connection, figures_match(wanted, now=now) & may_ask(wanted)):
+        if wanted.asks(str(record.input.get("question", ""))):
             found.append(record)
             if len(found) == limit:
                 break
@@ -71,29 +86,38 @@ def _candidates(connection: Connection, condition: ColumnElement[bool]) -> Itera
         before = _run.c.n < page[-1].n
 
 
-def _condition(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
-    """All that the database can decide; of the text, what may match."""
+def figures_match(wanted: RunFilter, *, now: float) -> ColumnElement[bool]:
+    """Everything but the text; the columns are all in the indexes `run_figures` and `run_of_user`."""
     lasted_s = func.coalesce(_run.c.finished_at, now) - _run.c.created_at
-    # The field is always in the JSON text, so that no database's own JSON functions are needed.
-    has_errors = type_coerce(_run.c.summary, Text).not_like('%"node_errors":0,%')
     parts = (
         None if wanted.reason is None else _ended_as(wanted.reason),
         None if wanted.tree is None else _run.c.tree == wanted.tree,
-        None if wanted.version is None else _run.c.tree_sha.startswith(wanted.version, autoescape=True),
+        None if wanted.version is None else _begins(_run.c.tree_sha, wanted.version),
         None if wanted.user_id is None else _run.c.user_id == wanted.user_id,
         None if wanted.since is None else _run.c.created_at >= wanted.since,
+        None if wanted.until is None else _run.c.created_at <= wanted.until,
         None if wanted.slow_s is None else lasted_s >= wanted.slow_s,
-        has_errors if wanted.with_errors else None,
-        *map(_may_ask, wanted.text.split()),
+        _run.c.node_errors > 0 if wanted.with_errors else None,
+        None if wanted.context_id is None else _run.c.context_id == wanted.context_id,
+        None if wanted.status is None else _run.c.status == wanted.status,
     )
     return and_(true(), *(part for part in parts if part is not None))
+
+
+def _begins(digest: ColumnElement[Any], beginning: str) -> ColumnElement[bool]:
+    """Whether a digest in hexadecimal begins so: a comparison costs a fraction of a pattern."""
+    return digest.between(beginning, beginning + "g")
 
 
 def _ended_as(reason: str) -> ColumnElement[bool]:
     return _run.c.status == "running" if reason == "running" else _run.c.termination_reason == reason
 
 
-def _may_ask(word: str) -> ColumnElement[bool]:
-    """Whether the word may be in the question: it is in the request that was accepted."""
+def may_ask(wanted: RunFilter) -> ColumnElement[bool]:
+    """Whether the words may be in the question: they are in the request that was accepted."""
+    return and_(true(), *map(_may_hold, wanted.words))
+
+
+def _may_hold(word: str) -> ColumnElement[bool]:
     spelled = to_json(word)[1:-1].decode().lower()
     return func.lower(type_coerce(_run.c.input, Text)).contains(spelled, autoescape=True)

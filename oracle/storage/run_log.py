@@ -210,6 +210,7 @@ class _Final:
             "tokens_used": end.tokens_used,
             "tokens_estimated": end.tokens_estimated,
             "summary": end.summary and end.summary.to_json(),
+            "node_errors": end.summary and end.summary.node_errors,
             "model_used": scrub(end.model_used).replace("\0", "\ufffd")[:_LONGEST_MODEL],
         }
 

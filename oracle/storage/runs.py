@@ -28,7 +28,9 @@ from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooM
 from oracle.storage.prompts import release_prompts
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
-from oracle.storage.summary import RunSummary
+from oracle.storage.run_filters import RunFilter
+from oracle.storage.run_pages import RunCounts, RunPage, count_runs, run_page
+from oracle.storage.run_rows import record_of
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
 
@@ -162,19 +164,29 @@ class RunTable:
             before: only those that started before the run with this id; none if there is no such run.
             context_id: of this conversation; `None`: of all.
         """
-        query = select(_run).order_by(_run.c.n.desc(), _run.c.id.desc()).limit(limit)
-        if user_id is not None:
-            query = query.where(_run.c.user_id == user_id)
-        if context_id is not None:
-            query = query.where(_run.c.context_id == context_id)
-        if before is not None:
-            if not may_be_id(before):
-                return []
-            mark = select(_run.c.n).where(_run.c.id == before)
-            if user_id is not None:
-                mark = mark.where(_run.c.user_id == user_id)
-            query = query.where(_run.c.n < mark.scalar_subquery())
-        return await self._database.read(lambda connection: [record_of(row) for row in connection.execute(query)])
+        return (await self.page(RunFilter(user_id=user_id, context_id=context_id), limit=limit, before=before)).runs
+
+    async def page(self, wanted: RunFilter, *, limit: int, before: str | None = None) -> RunPage:
+        """The newest of some runs, newest first; so many at most.
+
+        Args:
+            wanted: which runs.
+            limit: the greatest number of runs.
+            before: only those that started before the run with this id; none if there is no such run.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        work = partial(run_page, wanted=wanted, limit=limit, before=before, now=self._now())
+        return await self._database.read(work)
+
+    async def count(self, wanted: RunFilter) -> RunCounts:
+        """How many of some runs there are, by their ends.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self._database.read(partial(count_runs, wanted=wanted, now=self._now()))
 
     async def running_of(self, context_id: str) -> RunRecord | None:
         """The running query of a conversation."""
@@ -328,11 +340,3 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
 
 def _maybe(row: Row[Any] | None) -> RunRecord | None:
     return None if row is None else record_of(row)
-
-
-def record_of(row: Row[Any]) -> RunRecord:
-    """The run behind a row of the table."""
-    fields = row._asdict()
-    if fields["summary"] is not None:
-        fields["summary"] = RunSummary.from_json(fields["summary"])
-    return RunRecord(**fields)

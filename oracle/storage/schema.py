@@ -63,6 +63,10 @@ class EncodedJson(TypeDecorator[bytes]):
 _RUNNING = text("status = 'running'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
+_FIGURES = (
+    *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
+    *("created_at", "finished_at", "node_errors"),
+)
 
 run = Table(
     "run",
@@ -91,8 +95,11 @@ run = Table(
     Column("forgotten_at", Double),  # when its texts were deleted, by the user or by retention
     Column("n", BigInteger, nullable=False),  # the order in which runs started, independent of clocks
     Column("summary", Json),  # a RunSummary, written with the end; none for runs of older versions
+    Column("node_errors", Integer),  # of the summary, for filters
     Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
-    Index("run_of_user", "user_id", "n"),
+    # The order of runs with all that lists filter by, so that no row is read for that.
+    Index("run_figures", "n", "user_id", *_FIGURES),
+    Index("run_of_user", "user_id", "n", *_FIGURES),
     Index("run_of_conversation", "context_id"),
     Index(
         "one_run_of_a_conversation_at_a_time",
@@ -101,7 +108,6 @@ run = Table(
         sqlite_where=_RUNNING,
         postgresql_where=_RUNNING,
     ),
-    Index("runs_in_order", "n"),
     Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
     Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),

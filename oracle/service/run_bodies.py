@@ -1,0 +1,100 @@
+"""Runs as clients get them: how each stands, and the figures that a list shows."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from bt_runtime.text import iso
+from oracle.agent.outcome_json import decode_outcome
+from oracle.agent.outcomes import TurnOutcome
+from oracle.runs import trace_id_of
+from oracle.service.auth import Caller
+from oracle.service.errors import bounded
+from oracle.storage import EventLog, RunRecord
+
+_LONGEST_QUESTION: Final = 300
+_MOST_KNOWN: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _SoFar:
+    """The turns of a run under way, up to an event of its log."""
+
+    seq: int = 0
+    turns: int = 0
+    tokens: int = 0
+    estimated: bool = False
+    model: str | None = None
+
+    def with_turn(self, turn: TurnOutcome) -> "_SoFar":
+        finished = turn.fault is None and not turn.interrupted
+        return replace(
+            self,
+            turns=self.turns + finished,
+            tokens=self.tokens + turn.tokens,
+            estimated=self.estimated or turn.estimated,
+            model=turn.model if finished else self.model,
+        )
+
+
+class Progress:
+    """How far runs under way have come, from the turns in their logs; each turn is read once."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, _SoFar] = OrderedDict()  # the oldest use first
+
+    async def of(self, run: RunRecord, log: EventLog) -> _SoFar:
+        """The turns so far.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        known = self._known.get(run.id, _SoFar())
+        for event in await log.events(run.id, kinds={"turn_end"}, after_seq=known.seq):
+            turn = decode_outcome(event.data).value
+            known = replace(known.with_turn(turn) if isinstance(turn, TurnOutcome) else known, seq=event.seq)
+        self._known[run.id] = known
+        self._known.move_to_end(run.id)
+        if len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+        return known
+
+
+async def body_of(run: RunRecord, log: EventLog, progress: Progress, caller: Caller) -> dict[str, Any]:
+    """A run as the caller gets it.
+
+    Raises:
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    error = run.error or {}
+    turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
+    if run.status == "running":
+        known = await progress.of(run, log)
+        turns, tokens, estimated, model = known.turns, known.tokens, known.estimated, known.model
+    took_s = None if run.finished_at is None else round(max(0.0, run.finished_at - run.created_at), 3)
+    return {
+        "run_id": run.id,
+        "user_id": run.user_id,
+        "context_id": run.context_id,
+        "question": bounded(str(run.input.get("question", "")), most=_LONGEST_QUESTION),
+        "status": run.status,
+        "created_at": iso(run.created_at),
+        "deadline_at": iso(run.deadline_at),
+        "finished_at": None if run.finished_at is None else iso(run.finished_at),
+        "duration_s": took_s,
+        "tree": {"name": run.tree, "version": run.tree_sha},
+        "turns": turns or 0,
+        "tokens_used": tokens or 0,
+        "tokens_estimated": bool(estimated),
+        "model_used": model,
+        "termination_reason": run.termination_reason,
+        "error": error.get("error"),
+        "error_type": error.get("error_type"),
+        "cause": error.get("cause") if caller.is_operator else None,
+        "cause_detail": error.get("detail") if caller.is_operator else None,
+        "limits": dict(run.limits),
+        "trace_id": trace_id_of(run),
+        "summary": None if run.summary is None else run.summary.to_json(),
+        "kept": run.kept,
+        "forgotten": run.kept != "whole",
+    }
