@@ -75,6 +75,11 @@ def _check(run: RecordedRun) -> None:
         raise UnscriptableError("the run was cut off when its process ended; it cannot be played to its end")
     if run.record.status != "finished":
         raise UnscriptableError("the run goes on; wait for its end")
+    for tick in run.ticks:
+        if any(key != "cancel_requested" for key, _ in tick.deliveries):
+            raise UnscriptableError(
+                f"an operator has changed it while it ran (tick {tick.tick}); a scenario has no debugger"
+            )
 
 
 def _name(run: RecordedRun) -> str:
@@ -272,7 +277,7 @@ def _expectations(run: RecordedRun, tree: TreeDefinition, outcomes: Sequence[Out
         "notices": [
             {each["system_type"]: _without_id(each["system_message"], run)}
             for each in chunks
-            if each["type"] == "system"
+            if each["type"] == "system" and each["system_type"] != "paused"
         ],
         "errors": [each["error_type"] for each in chunks if each["type"] == "error"],
         "results": _results(chunks, turns),

@@ -5,9 +5,11 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from bt_runtime import forced_path
 from oracle.cli.run_view.spans import Line, Span, line, safe
 from oracle.cli.run_view.words import value_of
 from oracle.histories import History
+from oracle.histories.model import TickFacts
 
 _LONGEST_CHANGED = 24
 
@@ -16,9 +18,14 @@ def values_before(history: History, position: int) -> dict[str, Any]:
     """The values before the tick at that position."""
     values = {key.name: key.value for key in history.keys}
     for tick in history.ticks[:position]:
-        values.update(tick.deliveries)
-        values.update(tick.writes)
+        values = values_after(values, tick)
     return values
+
+
+def values_after(before: Mapping[str, Any], tick: TickFacts) -> dict[str, Any]:
+    """The values after a tick; forced results are no values."""
+    delivered = {key: value for key, value in tick.deliveries if forced_path(key) is None}
+    return {**before, **delivered, **dict(tick.writes)}
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], width: int) -> list[Line]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bt_runtime import forced_path
 from oracle.cli.run_view.choosing import decision_of
 from oracle.cli.run_view.spans import Line, Span, line, safe, shortened, wrapped
 from oracle.cli.run_view.words import counted, seconds, value_of
@@ -54,12 +55,19 @@ def cause_of(tick: TickFacts) -> str:
         case "deadline":
             return f"a time was reached{f' for {who}' if who else ''}"
         case "delivery":
-            said = ", ".join(f"{safe(key)} {value_of(value, longest=30)}" for key, value in tick.deliveries[:3])
+            said = ", ".join(_delivered(key, value) for key, value in tick.deliveries[:3])
             return f"from outside: {said or counted(len(tick.deliveries), 'value')}"
         case "again":
             return f"{who} goes on" if who else "the tree goes on"
         case "end":
             return "what was under way was halted"
+
+
+def _delivered(key: str, value: object) -> str:
+    path = forced_path(key)
+    if path is not None:
+        return f"{_name(path)} forced to {safe(str(value))}"
+    return f"{safe(key)} {value_of(value, longest=30)}"
 
 
 def _name(cause: str) -> str:

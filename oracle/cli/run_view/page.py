@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oracle.cli.run_view.answer import answer
-from oracle.cli.run_view.board import changed, values_before, whole
+from oracle.cli.run_view.board import changed, values_after, values_before, whole
 from oracle.cli.run_view.headline import headline
 from oracle.cli.run_view.marks import marks_of
 from oracle.cli.run_view.matrix import equal, in_time
@@ -65,7 +65,7 @@ def page(history: History, position: int | None, *, width: int, sections: Sectio
         return [*lines, *_without_ticks(history)]
     lines += [*headline(history, tick, width), Line()]
     before = values_before(history, position)
-    after = before | dict(tick.deliveries) | dict(tick.writes)
+    after = values_after(before, tick)
     marks = marks_of(history.tree, history.ticks, [position])[position] if history.tree else {}
     if sections.why:
         lines += [*way(history, tick, marks, width), Line()]
