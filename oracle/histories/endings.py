@@ -9,10 +9,11 @@ A run ends in one of these ways, and each leaves other marks in the record:
   the run loop because it could not go on, by the service, or later from its log.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from bt_runtime.text.phrases import clipped, counted, number
+from oracle.agent.faults import control_failed
 from oracle.histories.model import BreachFacts, EndedBy, EndFacts, History, TickFacts, TurnFacts, VisitFacts
 from oracle.histories.naming import node_of, sentence_of, title_at, title_of, titles_of
 from oracle.histories.paths import Paths, with_because
@@ -47,7 +48,8 @@ class _Ending:
         self._reason = reason
         self._error_type = str(error.get("error_type", ""))
         self._message = clipped(str(error.get("error", "")), 200).rstrip(".")
-        self._cause = clipped(str(error.get("cause") or ""), 300).rstrip(".")
+        prefix = control_failed(history.run.tree, "").cause
+        self._cause = clipped(str(error.get("cause") or "").removeprefix(prefix), 300).rstrip(".")
         self._breach = next((breach for breach in history.breaches if breach.enforcement == "stop"), None)
         self._ticks = own_ticks(history)
         self._last: TickFacts | None = self._ticks[-1] if self._ticks else None
@@ -145,7 +147,12 @@ class _Ending:
 
     def _meanwhile(self) -> str:
         running = running_leaves(self._history)
-        return f" while {titles_of(self._history, running)} {_is(running)} running" if running else ""
+        if not running:
+            return ""
+        who = titles_of(self._history, running)
+        if self._reason in ("max_iterations", "token_budget"):  # what the floor refuses has not begun
+            return f", when {who} wanted to go on"
+        return f", while {who} {'was' if len(running) == 1 else 'were'} running"
 
     def _without_reason(self, last: TickFacts) -> EndFacts:
         """The root has ended, and no node has written a reason."""
@@ -206,7 +213,3 @@ def _value(history: History, key: str, last: TickFacts) -> Any:  # noqa: ANN401 
 def _index_at(history: History, path: str) -> int | None:
     nodes = history.tree.nodes if history.tree else ()
     return next((node.index for node in nodes if node.path == path), None)
-
-
-def _is(indices: Sequence[int]) -> str:
-    return "was" if len(indices) == 1 else "were"
