@@ -5,16 +5,16 @@
         print(tick.headline)
 
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
-run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON; `diffs` says
-where two runs part. A service
-explains runs while they are read: `passes` goes through a log, `sharing` shares that among its readers, `encoding`
-makes the JSON of each tick once.
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, and `foreign`
+judges that of others; `diffs` says where two runs part. A service explains runs while they are read: `passes` goes
+through a log, `sharing` shares that among its readers, `encoding` makes the JSON of each tick once.
 """
 
-from oracle.histories.codec import DamagedHistoryError, history_from_json, history_to_json
+from oracle.histories.codec import history_from_json, history_to_json
 from oracle.histories.diffs import HistoryDifference, diff_histories
 from oracle.histories.encoding import ExplainedTick
 from oracle.histories.explaining import Explainer
+from oracle.histories.foreign import DamagedHistoryError
 from oracle.histories.headlines import Reason, why
 from oracle.histories.model import History
 from oracle.histories.passes import FallenBehindError, Pass

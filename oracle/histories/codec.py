@@ -1,18 +1,16 @@
 """Histories as JSON: the form of exports, and of what the HTTP API returns."""
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
 from oracle.encoding import from_json, to_json
-from oracle.errors import UserError
+from oracle.histories.foreign import DamagedHistoryError, check_depth, check_history, check_size
 from oracle.histories.model import FORMAT, VERSION, History
 
-_HISTORY: TypeAdapter[History] = TypeAdapter(History)
-
-
-class DamagedHistoryError(UserError):
-    """A text is no history of a run; the message says why."""
+_HISTORY: Final[TypeAdapter[History]] = TypeAdapter(History)
+_ANY: Final[TypeAdapter[Any]] = TypeAdapter(Any)
+_LONGEST_PLACE: Final = 200
 
 
 def history_to_json(history: History) -> bytes:
@@ -25,27 +23,30 @@ def plain(data: Any) -> Any:  # noqa: ANN401  any part of a history
     return _ANY.dump_python(data, mode="json", warnings=False)
 
 
-_ANY: TypeAdapter[Any] = TypeAdapter(Any)
-
-
 def history_from_json(data: bytes | str) -> History:
-    """The history behind `history_to_json`'s JSON.
+    """The history behind `history_to_json`'s JSON; `data` may come from anybody.
 
     Raises:
         DamagedHistoryError: it is something else, or of another version of the format.
     """
+    data = data.encode(errors="replace") if isinstance(data, str) else data
+    check_size(data)
     try:
         found = from_json(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DamagedHistoryError("this is not JSON; a file that `oracle runs export RUN` has written is") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DamagedHistoryError("this is not an exported run; `oracle runs export RUN` makes one")
-    if found.get("version") != VERSION:
-        message = f"this export has version {found.get('version')!r} of the format, and only version {VERSION} is known"
-        raise DamagedHistoryError(message)
+    if found.get("version") != VERSION or found["version"] is True:
+        version = repr(found.get("version"))[:50]
+        raise DamagedHistoryError(f"this export has version {version} of the format, and only {VERSION} is known")
+    check_depth(found)
+    del found  # a large part of the memory
     try:
-        return _HISTORY.validate_python(found)
+        history = _HISTORY.validate_json(data, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
         raise DamagedHistoryError(f"the export is damaged at {where or 'its beginning'}: {first['msg']}") from None
+    check_history(history)
+    return history

@@ -54,9 +54,6 @@ def stored_tree_facts(version: TreeVersion) -> TreeFacts:
     rows = []
     for index, path in enumerate(version.nodes):
         above, _, label = path.rpartition("/")
-        while above and above not in indices:  # a name may contain a slash
-            above, _, part = above.rpartition("/")
-            label = f"{part}/{label}"
         rows.append(NodeFacts(index, path, "", "", None, indices.get(above), "", label, "", 0, 0))
     return TreeFacts(
         version.name, version.sha, "", {f"{name}.yaml": text for name, text in version.source.items()}, tuple(rows)
