@@ -62,6 +62,7 @@ class EncodedJson(TypeDecorator[bytes]):
 
 _RUNNING = text("status = 'running'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
+_HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
 _FIGURES = (
     *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
@@ -110,6 +111,7 @@ run = Table(
     ),
     Index("running_runs_of_user", "user_id", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
     Index("runs_that_may_go", "finished_at", "id", sqlite_where=_MAY_GO, postgresql_where=_MAY_GO),
+    Index("half_dropped_runs", "id", sqlite_where=_HALF_DROPPED, postgresql_where=_HALF_DROPPED),
     Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
     Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
 )

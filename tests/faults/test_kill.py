@@ -13,6 +13,7 @@ from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
 from benchmarks.service_client import Stream, call
+from oracle.storage import open_archive
 from tests.faults.service import QUICK, broken_pages, checked_run, runs_of, service
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -90,7 +91,7 @@ async def test_after_a_kill_every_run_ends_truthfully_and_keeps_what_was_seen(
         assert broken_pages(folder / "data" / "oracle.db") == []
 
 
-async def test_a_conversation_goes_on_after_a_kill(server: ServerProcess) -> None:
+async def test_a_conversation_goes_on_after_a_kill(folder: Path, server: ServerProcess) -> None:
     async with timeout(30):
         stream = await Stream(server.address).ask(question("hang"))
         await stream.until("content")
@@ -103,6 +104,12 @@ async def test_a_conversation_goes_on_after_a_kill(server: ServerProcess) -> Non
         _, _, kept = await call(server.address, "GET", f"/api/oracle/conversations/{context_id}")
         texts = [message["content"] for message in kept["messages"] if message["role"] == "assistant"]
         assert texts == [told.text, again.text]
+    async with open_archive(f"sqlite:///{folder / 'data' / 'oracle.db'}") as archive:
+        for run_id in (stream.run_id, again.run_id):
+            summary = (await archive.find(run_id)).summary
+            assert summary is not None
+            assert summary.ticks > 0
+            assert summary.shape[0].kind == "turn"
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.soak)])

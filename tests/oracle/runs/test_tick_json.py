@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bt_runtime import NodeError, Outcome, Status, TickRecord
+from bt_runtime import NodeError, Outcome, Status, TickRecord, TreeLibrary
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.encoding import from_json, to_json
+from oracle.nodes import REGISTRY
 from oracle.runs import decode_tick, encode_tick
 from oracle.runs.tick_json import is_kept_apart, plain_tick, refers_to_outcomes
+from oracle.scenarios import Player, read_scenario_file
 from oracle.signals import parse
+from oracle.trees import FOLDER
 
 LONG = "What the model wrote, at length. " * 5
 TURN = Outcome("root/llm_turn@1", "done", TurnOutcome(tokens=7, model="m"), at_s=1.5)
@@ -121,6 +124,20 @@ def test_a_tick_of_a_large_tree_is_small():
     halted = replace(large, changes=tuple((index, Status.INVALID) for index in range(400)))
     assert from_json(encode_tick(halted))["changes"] == [0, "I400"]
     assert from_json(encode_tick(halted))["visited"] == [0, 400]
+
+
+def test_the_ticks_of_the_scenarios_that_ship_are_restored_and_small():
+    player = Player(TreeLibrary([FOLDER], registry=REGISTRY))
+    ticks, sizes = 0, 0
+    for path in sorted((FOLDER / "scenarios").glob("*.yaml")):
+        for scenario in read_scenario_file(path):
+            played = [fact for fact in player.play(scenario).facts if isinstance(fact, TickRecord)]
+            for tick in played:
+                data = encode_tick(tick)
+                assert encode_tick(decode_tick(data, kept_of(tick))) == data
+                assert len(data) < 1_000
+                ticks, sizes = ticks + 1, sizes + len(data)
+    assert sizes / ticks < 400
 
 
 def test_a_tick_can_be_decoded_without_its_outcomes():

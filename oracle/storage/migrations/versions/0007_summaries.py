@@ -13,6 +13,8 @@ def upgrade() -> None:
     op.add_column("run", sa.Column("texts_dropped_at", sa.Double))
     may_go = sa.text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
     op.create_index("texts_that_may_go", "run", ["finished_at", "id"], sqlite_where=may_go, postgresql_where=may_go)
+    half = sa.text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
+    op.create_index("half_dropped_runs", "run", ["id"], sqlite_where=half, postgresql_where=half)
     op.create_table(
         "prompt",
         sa.Column("sha", sa.String(64), primary_key=True),
