@@ -103,14 +103,13 @@ class Archive:
         query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit)
         return await self.database.read(query)
 
-    async def changes(self) -> AsyncGenerator[None, None]:
+    def changes(self) -> AsyncGenerator[None, None]:
         """Wake up whenever something has been committed by any process, at once, and then again and again.
 
         Raises:
             StoreUnavailableError: the database cannot be watched.
         """
-        async for _ in commits(self.database):
-            yield
+        return commits(self.database)
 
     async def prompt(self, sha: str) -> str | None:
         """The system prompt with that digest; `None` if no run needs it any more."""

@@ -37,7 +37,6 @@ async def _of_file(file: Path) -> AsyncGenerator[None, None]:
         rust_timeout=0,
         stop_event=stop,
         recursive=False,
-        raise_interrupt=False,
     )
     first = asyncio.ensure_future(anext(changes, None))
     await asyncio.sleep(0)  # it watches before the consumer looks for the first time: no change is missed

@@ -52,9 +52,16 @@ def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]
         StoreSetupError: there is no database, or this version cannot read it.
         StoreUnavailableError: it cannot be read at present.
     """
+    if options.url is not None and options.data_dir is not None:
+        raise click.UsageError("--url and --data-dir exclude each other; give one of them")
     settings = settings_for(log="critical", data_dir=options.data_dir)
 
     async def reading() -> T:
+        if options.url is not None:
+            from oracle.cli.run_sources.served import open_service  # noqa: PLC0415  its HTTP client is slow to load
+
+            async with open_service(options.url) as source:
+                return await work(source)
         registry = tree_library(settings).registry
         imported = imported_runs(settings)
         async with AsyncExitStack() as stack:

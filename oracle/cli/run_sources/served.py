@@ -1,0 +1,271 @@
+"""Runs of a service, over its HTTP API.
+
+The pages of a run are parts of one history: their lists are joined. While the run goes on, its ticks come as a stream
+of server-sent events, each with what belongs to it.
+"""
+
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import httpx2
+from pydantic import TypeAdapter
+
+from bt_runtime.text import iso
+from oracle.cli.errors import CommandError
+from oracle.cli.run_sources.protocol import ListedRun
+from oracle.cli.text import one_line
+from oracle.encoding import from_json, to_json
+from oracle.histories import History, history_from_json
+from oracle.histories.model import (
+    BreachFacts,
+    CallFacts,
+    EndFacts,
+    NoticeFacts,
+    RunFacts,
+    TextFacts,
+    TickFacts,
+    TurnFacts,
+)
+from oracle.models.anthropic_bytes import EventReader
+from oracle.storage import RunFilter, RunSummary, UnclearRunError
+
+TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
+_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches")
+_PAGE: Final = 200
+_MOST_SEARCHED = 1_000  # runs among which the beginning of an id is looked up
+_SILENCE_S = 60.0  # the service sends something every ten seconds
+_WHOLE_ID = 32
+
+_BELONGING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
+_TICK = TypeAdapter(TickFacts)
+_ITEMS: Mapping[str, TypeAdapter[Any]] = {
+    "turns": TypeAdapter(list[TurnFacts]),
+    "calls": TypeAdapter(list[CallFacts]),
+    "notices": TypeAdapter(list[NoticeFacts]),
+    "texts": TypeAdapter(list[TextFacts]),
+    "breaches": TypeAdapter(list[BreachFacts]),
+}
+_RUN, _END = TypeAdapter(RunFacts), TypeAdapter(EndFacts | None)
+
+
+class ServedSource:
+    """The runs of a service.
+
+    Args:
+        client: knows its address, and has the token.
+    """
+
+    def __init__(self, client: httpx2.AsyncClient) -> None:
+        self._client = client
+
+    async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
+        """The newest of those runs."""
+        return [_listed(body) async for body in self._bodies(_parameters(wanted), limit)]
+
+    async def history(self, run: str) -> History:
+        """Everything that the service has of the run."""
+        run_id = await self._find(run)
+        joined: dict[str, Any] = {}
+        after: int | None = 0
+        while after is not None:
+            page = await self._get(f"/api/runs/{run_id}/history", run=run, after=after, limit=1000)
+            if page is None:
+                return await self._what_is_left(run_id, run)
+            if joined:
+                for name in ("ticks", *_LISTS):
+                    joined[name] += page.pop(name, [])
+            joined |= page
+            after = joined.pop("next")
+        return history_from_json(to_json(joined))
+
+    async def follow(self, run: str) -> AsyncGenerator[History, None]:
+        """The history as it grows."""
+        history = await self.history(run)
+        if history.run.status == "finished":
+            yield history
+            return
+        for items in (history.ticks, *(getattr(history, name) for name in _LISTS)):
+            items.clear()  # they come with the stream, each once
+        async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run):
+            for name in _LISTS:
+                getattr(history, name).extend(_ITEMS[name].validate_python(event.get(name, [])))
+            if event["type"] == "tick":
+                history.ticks.append(_TICK.validate_python(event["tick"]))
+            else:
+                history.run, history.end = _RUN.validate_python(event["run"]), _END.validate_python(event["end"])
+                history.problem = str(event["problem"])
+            yield history
+
+    async def _bodies(self, parameters: Mapping[str, Any], limit: int) -> AsyncIterator[dict[str, Any]]:
+        """Rows of runs, newest first, page by page."""
+        before: dict[str, str] = {}
+        while limit > 0:
+            page = await self._get("/api/runs", **parameters, **before, limit=min(limit, _PAGE))
+            for body in (page or {"runs": []})["runs"]:
+                yield body
+                limit -= 1
+            following = (page or {}).get("next")
+            if not following:
+                return
+            before = {"before": following}
+
+    async def _find(self, beginning: str) -> str:
+        """The whole id; of a shortened one, the only one among the latest runs.
+
+        Raises:
+            UnclearRunError: there is none, or more than one.
+        """
+        if not beginning.isalnum() or len(beginning) >= _WHOLE_ID:
+            return quote(beginning, safe="")
+        alike = [
+            str(body["run_id"])
+            async for body in self._bodies({}, _MOST_SEARCHED)
+            if str(body["run_id"]).startswith(beginning)
+        ]
+        if len(alike) != 1 and beginning not in alike:
+            raise UnclearRunError(beginning, alike[:6])
+        return quote(beginning if beginning in alike else alike[0], safe="")
+
+    async def _what_is_left(self, run_id: str, run: str) -> History:
+        body = await self._get(f"/api/oracle/runs/{run_id}", run=run)
+        if body is None:
+            raise UnclearRunError(run)
+        return History(replace(_listed(body).run, kept="gone"))
+
+    async def _get(self, path: str, *, run: str = "", **parameters: Any) -> dict[str, Any] | None:  # noqa: ANN401
+        """The JSON object at a path; `None` if its texts were deleted.
+
+        Raises:
+            UnclearRunError: there is no such run.
+            CommandError: the service cannot be reached, or refuses.
+        """
+        async with _troubles(self._client):
+            response = await self._client.get(path, params=parameters)
+            if response.status_code == httpx2.codes.GONE:
+                return None
+            _check(response, run)
+            found = from_json(response.content)
+        if not isinstance(found, dict):
+            raise CommandError("the answer is not one of an Oracle service; check --url")
+        return found
+
+    async def _events(self, path: str, *, run: str) -> AsyncIterator[dict[str, Any]]:
+        async with _troubles(self._client), self._client.stream("GET", path) as response:
+            if not response.is_success:
+                await response.aread()
+            _check(response, run)
+            reader = EventReader()
+            async for piece in response.aiter_bytes():
+                for data in reader.feed(piece):
+                    event = _BELONGING.validate_json(data)
+                    yield event
+                    if event["type"] == "end":
+                        return
+        raise CommandError("the service has ended the stream; the run may go on: watch it again")
+
+
+@asynccontextmanager
+async def open_service(url: str) -> AsyncIterator[ServedSource]:
+    """The runs of a service; its token is that of the environment.
+
+    Raises:
+        CommandError: the address is none.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password or parts.query:
+        raise CommandError("--url takes the address of a service: http://127.0.0.1:8000; the token is ORACLE_TOKEN")
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if not token.isprintable() or not token.isascii():
+        raise CommandError(f"{TOKEN_VARIABLE} has characters that no token has")
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    timeout = httpx2.Timeout(_SILENCE_S, connect=10.0)
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=timeout) as client:
+        yield ServedSource(client)
+
+
+@asynccontextmanager
+async def _troubles(client: httpx2.AsyncClient) -> AsyncIterator[None]:
+    """Says what went wrong on the way.
+
+    Raises:
+        CommandError: the service cannot be reached, or what answers is none.
+    """
+    try:
+        yield
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise CommandError(f"the service at {client.base_url} cannot be read: {one_line(str(error))}") from None
+    except (ValueError, KeyError) as error:
+        problem = f"{type(error).__name__}: {one_line(str(error))}"
+        raise CommandError(f"the answer is not one of an Oracle service ({problem}); check --url") from None
+
+
+def _check(response: httpx2.Response, run: str) -> None:
+    """Refuse what is no success.
+
+    Raises:
+        UnclearRunError: there is no such run.
+        CommandError: the service refuses.
+    """
+    match response.status_code:
+        case httpx2.codes.OK:
+            return
+        case httpx2.codes.NOT_FOUND if run:
+            raise UnclearRunError(run)
+        case httpx2.codes.UNAUTHORIZED:
+            raise CommandError(f"the service does not accept the token; set {TOKEN_VARIABLE}")
+    try:
+        detail = from_json(response.content)["detail"]
+    except (ValueError, KeyError, TypeError):
+        detail = ""
+    said = f": {one_line(str(detail))}" if detail else ""
+    raise CommandError(f"the service answers with status {response.status_code}{said}")
+
+
+def _parameters(wanted: RunFilter) -> dict[str, str]:
+    """The filter as parameters of `GET /api/runs`."""
+    is_running = wanted.reason == "running"
+    named = {
+        "reason": None if is_running else wanted.reason,
+        "status": "running" if is_running else None,
+        "tree": wanted.tree,
+        "version": wanted.version,
+        "user": wanted.user_id,
+        "since": None if wanted.since is None else iso(wanted.since),
+        "slow": None if wanted.slow_s is None else f"{wanted.slow_s:g}",
+        "errors": "true" if wanted.with_errors else None,
+        "search": wanted.text or None,
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _listed(body: Mapping[str, Any]) -> ListedRun:
+    summary = body.get("summary")
+    run = RunFacts(
+        id=str(body["run_id"]),
+        user_id=str(body["user_id"]),
+        context_id=str(body["context_id"]),
+        question=str(body.get("question") or ""),
+        status=body["status"],
+        created_at=_seconds(body["created_at"]),
+        finished_at=None if body["finished_at"] is None else _seconds(body["finished_at"]),
+        tree=str(body["tree"]["name"]),
+        tree_version=body["tree"]["version"],
+        model=body["model_used"],
+        turns=int(body["turns"]),
+        tokens_used=int(body["tokens_used"]),
+        tokens_estimated=bool(body["tokens_estimated"]),
+        termination_reason=body["termination_reason"],
+        error=body["error"],
+        limits=body["limits"],
+        kept=body.get("kept") or ("gone" if body["forgotten"] else "whole"),
+    )
+    return ListedRun(run, None if summary is None else RunSummary.from_json(summary))
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()

@@ -1,0 +1,180 @@
+"""Runs from a database and from a service: the same histories, complete and live."""
+
+import asyncio
+import copy
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+import httpx2
+import pytest
+
+from oracle.cli.errors import CommandError
+from oracle.cli.run_sources import RunSource
+from oracle.cli.run_sources.archived import ArchiveSource
+from oracle.cli.run_sources.served import ServedSource, open_service
+from oracle.histories import History, history_to_json
+from oracle.nodes import REGISTRY
+from oracle.storage import RunFilter, UnclearRunError, open_archive
+from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.service.conftest import (  # noqa: F401  fixtures
+    ALICE,
+    BOB,
+    HANGS,
+    TOKENS,
+    database_url,
+    postgresql_server,
+    postgresql_url,
+    start,
+)
+
+CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),))
+QUESTION = "Which files does the code have?"
+PATIENCE_S = 30
+
+
+def shown(history: History) -> bytes:
+    """The history, but for the texts of system prompts, which only a whole one from the database has."""
+    turns = [
+        turn if turn.request is None else replace(turn, request=replace(turn.request, prompt=None))
+        for turn in history.turns
+    ]
+    return history_to_json(replace(history, turns=turns))
+
+
+class Places:
+    """One service, and its runs by way of its database and of its API."""
+
+    def __init__(self, service, archive: ArchiveSource, served: ServedSource) -> None:
+        self.service = service
+        self.all = {"archive": archive, "served": served}
+
+
+@pytest.fixture
+async def places(start, tmp_path, database_url):  # noqa: F811
+    """The places of a service on each kind of database."""
+    async with AsyncExitStack() as stack:
+
+        async def begin(turns) -> Places:
+            service = await start(turns, url=database_url)
+            url = database_url or f"sqlite:///{tmp_path / 'oracle.db'}"
+            archive = await stack.enter_async_context(open_archive(url))
+            return Places(service, ArchiveSource(archive, REGISTRY), ServedSource(service.client))
+
+        yield begin
+
+
+async def test_both_places_have_the_same_history(places):
+    found = await places([CALL, ScriptedTurn(text="Done.")])
+    asked = await found.service.ask(QUESTION)
+    archived, served = [await source.history(asked.run_id) for source in found.all.values()]
+    assert shown(archived) == shown(served)
+    assert served.end is not None
+
+
+async def test_a_run_is_followed_until_it_ends(places):
+    found = await places([CALL, HANGS])
+    async with found.service.asking(QUESTION) as asked:
+        await asked.until("here")
+        begun = {name: asyncio.Event() for name in found.all}
+
+        async def follow(name: str, source: RunSource) -> tuple[list[int], object]:
+            seen, last = [], None
+            async for history in source.follow(asked.run_id):
+                seen.append(len(history.ticks))
+                last = copy.copy(history)
+                if history.ticks:
+                    begun[name].set()
+            return seen, last
+
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+            following = [group.create_task(follow(*each)) for each in found.all.items()]
+            for each in begun.values():
+                await each.wait()
+            await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
+    for task, source in zip(following, found.all.values(), strict=True):
+        seen, last = task.result()
+        assert len(seen) > 1
+        assert seen == sorted(seen)
+        assert last.end.reason == "user_cancelled"
+        assert [tick.tick for tick in last.ticks] == list(range(1, len(last.ticks) + 1))
+        assert shown(last) == shown(await source.history(asked.run_id))
+
+
+async def test_an_ended_run_is_followed_in_one_step(places):
+    found = await places([ScriptedTurn(text="Done.")])
+    asked = await found.service.ask()
+    for source in found.all.values():
+        histories = [history async for history in source.follow(asked.run_id)]
+        assert len(histories) == 1
+
+
+async def test_runs_are_found_by_the_beginning_of_their_id(places):
+    found = await places([ScriptedTurn(text="Done.")])
+    asked = [(await found.service.ask()).run_id for _ in range(2)]
+    for source in found.all.values():
+        assert (await source.history(asked[0])).run.id == asked[0]
+        with pytest.raises(UnclearRunError, match="several runs"):
+            await source.history(asked[0][0])
+        with pytest.raises(UnclearRunError, match="there is no run 'zzz'"):
+            await source.history("zzz")
+        for odd in ("../../healthz", "a b", "?"):
+            with pytest.raises(UnclearRunError):
+                await source.history(odd)
+
+
+async def test_both_places_list_the_same_runs(places):
+    found = await places([ScriptedTurn(text="Done.")])
+    asked = [(await found.service.ask(question)).run_id for question in ("Why?", "How?", "When?")]
+    for source in found.all.values():
+        listed = await source.list(RunFilter(), limit=2)
+        assert [row.run.id for row in listed] == asked[:0:-1]
+    first, second = [(await source.list(RunFilter(), limit=3)) for source in found.all.values()]
+    for one, other in zip(first, second, strict=True):
+        assert (one.run.tree_version, one.run.turns, one.run.termination_reason, one.run.limits) == (
+            *(other.run.tree_version, other.run.turns, other.run.termination_reason, other.run.limits),
+        )
+        assert abs(one.run.created_at - other.run.created_at) < 0.01
+
+
+async def test_of_a_run_whose_texts_were_deleted_its_row_is_left(places):
+    found = await places([ScriptedTurn(text="Done.")])
+    asked = await found.service.ask()
+    context_id = asked.chunks[-1]["context_id"]
+    await found.service.client.delete(f"/api/oracle/conversations/{context_id}")
+    for source in found.all.values():
+        history = await source.history(asked.run_id)
+        assert (history.run.kept, history.ticks) == ("gone", [])
+
+
+async def test_a_service_knows_only_the_runs_of_the_token(start):  # noqa: F811
+    service = await start([ScriptedTurn(text="Done.")], tokens=TOKENS)
+    asked = await service.ask(headers=ALICE)
+    for headers, error, words in (
+        ({}, CommandError, "does not accept the token; set ORACLE_TOKEN"),
+        (BOB, UnclearRunError, "there is no run"),
+    ):
+        async with httpx2.AsyncClient(
+            base_url=str(service.client.base_url), headers=headers, trust_env=False
+        ) as client:
+            with pytest.raises(error, match=words):
+                await ServedSource(client).history(asked.run_id)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", "http://", "http://me:secret@host", "http://h?token=x"])
+async def test_an_address_that_is_none_is_refused_without_its_password(url):
+    with pytest.raises(CommandError, match="--url takes the address of a service") as refused:
+        async with open_service(url):
+            pass
+    assert "secret" not in str(refused.value)
+
+
+async def test_a_service_that_cannot_be_reached_or_is_another_one_says_so(start, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("ORACLE_TOKEN", "a-token-0123456789")
+    async with open_service("http://127.0.0.1:9") as source:
+        with pytest.raises(CommandError, match="cannot be read") as refused:
+            await source.list(RunFilter(), limit=1)
+    assert "a-token" not in str(refused.value)
+    service = await start()
+    async with open_service(f"http://127.0.0.1:{service.port}/docs") as source:
+        with pytest.raises((CommandError, UnclearRunError)):
+            await source.history("x" * 32)

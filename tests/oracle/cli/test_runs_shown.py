@@ -1,0 +1,190 @@
+"""`oracle runs list`, `show` and `watch`, on a database that a service has written or is writing."""
+
+import asyncio
+import json
+import signal
+
+import pytest
+
+from oracle.storage import open_store
+from tests.acceptance.harness import says
+from tests.oracle.replays.test_replays import recorded
+from tests.oracle.runs.running import managed
+
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def data(tmp_path, capfd):
+    """A data folder with three queries, and their rows."""
+
+    async def ask():
+        async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:
+            runs = [await recorded(store, name) for name in ("an answer", "stuck twice", "a limit")]
+            gone = await recorded(store, "an answer", question="A secret?")
+            await store.conversations.forget(gone.user_id, gone.context_id)
+            return [*runs, gone]
+
+    records = asyncio.run(ask())
+    capfd.readouterr()  # the log of the queries
+    return tmp_path / "data", records
+
+
+def test_a_run_is_shown_at_the_tick_that_decided_its_end(oracle, data):
+    folder, (_, stuck, *_) = data
+    ran = oracle("runs", "show", stuck.id[:8], "--data-dir", folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert "\x1b" not in ran.out
+    lines = ran.out.splitlines()
+    assert lines[0].endswith("▲ stuck")
+    assert any(line.startswith("tick 4 of 5 · turn 2") for line in lines)
+    (decision,) = [line for line in lines if line.startswith("▸")]
+    assert "stop: stuck" in decision
+    assert any("strategies 1" in line and "→ no" in line for line in lines)
+
+
+def test_each_option_shows_its_part(oracle, data):
+    folder, (_, stuck, *_) = data
+
+    def shown(*options):
+        ran = oracle("runs", "show", stuck.id, "--data-dir", folder, *options)
+        assert ran.code == 0, ran.err
+        return ran.out
+
+    assert "tick 1 of 5" in shown("--tick", 1)
+    assert "tick 2 of 5" in shown("--turn", 1)
+    assert shown("--decision") == shown()
+    why = shown("--why")
+    assert "fallback.yaml:41" in why
+    assert why.index("oracle.yaml:22") < why.index("fallback.yaml:41")
+    assert "read by tick 2" in shown("--answer", "--tick", 2)
+    assert "Still" not in shown("--answer", "--tick", 2)
+    assert "Still" in shown("--answer")
+    assert "strategies" in shown("--board")
+    assert "a column" in shown("--time")
+    whole = json.loads(shown("--json"))
+    assert (whole["format"], len(whole["ticks"])) == ("oracle-run", 5)
+    assert json.loads(shown("--json", "--tick", 4)) == whole["ticks"][3]
+
+
+def test_a_tick_that_is_not_there_says_which_are(oracle, data):
+    folder, (_, stuck, *_, gone) = data
+    for options, words in (
+        (("--tick", 99), "there is no tick 99; the run has the ticks 1 to 5"),
+        (("--turn", 9), "there is no turn 9; the run has the turns 1 to 2"),
+        (("--error",), "no node of the run has raised an exception"),
+    ):
+        ran = oracle("runs", "show", stuck.id, "--data-dir", folder, *options)
+        assert (ran.code, ran.out) == (1, "")
+        assert words in ran.err
+    ran = oracle("runs", "show", gone.id, "--data-dir", folder, "--tick", 1)
+    assert "the run has no recorded ticks" in ran.err
+    assert oracle("runs", "show", stuck.id, "--tick", 1, "--turn", 1).code == 2
+    assert oracle("runs", "show", stuck.id, "--url", "http://h", "--data-dir", folder).code == 2
+
+
+def test_a_run_that_is_gone_shows_what_is_left(oracle, data):
+    folder, (*_, gone) = data
+    ran = oracle("runs", "show", gone.id, "--data-dir", folder)
+    assert ran.code == 0
+    assert "were deleted; what is left is shown" in ran.out
+    assert "secret" not in ran.out
+
+
+def test_unknown_and_unclear_runs_are_errors(oracle, data, tmp_path):
+    folder, records = data
+    for command in ("show", "watch"):
+        assert "there is no run 'zzzz'" in oracle("runs", command, "zzzz", "--data-dir", folder).err
+        nowhere = oracle("runs", command, "x", "--data-dir", tmp_path / "nowhere")
+        assert nowhere.code == 1
+        assert "there is no database" in nowhere.err
+    shared = next((digit for digit in "0123456789abcdef" if sum(record.id[0] == digit for record in records) > 1), None)
+    if shared:
+        unclear = oracle("runs", "show", shared, "--data-dir", folder)
+        assert "several runs have an id that begins with" in unclear.err
+
+
+def test_runs_are_listed_and_filtered(oracle, data):
+    folder, (answer, stuck, limit, gone) = data
+
+    def ids(*options):
+        ran = oracle("runs", "list", "--data-dir", folder, *options)
+        assert ran.code == 0, ran.err
+        return [line.split()[0] for line in ran.out.splitlines()]
+
+    everything = [record.id[:8] for record in (gone, limit, stuck, answer)]
+    assert ids() == everything
+    assert ids("--limit", 1) == everything[:1]
+    assert ids("--reason", "stuck") == [stuck.id[:8]]
+    assert ids("--reason", "running") == []
+    assert ids("--since", "2h") == everything
+    assert ids("--since", "2999-01-01") == []
+    assert ids("--text", "retrypolicy WHERE", "--tree", "oracle", "--user", "local") == everything[1:]
+    assert ids("--version", (stuck.tree_sha or "")[:7], "--slow", "0") == everything
+    assert ids("--slow", "3600") == ids("--errors") == ids("--user", "nobody") == []
+    listed = json.loads(oracle("runs", "list", "--data-dir", folder, "--json").out)["runs"]
+    assert [each["run"]["id"] for each in listed] == [record.id for record in (gone, limit, stuck, answer)]
+
+
+def test_an_empty_list_says_so_and_a_wrong_filter_what_is_right(oracle, data):
+    folder, _ = data
+    none = oracle("runs", "list", "--data-dir", folder, "--user", "nobody")
+    assert (none.code, none.out, none.err) == (0, "", "No runs.\n")
+    wrong = oracle("runs", "list", "--since", "yesterday")
+    assert wrong.code == 2
+    assert "give a duration (30min, 2h, 7d) or a date (2026-11-01)" in wrong.err
+    assert "stuck" in oracle("runs", "list", "--reason", "nothing").err
+
+
+def test_a_run_that_has_ended_is_watched_at_once(oracle, data):
+    folder, (_, stuck, *_) = data
+    ran = oracle("runs", "watch", stuck.id, "--data-dir", folder)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert [line.split()[:2] for line in lines[:5]] == [["tick", str(n)] for n in range(1, 6)]
+    assert "query stops as stuck" in lines[3]
+    assert lines[5].endswith("▲ stuck")
+
+
+async def read_until(stream: asyncio.StreamReader, words: str) -> str:
+    text = ""
+    async with asyncio.timeout(PATIENCE_S):
+        while words not in text:
+            piece = await stream.read(4096)
+            assert piece, text
+            text += piece.decode()
+    return text
+
+
+async def test_a_run_under_way_is_watched_tick_by_tick_until_it_ends(start, tmp_path):
+    async with (
+        open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w") as store,
+        managed(store, [says("Half of the answer", hang=True)]) as it,
+    ):
+        live = await it.start()
+        await it.until_text(live.record, "Half")
+        watching = await start("runs", "watch", live.record.id, "--data-dir", tmp_path)
+        await read_until(watching.stdout, "tick 1")
+        live.cancel()
+        await it.told(live.record)
+        rest = await read_until(watching.stdout, "cancelled\n")
+        assert "tick 2" in rest
+        assert await watching.wait() == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_watching_is_interrupted_and_the_run_goes_on(start, tmp_path, number, code):
+    async with (
+        open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w") as store,
+        managed(store, [says("Half of the answer", hang=True)]) as it,
+    ):
+        live = await it.start()
+        await it.until_text(live.record, "Half")
+        watching = await start("runs", "watch", live.record.id, "--data-dir", tmp_path)
+        await read_until(watching.stdout, "tick 1")
+        watching.send_signal(number)
+        assert await watching.wait() == code
+        assert (await watching.stderr.read()).decode() == ""
+        assert (await store.runs.find(live.record.id)).status == "running"
+        live.cancel()
+        await it.told(live.record)
