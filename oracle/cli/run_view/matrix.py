@@ -1,11 +1,14 @@
 """The marks of all ticks beside the tree: a column for each tick, or for each part of the time."""
 
+from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from oracle.cli.run_view.marks import Mark, Marks, each_marks, marks_of, symbol, weight
 from oracle.cli.run_view.spans import Span
 from oracle.histories.model import TickFacts, TreeFacts
+
+_MOST_IN_COLUMN = 16  # ticks; a column that has more is mostly of one mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +84,19 @@ def equal(tree: TreeFacts, ticks: Sequence[TickFacts], at: int, *, width: int) -
 
 
 def in_time(tree: TreeFacts, ticks: Sequence[TickFacts], at: int, *, width: int, end_s: float) -> Matrix:
-    """Columns of equal time, the whole run; a column shows the results of all ticks that fall into it."""
-    columns: list[dict[int, Mark] | None] = [None] * width
+    """Columns of equal time, the whole run; a column shows the results of the last ticks that fall into it."""
     turns: dict[int, int] = {}
-    under_way: dict[int, set[int]] = {}
-    for position, marks in each_marks(tree, ticks, range(len(ticks))):
-        tick = ticks[position]
+    latest: dict[int, deque[int]] = defaultdict(lambda: deque(maxlen=_MOST_IN_COLUMN))
+    for position, tick in enumerate(ticks):
         place = _column(tick, width, end_s)
+        latest[place].append(position)
         if tick.turn and (position == 0 or tick.turn != ticks[position - 1].turn):
             turns.setdefault(place, tick.turn)
+    wanted = {position for positions in latest.values() for position in positions} | {at}
+    columns: list[dict[int, Mark] | None] = [None] * width
+    under_way: dict[int, set[int]] = {}
+    for position, marks in each_marks(tree, ticks, wanted):
+        place = _column(ticks[position], width, end_s)
         column = columns[place]
         under_way[place] = {node for node, mark in marks.items() if mark == "running"}
         if column is None:
