@@ -1,0 +1,48 @@
+"""`oracle runs diff`: where two recorded runs part, and how far apart they are then."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from oracle.cli.color import COLOR
+from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
+from oracle.cli.run_view import ColorChoice, Screen
+from oracle.cli.run_view.difference import difference_lines
+from oracle.histories import History
+from oracle.histories.diffs import diff_histories
+from oracle.nodes import REGISTRY
+
+
+@click.command("diff")
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@COLOR
+@RUN_SOURCE
+def diff(*, old: str, new: str, as_json: bool, color: ColorChoice, data_dir: Path | None, url: str | None) -> int:
+    """Compare the recorded runs A and B: where they part, and why.
+
+    A and B are ids, or the first characters of them; imported runs can be compared too. It says what first came from
+    outside that differs, the first node that did something else with its line and values in both, how many nodes
+    differ afterwards, the ends, the answers, and what differs between the versions of the trees.
+
+    \b
+    Exit codes, as those of diff:
+      0  the runs did the same for the same reasons
+      1  they differ, or one of them cannot be read
+    """  # noqa: D301  click's mark for lines that are not rewrapped
+
+    async def work(source: RunSource) -> tuple[History, History]:
+        return await source.history(old), await source.history(new)
+
+    before, after = with_source(SourceOptions(data_dir, url), work)
+    found = diff_histories(before, after, registry=REGISTRY)
+    if as_json:
+        data = {"old": before.run.id, "new": after.run.id, "is_same": found.is_same, **asdict(found)}
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+    else:
+        screen = Screen(color)
+        screen.write(difference_lines(before, after, found, width=screen.width))
+    return 0 if found.is_same else 1
