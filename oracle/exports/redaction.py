@@ -4,12 +4,14 @@ What remains is listed here by field; every other text is replaced by `OMITTED`.
 later is left out until somebody has decided that it is not personal.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
 from oracle.histories import History
 from oracle.histories.model import (
+    BreachFacts,
     CallFacts,
     ClauseFacts,
     EndFacts,
@@ -45,14 +47,19 @@ _KEPT: Final[Mapping[type, frozenset[str]]] = {
     VisitFacts: frozenset({"status"}),
     TickFacts: frozenset({"cause", "causes", "visited", "changes"}),
     RequestFacts: frozenset({"segments", "prompt_sha", "tools", "tool_choice"}),
-    SignalFacts: frozenset({"type"}),
-    TurnFacts: frozenset({"model", "calls"}),
-    CallFacts: frozenset({"id", "name"}),
+    SignalFacts: frozenset({"action"}),
+    TurnFacts: frozenset({"model", "calls", "stop_reason", "server_tools"}),
+    CallFacts: frozenset({"id", "caller"}),
     NoticeFacts: frozenset({"type", "severity"}),
+    BreachFacts: frozenset({"rule", "text", "enforcement"}),
     TextFacts: frozenset({"type"}),
     EndFacts: frozenset({"reason", "by"}),
 }
 """The fields whose texts remain, by the part of a history: what the tree, the service or the provider have named."""
+
+_WORDS: Final[Mapping[type, str]] = {CallFacts: "name", SignalFacts: "type"}
+"""The field that the model writes and that remains if it is a plain word, as the names of tools and signals are."""
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 _NAMED = frozenset({"writes", "deliveries", "errors"})
 """Fields of pairs whose first part is the name of a key or a node."""
@@ -69,6 +76,9 @@ def _part(part: Any) -> Any:  # noqa: ANN401  any part of a history
     changed = {
         field.name: _field(field.name, getattr(part, field.name)) for field in fields(part) if field.name not in kept
     }
+    word = _WORDS.get(type(part))
+    if word is not None and _WORD.fullmatch(getattr(part, word)):
+        del changed[word]
     return replace(part, **changed)
 
 

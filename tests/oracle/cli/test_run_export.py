@@ -31,6 +31,9 @@ def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewher
         for format_ in ("svg", "dot", "mermaid", "html")
         for more in ((), ("--tick", 2), ("--without-texts",))
     }
+    shown = {
+        options: oracle("runs", "show", stuck, *options).out for options in ((), ("--tick", 2), ("--why",), ("--json",))
+    }
     assert oracle("runs", "export", stuck, "-o", "run.json").out == "run.json: written\n"
     elsewhere()
     assert oracle("runs", "export", stuck).code == 1
@@ -38,6 +41,9 @@ def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewher
     assert brought.out.startswith(f"{stuck}: imported; see `oracle runs show {stuck[:8]}`\n")
     assert "had been imported already" in oracle("runs", "import", "run.json").out
     assert oracle("runs", "export", stuck[:8]).out == exported.out
+    for options, view in shown.items():
+        assert view
+        assert oracle("runs", "show", stuck[:8], *options).out == view, options
     for (format_, *more), view in views.items():
         assert oracle("runs", "export", stuck, "--format", format_, *more).out == view, format_
 
@@ -48,6 +54,7 @@ def test_an_imported_run_is_no_run_of_the_database(oracle, stuck, tmp_path):
     (tmp_path / "run.json").write_text(text)
     assert oracle("runs", "import", "run.json").code == 0
     assert oracle("runs", "export", "ffff").code == 0
+    assert "ffff" not in oracle("runs", "list").out
     replayed = oracle("runs", "scenario", "ffff")
     assert (replayed.code, replayed.err) == (1, "Error: there is no run 'ffff'\n")
 

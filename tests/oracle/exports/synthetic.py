@@ -51,8 +51,8 @@ def large(*, nodes: int, ticks: int) -> History:
         )
     turns = [TurnFacts(n, 1, n * 10 - 9, n * 10, n * 0.5 - 0.45, n * 0.5, tokens=100) for n in range(1, ticks // 10)]
     run = RunFacts(
-        "large0", "local", "c", "A large run?", "finished", 0.0, 100.0, "large", "0" * 64, "m", 9, 9, False, "completed",
-        None, {"max_iterations": 10},
+        "large0", "local", "c", "A large run?", "finished", 0.0, 100.0, "large", "0" * 64, "m", 9, 9, False,
+        "completed", None, {"max_iterations": 10},
     )  # fmt: skip
     tree = TreeFacts("large", "0" * 64, "large.yaml", {"large.yaml": "\n".join(lines)}, tuple(rows))
     return History(run, tree, [], made, turns)
@@ -74,7 +74,7 @@ HOSTILE = (
     .encode("utf-16", "surrogatepass")
     .decode("utf-16")
 )
-"""Ends a script element, begins another, loads a picture, breaks a line of a script, and names the page's own places."""
+"""Ends a script element, begins another, loads a picture, breaks a line, and names the places of the page itself."""
 
 
 def hostile(history: History) -> History:
@@ -90,9 +90,9 @@ def hostile(history: History) -> History:
         node["file"] += HOSTILE
     tree |= {"name": HOSTILE, "file": tree["file"] + HOSTILE}
     tree["files"] = {
-        name + HOSTILE: "\n".join(f"{line} # {HOSTILE}".replace("\u2028", " ").replace("\u2029", " ") for line in text.split("\n"))
+        name + HOSTILE: "\n".join(f"{line} # {HOSTILE}" for line in text.split("\n"))
         for name, text in tree["files"].items()
-    }  # fmt: skip
+    }
     for part in ("keys", "ticks", "turns", "calls", "notices", "texts"):
         data[part] = [_poisoned(each) for each in data[part]]
     data["calls"] = [each | {"arguments": {HOSTILE: HOSTILE}} for each in data["calls"]]

@@ -1,7 +1,7 @@
 """The formats of an export."""
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_pictures_show_the_statuses_of_the_tick_that_decided_the_end(stuck):
         shown = render_run(stuck, format_, registry=REGISTRY)
         assert shown == render_run(stuck, format_, tick=stuck.end.tick, registry=REGISTRY)
         assert shown != render_run(stuck, format_, tick=1, registry=REGISTRY)
-    ElementTree.fromstring(render_run(stuck, "svg", registry=REGISTRY))
+    ET.fromstring(render_run(stuck, "svg", registry=REGISTRY))
     drawn = render_run(stuck, "mermaid", registry=REGISTRY).decode()
     assert len(re.findall(r":::(success|failure|running)$", drawn, re.MULTILINE)) == len(stuck.ticks[3].visited)
 

@@ -38,7 +38,8 @@ def test_it_begins_at_the_tick_that_is_asked_for_with_the_decision_in_view(show,
     assert re.match(r"line \d+, grant_turn, success", decision)
     top, bottom = page.run(
         "(() => { const a = document.querySelector('.row.decision').getBoundingClientRect(), "
-        "b = document.querySelector('.source').getBoundingClientRect(); return [a.top - b.top, b.bottom - a.bottom]; })()"
+        "b = document.querySelector('.source').getBoundingClientRect(); "
+        "return [a.top - b.top, b.bottom - a.bottom]; })()"
     )
     assert top > 0
     assert bottom > 0
@@ -130,8 +131,8 @@ def test_it_names_its_parts_for_screen_readers(show, stuck):
     assert dict(slider)["aria-valuetext"] == "tick 2 of 5, turn 1"
     assert page.run("document.querySelector('.headline').getAttribute('aria-live')") == "polite"
     assert page.run("document.querySelectorAll('[role=treegrid] [role=row][aria-level]').length") > 5
-    unnamed = "[...document.querySelectorAll('button, input')].filter(each => !each.textContent && !each.ariaLabel && !each.id)"
-    assert page.run(f"{unnamed}.length") == 0
+    controls = "[...document.querySelectorAll('button, input')]"
+    assert page.run(f"{controls}.filter(each => !each.textContent && !each.ariaLabel && !each.id).length") == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
