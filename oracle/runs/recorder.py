@@ -20,7 +20,7 @@ from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Answer, Chunk, Closing, Done, SystemNotice, write_chunk
+from oracle.chunks import Answer, Chunk, Closing, Content, Done, SystemNotice, write_chunk
 from oracle.debugging.events import DebugEvent
 from oracle.encoding import to_json
 from oracle.metrics import Metrics
@@ -114,11 +114,12 @@ class RunRecorder:
             self.first_chunk_s = self.clock.now() - self.started_s
             self.metrics.first_chunk(self.first_chunk_s)
         self.answer.add(chunk)
-        if isinstance(chunk, Done):
-            self.on_done()
-            return
-        if isinstance(chunk, SystemNotice):
-            self.summing.notice(at_s=self.clock.now())
+        if not isinstance(chunk, Content):  # as most are
+            if isinstance(chunk, Done):
+                self.on_done()
+                return
+            if isinstance(chunk, SystemNotice):
+                self.summing.notice(at_s=self.clock.now())
         if self.backlog.is_too_long(record_chunk(self.log, chunk)):
             self._give_up()
 

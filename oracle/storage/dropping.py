@@ -18,7 +18,7 @@ from oracle.storage.database import Database
 from oracle.storage.log import read_events
 from oracle.storage.prompts import release_prompts
 from oracle.storage.records import Event
-from oracle.storage.schema import event, run
+from oracle.storage.schema import event, request_key, run
 from oracle.storage.writer import Writer
 
 PORTION = 500
@@ -79,6 +79,7 @@ async def reduce_events(database: Database, writer: Writer, run_id: str, *, redu
 
 def _mark(connection: Connection, *, run_ids: Collection[str], at: float) -> None:
     release_prompts(connection, run_ids)
+    connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))
     wanted = run.c.id.in_(run_ids) & run.c.forgotten_at.is_(None) & run.c.texts_dropped_at.is_(None)
     for row in connection.execute(select(run.c.id, run.c.input, run.c.error).where(wanted)).all():
         figures = {

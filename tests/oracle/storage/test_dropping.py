@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, select, update
 
 from oracle.storage import Event, RunEnd, Store, open_store
 from oracle.storage.dropping import PORTION
-from oracle.storage.schema import run
+from oracle.storage.schema import request_key, run
 from tests.oracle.storage.runs_made import begun
 from tests.oracle.storage.test_retention import DAY_S, Hands
 
@@ -71,6 +71,16 @@ async def test_texts_that_are_not_old_enough_stay(timed: Store, clock: Hands) ->
     assert await drop(timed) == 0
     assert len(await kinds(timed, run_id)) == 5
     assert await timed.prompts.find("sha") == "Secret prompt"
+
+
+async def test_the_digest_of_the_request_goes_with_its_texts(timed: Store, clock: Hands) -> None:
+    run_id = await recorded(timed)
+    row = {"id": "key", "run_id": run_id, "body": "digest", "at": clock.at_s}
+    await timed.write(lambda connection: connection.execute(insert(request_key), row).close())
+    clock.at_s += 2 * DAY_S
+    await drop(timed)
+    bodies = select(request_key.c.body)
+    assert await timed.database.read(lambda connection: list(connection.scalars(bodies))) == [""]
 
 
 async def test_a_run_under_way_and_one_that_is_followed_keep_their_texts(timed: Store, clock: Hands) -> None:
