@@ -145,12 +145,12 @@ class DebugSession(Pacer):
                 self._resume("command")
             case "set":
                 control.deliver(command.key, command.value)
-                self._note("set", key=command.key, value=command.value)
+                self._note("set", by=command.by, key=command.key, value=command.value)
             case "force":
                 control.force(command.path, command.result)
-                self._note("forced", path=command.path, result=command.result)
+                self._note("forced", by=command.by, path=command.path, result=command.result)
         if command.kind in ("set", "force", "renew"):
-            self._note("renewed", resumes_at=self._resumes_at)
+            self._note("renewed", by=command.by, resumes_at=self._resumes_at)
 
     @property
     def _resumes_at(self) -> float:
@@ -161,7 +161,7 @@ class DebugSession(Pacer):
 
     def _change(self, standing: Standing, what: DebugEventKind) -> None:
         self.standing = standing
-        self._note(what)
+        self._note(what, by=self._by)
         self._wake.set()
 
     def _resume(self, why: ResumeCause) -> None:
@@ -216,11 +216,10 @@ class DebugSession(Pacer):
             self._paused_s += seconds
             self._on_paused(seconds)
 
-    def _note(self, what: DebugEventKind, *, by: str | None = "", **more: object) -> None:
-        operator = self._by if by == "" else by
+    def _note(self, what: DebugEventKind, *, by: str | None, **more: object) -> None:
         # Keys and values may be texts of the user, which belong in the run's record alone.
-        log.info("run.debugged", run_id=self.run_id, what=what, tick=self._tick, by=operator, why=more.get("why"))
-        self._record(DebugEvent(what, self._tick, operator, more))
+        log.info("run.debugged", run_id=self.run_id, what=what, tick=self._tick, by=by, why=more.get("why"))
+        self._record(DebugEvent(what, self._tick, by, more))
 
     def _inform(self, message: str, **metadata: object) -> None:
         if self._query is not None:
