@@ -85,11 +85,15 @@ class RebuiltRun:
     stops: Mapping[int, RuleBreach]
 
     def prepare(self, tick: TickRecord) -> None:
-        """Set the time of a recorded tick, find what was found before it, and stop where a rule has stopped the run."""
+        """Set the time of a recorded tick, find what was found before it, and stop where the run was stopped."""
         self.clock.at_s = tick.at_s
         breach = self.stops.get(tick.tick)
-        if breach is not None and not self.agent.state.is_terminal:
+        if self.agent.state.is_terminal:
+            pass
+        elif breach is not None:
             self.agent.fail(ModelFault("tree_failed", breach.text, f"the rule {breach.rule!r} was broken"))
+        elif _is_abort(tick):
+            self.agent.fail(ModelFault("service_stopping", "The service has stopped the query."))
         for source in self.sources.get(tick.tick, ()):
             self.agent.output.cite(source)
 
@@ -99,6 +103,11 @@ class RebuiltRun:
         if isinstance(node, LlmTurn) and node.settings.visible and isinstance(value, TurnOutcome):
             output.new_paragraph()
             output.say(value.text)
+
+
+def _is_abort(tick: TickRecord) -> bool:
+    """Whether the service has ended the run before the tick: it delivers a cancel, and the reason is not the user's."""
+    return ("cancel_requested", True) in tick.deliveries and ("termination_reason", "error") in tick.writes
 
 
 def rebuild(
