@@ -5,9 +5,10 @@
         print(tick.headline)
 
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
-run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, and `foreign`
-judges that of others; `diffs` says where two runs part. A service explains runs while they are read: `passes` goes
-through a log, `sharing` shares that among its readers, `encoding` makes the JSON of each tick once.
+run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, `foreign`
+judges that of others; `diffs` says where two runs part; `supposing` makes the history that a run would have had on
+another tree. A service explains runs while they are read: `passes` goes through a log, `sharing` shares that among its
+readers, `encoding` makes the JSON of each tick once.
 """
 
 from oracle.histories.codec import history_from_json, history_to_json
@@ -20,6 +21,7 @@ from oracle.histories.model import History
 from oracle.histories.passes import FallenBehindError, Pass
 from oracle.histories.reading import read_history
 from oracle.histories.sharing import Passes, TooManyPassesError
+from oracle.histories.supposing import supposed_history
 
 __all__ = [
     "DamagedHistoryError",
@@ -36,5 +38,6 @@ __all__ = [
     "history_from_json",
     "history_to_json",
     "read_history",
+    "supposed_history",
     "why",
 ]

@@ -5,7 +5,7 @@ the same; from the first request that was never made, nothing more is known.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bt_runtime import Registry, TreeDefinition
 from oracle.chunks import TerminationReason
@@ -77,7 +77,7 @@ def course_of(
     reason, effects = playing.end()
     if effects and steps:
         last = steps[-1]
-        steps[-1] = PlayedStep(last.tick, (*last.effects, *effects), last.results)
+        steps[-1] = replace(last, effects=(*last.effects, *effects))
     return Course(definition, tuple(steps), reason)
 
 

@@ -1,7 +1,7 @@
 """Plays a recorded run on a tree, step by step: what the tree asked for, what the user saw, and how it ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
 
@@ -65,11 +65,13 @@ class PlayedStep:
         tick: the number of the recorded tick that the event caused.
         effects: in order.
         results: of the leaves that were visited, in order.
+        records: of the tree's own ticks.
     """
 
     tick: int
     effects: tuple[Effect, ...]
     results: tuple[NodeResult, ...]
+    records: tuple[TickRecord, ...] = field(default=(), compare=False, repr=False)
 
 
 class Playing:
@@ -131,7 +133,7 @@ class Playing:
             rebuilt.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
         effects = [effect for chunk in rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None]
         effects += [self._asked(request) for request in done.posted]
-        return PlayedStep(event.tick, tuple(effects), self._results(done.records))
+        return PlayedStep(event.tick, tuple(effects), self._results(done.records), done.records)
 
     def end(self) -> tuple[TerminationReason, tuple[Effect, ...]]:
         """Why the query ends, once the tree has ended, and what the user is still sent about that."""

@@ -1,0 +1,71 @@
+"""What a recorded run would have done on another tree, with its reasons, as far as the recording allows to know it.
+
+The course of the run on that tree is written as a log, and explained like the log of a run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bt_runtime import Registry, TreeDefinition
+from oracle.agent.outcome_json import encode_outcome, outcome_kind
+from oracle.chunks import SourceFound, Thinking, ToolCalled, ToolReturned, write_chunk
+from oracle.encoding import to_json
+from oracle.histories.explaining import Explainer
+from oracle.histories.model import History
+from oracle.replays import Course, RecordedRun, course_of
+from oracle.runs.tick_json import encode_tick, is_kept_apart
+from oracle.storage import Event, EventKind, TreeVersion
+
+
+def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> History:
+    """The history that a recorded run would have had on a tree.
+
+    It ends where the tree asks for something that was never asked: its `problem` says so, and it has no end then. Of
+    the texts it has those that the recorded requests have brought.
+
+    Args:
+        run: what was recorded.
+        definition: the other tree.
+        registry: the kinds that both trees are read with.
+
+    Raises:
+        UnreplayableError: the run's own version of the tree cannot be read any more.
+    """
+    recorded = run.tree(registry)
+    answered = course_of(run, recorded, registry=registry).requests()
+    course = course_of(run, definition, registry=registry, answered=answered)
+    version = TreeVersion(definition.sha, definition.name, definition.paths, dict(definition.sources))
+    record = replace(run.record, tree_sha=definition.sha, status="running", error=None, termination_reason=None)
+    explainer = Explainer(record, version, registry=registry)
+    explainer.feed_all(_events(run, course))
+    reason = course.reason
+    ended = replace(record, status="finished", termination_reason=reason) if reason is not None else record
+    explainer.ended(ended)
+    history = explainer.history
+    history.problem = "; ".join(each for each in (history.problem, course.unknown) if each)
+    return history
+
+
+def _events(run: RecordedRun, course: Course) -> Iterator[Event]:
+    """The log that the run would have had: the ticks of the course, and before each what had come by then."""
+    number, last = 0, 0
+
+    def event(kind: EventKind, data: bytes, at_s: float) -> Event:
+        nonlocal number
+        number += 1
+        return Event(run.record.id, number, kind, data, run.record.created_at + at_s - run.opened.start_s)
+
+    yield event("opened", run.opened.to_json(), run.opened.start_s)
+    for step in course.steps:
+        for record in step.records[:1]:
+            for tick, chunk in run.chunks:
+                if last < tick <= step.tick and isinstance(chunk, Thinking | ToolCalled | ToolReturned | SourceFound):
+                    yield event("chunk", write_chunk(chunk), record.at_s)
+            breach = run.stops.get(step.tick)
+            if breach is not None:
+                yield event("rule", to_json(breach.to_json()), record.at_s)
+        last = step.tick
+        for record in step.records:
+            for outcome in filter(is_kept_apart, record.outcomes):
+                yield event(outcome_kind(outcome) or "tool_end", encode_outcome(outcome), outcome.at_s)
+            yield event("tick", encode_tick(record), record.at_s)
