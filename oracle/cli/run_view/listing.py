@@ -86,6 +86,7 @@ def _row(row: ListedRun, widths: _Widths, now: float) -> Line:
     mark = Span(" ◆", "err") if errors else Span("")
     ended = ended._replace(text=shortened(ended.text, widths.outcome - len(mark.text)))
     lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
+    is_known = run.status == "finished" or run.turns > 0  # a database has them in the row when the run has ended
     question = safe(run.question) if run.kept != "gone" else "(its texts were deleted)"
     return Line(
         (
@@ -99,9 +100,9 @@ def _row(row: ListedRun, widths: _Widths, now: float) -> Line:
             mark,
             Span(" " * (widths.outcome - cell_len(ended.text) - len(mark.text))),
             gap,
-            Span(f"{run.turns:>{widths.turns}}"),
+            Span(f"{run.turns if is_known else '':>{widths.turns}}"),
             gap,
-            Span(f"{thousands(run.tokens_used):>{widths.tokens}}"),
+            Span(f"{thousands(run.tokens_used) if is_known else '':>{widths.tokens}}"),
             gap,
             Span(f"{seconds(lasted_s):>{widths.time}}"[: widths.time]),
             gap,

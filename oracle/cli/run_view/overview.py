@@ -1,7 +1,7 @@
 """The head of a run, and its overview in true time: turns, tools, notifications, and how much of the limits is used."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
@@ -35,6 +35,21 @@ def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Line]:
         line(Span(f"run {safe(run.id)[:8]}  ", "dim"), Span(question, "strong"), gap, ended),
         line(Span(facts, "dim")),
     ]
+
+
+def so_far(history: History) -> RunFacts:
+    """The row of the run; of one that is under way with the figures of its turns, which the row has only at the end."""
+    turns = [turn for turn in history.turns if turn.ended_s is not None]
+    if history.run.status == "finished" or not turns:
+        return history.run
+    whole = [turn for turn in turns if not turn.error and not turn.interrupted]
+    return replace(
+        history.run,
+        turns=len(whole),
+        tokens_used=sum(turn.tokens for turn in turns),
+        tokens_estimated=any(turn.estimated for turn in turns),
+        model=turns[-1].model,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from oracle.cli.run_view.board import changed, values_after, values_before, whol
 from oracle.cli.run_view.headline import headline
 from oracle.cli.run_view.marks import marks_of
 from oracle.cli.run_view.matrix import equal, in_time
-from oracle.cli.run_view.overview import head, overview
+from oracle.cli.run_view.overview import head, overview, so_far
 from oracle.cli.run_view.spans import Line, Span, line, safe, wrapped
 from oracle.cli.run_view.tree_block import tree_block
 from oracle.cli.run_view.tree_rows import rows_of
@@ -50,7 +50,7 @@ def page(history: History, position: int | None, *, width: int, sections: Sectio
     most = max(width // 4, width - _LEFT) - 1  # columns of the matrix
     columns = most if sections.in_time else min(most, len(history.ticks))
     width = min(width, max(_NARROW, _WIDEST_LEFT + columns))
-    run = history.run
+    run = so_far(history)
     lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
     end_s = max(lasted_s, history.ticks[-1].at_s if history.ticks else 0.0)
     lines = head(run, width, lasted_s=lasted_s)

@@ -140,7 +140,7 @@ class Screen:
 
     def draw(self, lines: Iterable[Line]) -> None:
         """Draw the lines on the other screen, over what is there; no more of them than its height."""
-        frame = f"{_ERASE_TO_RIGHT}\r\n".join(map(self._painted, lines))
+        frame = f"{_ERASE_TO_RIGHT}\n".join(map(self._painted, lines))
         self.stream.write(f"{_HOME}{frame}{_ERASE_BELOW}")  # in one piece, so that nothing flickers
         self.stream.flush()
 

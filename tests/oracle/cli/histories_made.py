@@ -49,7 +49,7 @@ def gone() -> History:
 def running(ticks: int) -> History:
     """The first ticks of a run that is under way."""
     history = stuck_once()
-    history.run = replace(history.run, status="running", finished_at=None, termination_reason=None)
+    history.run = replace(history.run, status="running", finished_at=None, termination_reason=None, turns=0)
     history.ticks, history.end = history.ticks[:ticks], None
     return history
 
