@@ -51,6 +51,9 @@ def running(ticks: int) -> History:
     history = stuck_once()
     history.run = replace(history.run, status="running", finished_at=None, termination_reason=None, turns=0)
     history.ticks, history.end = history.ticks[:ticks], None
+    for name in ("turns", "calls"):
+        setattr(history, name, [each for each in getattr(history, name) if (each.ended_tick or 0) <= ticks])
+    history.notices = [each for each in history.notices if each.tick <= ticks]
     return history
 
 
