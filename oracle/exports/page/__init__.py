@@ -17,7 +17,17 @@ from oracle.histories.codec import plain
 from oracle.histories.model import TickFacts
 
 _UNSAFE: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_SCRIPTS: Final = ("history.js", "rows.js", "drawing.js", "page.js", "panes.js", "control.js")
+_SCRIPTS: Final = (
+    "history.js",
+    "source.js",
+    "shown.js",
+    "matrix.js",
+    "overview.js",
+    "rows.js",
+    "page.js",
+    "panes.js",
+    "control.js",
+)
 """One script; later parts use what earlier ones define."""
 _LONGEST_TITLE: Final = 120
 _PLACE: Final = re.compile(r"%([A-Z]+)%")

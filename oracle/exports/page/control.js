@@ -1,8 +1,13 @@
-// ---------------------------------------------------------------- moving through the run
+// Moving through the run: ticks, lines, keys, mouse; and the start of the page.
 
 let pending = 0;
-function update() { // once per frame
-  if (!pending) pending = requestAnimationFrame(() => { pending = 0; draw(); });
+function update() {
+  // once per frame
+  if (!pending)
+    pending = requestAnimationFrame(() => {
+      pending = 0;
+      draw();
+    });
 }
 
 function draw() {
@@ -13,15 +18,26 @@ function draw() {
   parts.follow.update();
   parts.axis.update();
   if (tick) {
-    const last = ticks[ticks.length - 1].tick, [first, ...rest] = (headlineOf(tick) || "").split(/(?<=[.!?]) /);
-    parts.where.replaceChildren(el("b", {}, `Tick ${tick.tick}`), ` of ${last} · turn ${tick.turn} · ${tick.at_s.toFixed(2)} s`);
+    const last = ticks[ticks.length - 1].tick,
+      [first, ...rest] = (headlineOf(tick) || "").split(/(?<=[.!?]) /);
+    parts.where.replaceChildren(
+      el("b", {}, `Tick ${tick.tick}`),
+      ` of ${last} · turn ${tick.turn} · ${tick.at_s.toFixed(2)} s`,
+    );
     parts.headline.replaceChildren(el("b", {}, first), rest.length ? ` ${rest.join(" ")}` : "");
     parts.headline.title = headlineOf(tick);
     parts.overview.setAttribute("aria-valuenow", tick.tick);
     parts.overview.setAttribute("aria-valuetext", `tick ${tick.tick} of ${last}, turn ${tick.turn}`);
   }
   const names = [...path.slice(0, -1).filter((index) => nodes[index].name || isInclude(index)), ...path.slice(-1)];
-  parts.crumbs.replaceChildren(el("span", {}, run.tree ? run.tree.file : "", ...names.map((index, at) => el(at === names.length - 1 ? "b" : "span", {}, ` › ${title(index)}`))));
+  parts.crumbs.replaceChildren(
+    el(
+      "span",
+      {},
+      run.tree ? run.tree.file : "",
+      ...names.map((index, at) => el(at === names.length - 1 ? "b" : "span", {}, ` › ${title(index)}`)),
+    ),
+  );
   drawColumns();
   drawRows();
   drawOverview();
@@ -30,9 +46,12 @@ function draw() {
 }
 
 function headlineOf(tick) {
-  const decision = decisionOf(tick), said = decision === tick.decision ? tick.headline : run.end.sentence;
+  const decision = decisionOf(tick),
+    said = decision === tick.decision ? tick.headline : run.end.sentence;
   if (said && said !== OMITTED) return said;
-  return decision === null ? "What decided this tick is not known." : `${title(decision)} decided: ${WORDS[markAt(decision, ticks.indexOf(tick))]}.`;
+  return decision === null
+    ? "What decided this tick is not known."
+    : `${title(decision)} decided: ${WORDS[markAt(decision, ticks.indexOf(tick))]}.`;
 }
 
 function go(at) {
@@ -44,13 +63,19 @@ function go(at) {
   reveal();
 }
 
-function reveal(row) { // scroll to a row, by default to the decision
+function reveal(row) {
+  // scroll to a row, by default to the decision
   requestAnimationFrame(() => {
-    const decision = ticks.length ? decisionOf(ticks[state.at]) : null, wanted = row !== undefined ? row : decision === null ? -1 : rowOf[decision];
-    let index = shownRows.findIndex((each) => each.row.at <= wanted && each.row.last >= wanted && (each.fold || each.row.at === wanted));
+    const decision = ticks.length ? decisionOf(ticks[state.at]) : null,
+      wanted = row !== undefined ? row : decision === null ? -1 : rowOf[decision];
+    let index = shownRows.findIndex(
+      (each) => each.row.at <= wanted && each.row.last >= wanted && (each.fold || each.row.at === wanted),
+    );
     if (index < 0) index = shownRows.findIndex((each) => each.row.at >= wanted);
     if (wanted < 0 || index < 0) return;
-    const top = tops[index], tall = parts.source.clientHeight, now = parts.source.scrollTop;
+    const top = tops[index],
+      tall = parts.source.clientHeight,
+      now = parts.source.scrollTop;
     if (top < now + 100 || top > now + tall - 60) parts.source.scrollTop = Math.max(0, top - tall * 0.62);
     drawRows();
   });
@@ -66,7 +91,8 @@ function goTurn(step) {
 
 function select(step) {
   let index = shownRows.findIndex((each) => each.row.at === state.row);
-  if (index < 0) index = shownRows.findIndex((each) => ticks.length && rowOf[decisionOf(ticks[state.at])] === each.row.at) - step;
+  if (index < 0)
+    index = shownRows.findIndex((each) => ticks.length && rowOf[decisionOf(ticks[state.at])] === each.row.at) - step;
   const next = shownRows[Math.max(0, Math.min(shownRows.length - 1, index + step))];
   if (!next) return;
   state.row = next.row.at;
@@ -82,9 +108,15 @@ function toggle(at) {
 }
 
 function play() {
-  if (state.playing) { clearInterval(state.playing); state.playing = 0; } else {
+  if (state.playing) {
+    clearInterval(state.playing);
+    state.playing = 0;
+  } else {
     if (state.at >= ticks.length - 1) go(0);
-    state.playing = setInterval(() => { if (state.at >= ticks.length - 1) play(); else go(state.at + 1); }, 400);
+    state.playing = setInterval(() => {
+      if (state.at >= ticks.length - 1) play();
+      else go(state.at + 1);
+    }, 400);
   }
   parts.play.replaceChildren(svgIcon(state.playing ? ICONS.pause : ICONS.play));
 }
@@ -102,7 +134,9 @@ function find(text) {
   for (let step = 1; step <= rows.length; step++) {
     const row = rows[(Math.max(0, state.row) + step) % rows.length];
     if (!row.text.toLowerCase().includes(wanted)) continue;
-    rows.forEach((each) => each.nodes.length && each.at < row.at && each.last >= row.at && state.open.set(each.at, true));
+    rows.forEach(
+      (each) => each.nodes.length && each.at < row.at && each.last >= row.at && state.open.set(each.at, true),
+    );
     if (row.owner === null && !row.nodes.length) state.follow = false;
     state.row = row.at;
     update();
@@ -125,18 +159,58 @@ function decide() {
 }
 
 const ACTIONS = {
-  ArrowLeft: () => go(state.at - 1), ArrowRight: () => go(state.at + 1), "Shift+ArrowLeft": () => goTurn(-1), "Shift+ArrowRight": () => goTurn(1),
-  Home: () => go(0), End: () => go(ticks.length - 1), ArrowUp: () => select(-1), ArrowDown: () => select(1), Enter: () => toggle(state.row),
-  d: decide, e: () => nextWith((at) => ticks[at].errors.length > 0), n: () => { const row = rows[state.row]; if (row && row.nodes.length) nextWith((at) => ticks[at].visited.includes(row.nodes[0])); },
-  " ": play, t: () => { state.time = !state.time; update(); }, a: () => { state.follow = !state.follow; state.open.clear(); update(); reveal(); },
-  1: () => choose("Why"), 2: () => choose("Answer"), 3: () => choose("Blackboard"), 4: () => choose("Messages"), "/": () => searching(true), "?": () => parts.dialog.showModal(),
+  ArrowLeft: () => go(state.at - 1),
+  ArrowRight: () => go(state.at + 1),
+  "Shift+ArrowLeft": () => goTurn(-1),
+  "Shift+ArrowRight": () => goTurn(1),
+  Home: () => go(0),
+  End: () => go(ticks.length - 1),
+  ArrowUp: () => select(-1),
+  ArrowDown: () => select(1),
+  Enter: () => toggle(state.row),
+  d: decide,
+  e: () => nextWith((at) => ticks[at].errors.length > 0),
+  n: () => {
+    const row = rows[state.row];
+    if (row && row.nodes.length) nextWith((at) => ticks[at].visited.includes(row.nodes[0]));
+  },
+  " ": play,
+  t: () => {
+    state.time = !state.time;
+    update();
+  },
+  a: () => {
+    state.follow = !state.follow;
+    state.open.clear();
+    update();
+    reveal();
+  },
+  1: () => choose("Why"),
+  2: () => choose("Answer"),
+  3: () => choose("Blackboard"),
+  4: () => choose("Messages"),
+  "/": () => searching(true),
+  "?": () => parts.dialog.showModal(),
 };
 
 function press(event) {
-  const inField = event.target === parts.find, focused = event.target.closest("button, summary, dialog");
-  if (inField && event.key === "Enter") { find(parts.find.value); event.preventDefault(); return; }
+  const inField = event.target === parts.find,
+    focused = event.target.closest("button, summary, dialog");
+  if (inField && event.key === "Enter") {
+    find(parts.find.value);
+    event.preventDefault();
+    return;
+  }
   if (inField && event.key === "Escape") return searching(false);
-  if (inField || event.ctrlKey || event.metaKey || event.altKey || (focused && ["Enter", " "].includes(event.key)) || parts.dialog.open) return;
+  if (
+    inField ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    (focused && ["Enter", " "].includes(event.key)) ||
+    parts.dialog.open
+  )
+    return;
   const single = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const act = ACTIONS[event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : single];
   if (!act || (event.key.length === 1 && !state.keys && event.key !== "?")) return;
@@ -147,19 +221,36 @@ function press(event) {
 
 function drag(target, tickAt) {
   const move = (event) => go(tickAt(event.clientX - target.getBoundingClientRect().left));
-  target.addEventListener("pointerdown", (event) => { target.setPointerCapture(event.pointerId); move(event); });
+  target.addEventListener("pointerdown", (event) => {
+    target.setPointerCapture(event.pointerId);
+    move(event);
+  });
   target.addEventListener("pointermove", (event) => event.buttons && move(event));
 }
 
 function nearest(places, x) {
   let best = 0;
-  places.forEach((place, at) => { if (Math.abs(place - x) <= Math.abs(places[best] - x)) best = at; });
+  places.forEach((place, at) => {
+    if (Math.abs(place - x) <= Math.abs(places[best] - x)) best = at;
+  });
   return best;
 }
 
 function listen() {
-  drag(parts.overview, (x) => { const scale = timeScale(); return nearest(ticks.map((_, at) => scale.at(at)), x); });
-  for (const each of [parts.matrix, parts.columns]) drag(each, (x) => nearest(ticks.map((_, at) => xOf(at) + columns.w[at] / 2), x));
+  drag(parts.overview, (x) => {
+    const scale = timeScale();
+    return nearest(
+      ticks.map((_, at) => scale.at(at)),
+      x,
+    );
+  });
+  for (const each of [parts.matrix, parts.columns])
+    drag(each, (x) =>
+      nearest(
+        ticks.map((_, at) => xOf(at) + columns.w[at] / 2),
+        x,
+      ),
+    );
   parts.matrix.addEventListener("wheel", (event) => (parts.source.scrollTop += event.deltaY), { passive: true });
   parts.source.addEventListener("scroll", () => requestAnimationFrame(drawRows), { passive: true });
   parts.work.addEventListener("click", (event) => {
@@ -171,10 +262,11 @@ function listen() {
   });
   parts.find.addEventListener("blur", () => parts.find.value || searching(false));
   document.addEventListener("keydown", press);
-  window.addEventListener("resize", () => { buildPanes(); update(); });
+  window.addEventListener("resize", () => {
+    buildPanes();
+    update();
+  });
 }
-
-// ---------------------------------------------------------------- start
 
 function switchTheme() {
   theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
@@ -190,7 +282,10 @@ function theme(name) {
 build();
 const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
 theme(prefersDark.matches ? "dark" : "light");
-prefersDark.addEventListener("change", () => { theme(prefersDark.matches ? "dark" : "light"); update(); });
+prefersDark.addEventListener("change", () => {
+  theme(prefersDark.matches ? "dark" : "light");
+  update();
+});
 buildPanes();
 const measured = document.createElement("canvas").getContext("2d");
 measured.font = `12px ${colour("--mono")}`;

@@ -6,7 +6,7 @@ const nodes = run.tree ? run.tree.nodes : [];
 const ticks = run.ticks;
 const OMITTED = "…"; // a text that was left out
 
-// ---------------------------------------------------------------- elements
+// Elements
 
 function el(tag, attributes, ...children) {
   const made = document.createElement(tag);
@@ -27,13 +27,29 @@ function place(made, { left, top, width, height }) {
   return made;
 }
 
-// ---------------------------------------------------------------- statuses, by node and tick
+// Statuses, by node and tick
 
-const UNASKED = 0, YES = 1, NO = 2, RUNNING = 3, CARRIED = 4, HALTED = 5, FAULT = 6, GUARD = 7;
+const UNASKED = 0,
+  YES = 1,
+  NO = 2,
+  RUNNING = 3,
+  CARRIED = 4,
+  HALTED = 5,
+  FAULT = 6,
+  GUARD = 7;
 const CODES = { SUCCESS: YES, FAILURE: NO, RUNNING, INVALID: UNASKED };
 const CLASSES = ["", "yes", "no", "run", "run", "run", "err", "yes"];
 const WORDS = ["not asked", "success", "failure", "running", "running", "halted", "error", "success"];
-const COLOURS = ["--line-3", "--ok-fill", "--fail-fill", "--run-fill", "--run-fill", "--run-fill", "--err-fill", "--ok-fill"];
+const COLOURS = [
+  "--line-3",
+  "--ok-fill",
+  "--fail-fill",
+  "--run-fill",
+  "--run-fill",
+  "--run-fill",
+  "--err-fill",
+  "--ok-fill",
+];
 const marks = new Uint8Array(nodes.length * ticks.length);
 const markAt = (node, at) => (node === null ? UNASKED : marks[node * ticks.length + at]);
 
@@ -46,7 +62,8 @@ function readMarks() {
       if (latest[node] === RUNNING && status === "INVALID") halted.push(node);
       latest[node] = CODES[status];
     }
-    for (let node = 0; node < nodes.length; node++) if (latest[node] === RUNNING) marks[node * ticks.length + at] = CARRIED;
+    for (let node = 0; node < nodes.length; node++)
+      if (latest[node] === RUNNING) marks[node * ticks.length + at] = CARRIED;
     for (const node of halted) marks[node * ticks.length + at] = HALTED;
     for (const node of tick.visited) {
       const holds = latest[node] === YES && nodes[node].slot === "guards";
@@ -57,20 +74,24 @@ function readMarks() {
 }
 readMarks();
 
-// ---------------------------------------------------------------- the blackboard at each tick
+// The blackboard at each tick
 
 const values = new Map(); // key → [[position of the tick, value], ...]; position -1: before the first
 run.keys.forEach((key) => values.set(key.name, [[-1, key.value]]));
-ticks.forEach((tick, at) => tick.writes.forEach(([key, value]) => {
-  if (!values.has(key)) values.set(key, [[-1, null]]);
-  const known = values.get(key), last = known[known.length - 1];
-  if (last[0] === at) last[1] = value;
-  else known.push([at, value]);
-}));
+ticks.forEach((tick, at) =>
+  tick.writes.forEach(([key, value]) => {
+    if (!values.has(key)) values.set(key, [[-1, null]]);
+    const known = values.get(key),
+      last = known[known.length - 1];
+    if (last[0] === at) last[1] = value;
+    else known.push([at, value]);
+  }),
+);
 
 function valueAt(key, at) {
   const known = values.get(key) || [];
-  let low = 0, high = known.length - 1;
+  let low = 0,
+    high = known.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (known[middle][0] <= at) low = middle;
@@ -80,12 +101,23 @@ function valueAt(key, at) {
 }
 
 function shown(value, longest = 60) {
-  const text = typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 3 })
-    : value === undefined ? "unknown" : value === OMITTED ? OMITTED : JSON.stringify(value);
+  const text =
+    typeof value === "number"
+      ? value.toLocaleString("en", { maximumFractionDigits: 3 })
+      : value === undefined
+        ? "unknown"
+        : value === OMITTED
+          ? OMITTED
+          : JSON.stringify(value);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
-const isTrue = (value) => !(value === false || value === null || value === 0 || value === "" || (Array.isArray(value) && !value.length));
-const seconds = (s) => (s === null || s === undefined ? "" : Math.abs(s) < 0.1 ? `${Math.round(s * 1000)} ms` : `${s.toFixed(s < 100 ? 2 : 0)} s`);
+const isTrue = (value) =>
+  !(value === false || value === null || value === 0 || value === "" || (Array.isArray(value) && !value.length));
+const seconds = (s) =>
+  s === null || s === undefined
+    ? ""
+    : Math.abs(s) < 0.1
+      ? `${Math.round(s * 1000)} ms`
+      : `${s.toFixed(s < 100 ? 2 : 0)} s`;
 const compact = (n) => (n >= 10000 ? `${(n / 1000).toFixed(1)}k` : n.toLocaleString("en"));
 const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-
