@@ -128,6 +128,16 @@ function nextWith(test) {
   }
 }
 
+function nextError() {
+  nextWith((at) => ticks[at].errors.length > 0);
+  const [where] = ticks[state.at].errors[0] || [];
+  const node = nodes.find((each) => each.path === where);
+  if (!node) return;
+  state.row = rowOf[node.index];
+  update();
+  reveal(state.row);
+}
+
 function find(text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return;
@@ -169,7 +179,7 @@ const ACTIONS = {
   ArrowDown: () => select(1),
   Enter: () => toggle(state.row),
   d: decide,
-  e: () => nextWith((at) => ticks[at].errors.length > 0),
+  e: nextError,
   n: () => {
     const row = rows[state.row];
     if (row && row.nodes.length) nextWith((at) => ticks[at].visited.includes(row.nodes[0]));

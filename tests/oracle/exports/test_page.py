@@ -1,10 +1,12 @@
 """The page of a run, in a real Chromium."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from oracle.exports import without_texts
 from oracle.exports.page import embedded, render_page
 from oracle.histories import History
 from tests.oracle.exports.browser import Page
@@ -178,6 +180,27 @@ def test_a_run_without_a_tree_or_ticks_says_so(show, stuck):
     page = show(History(stuck.run, problem="its version of the tree is not in the store any more"))
     assert "its version of the tree is not in the store any more" in page.run("document.body.innerText")
     for key in ("ArrowRight", "End", "d", "2", "Enter", " ", "n", "e", "t", "a"):
+        page.press(key)
+        assert page.problems() == []
+
+
+def test_an_error_is_found_with_its_message(show, stuck):
+    tick = next(each for each in stuck.ticks if each.tick == 4)
+    node = next(each for each in stuck.tree.nodes if each.index == tick.visited[-3])
+    stuck.ticks[3] = replace(tick, errors=((node.path, "ValueError: not a number"),))
+    page = show(stuck, tick=1)
+    page.press("e")
+    assert where(page) == "Tick 4"
+    selected = page.run("document.querySelector('.source .row.selected').getAttribute('aria-label')")
+    assert selected.startswith(f"line {node.line}, {node.kind}, error")
+    assert "ValueError: not a number" in page.run("document.querySelector('.why').textContent")
+
+
+def test_a_run_without_texts_is_shown_with_its_figures(show, tools):
+    page = show(without_texts(tools), tick=2)
+    assert page.run("document.querySelector('.headline').textContent").endswith("decided: running.")
+    assert "The texts of this run were left out or deleted." in page.run("document.body.innerText")
+    for key in (*"1234", "End", *"1234", "a", "e"):
         page.press(key)
         assert page.problems() == []
 
