@@ -12,7 +12,7 @@ from typing import Any, Final
 from oracle.encoding import to_json
 from oracle.histories.codec import plain
 from oracle.histories.explaining import Explainer
-from oracle.histories.model import TickFacts
+from oracle.histories.model import TickFacts, TurnFacts
 
 PARTS: Final = ("turns", "calls", "notices", "texts", "breaches")
 """The lists of a `History` whose items belong to ticks."""
@@ -70,10 +70,14 @@ class Encoder:
     Args:
         explainer: makes it. Of encoded ticks what explains them is dropped from its history, so that a long run does
             not fill the memory; the end is still explained.
+
+    Attributes:
+        prompts: the texts of system prompts, by the digests that requests name.
     """
 
     def __init__(self, explainer: Explainer) -> None:
         self._explainer = explainer
+        self.prompts: dict[str, str] = {}
         self._open = dict.fromkeys(PARTS, 0)  # the first item that may not be encoded yet
         self._encoded: dict[str, set[int]] = {name: set() for name in PARTS}  # those behind it that are
 
@@ -87,7 +91,8 @@ class Encoder:
     def rest(self) -> Parts:
         """What has come since the last tick, and what is under way; may be asked again."""
         return {
-            name: [encode(items[at]) for at in self._left(name, len(items))] for name, items in self._lists().items()
+            name: [self._encoded_item(items[at]) for at in self._left(name, len(items))]
+            for name, items in self._lists().items()
         }
 
     def _lists(self) -> dict[str, list[Any]]:
@@ -97,11 +102,17 @@ class Encoder:
     def _left(self, name: str, end: int) -> Iterable[int]:
         return (at for at in range(self._open[name], end) if at not in self._encoded[name])
 
+    def _encoded_item(self, item: Any) -> bytes:  # noqa: ANN401  of any list
+        if isinstance(item, TurnFacts) and item.request is not None and item.request.prompt is None:
+            prompt = self.prompts.get(item.request.prompt_sha or "")
+            item = replace(item, request=replace(item.request, prompt=prompt))
+        return encode(item)
+
     def _parts(self) -> Parts:
         parts: dict[str, Sequence[bytes]] = {}
         for name, items in self._lists().items():
             ended = [at for at in self._left(name, len(items)) if getattr(items[at], "ended_tick", 0) is not None]
-            parts[name] = [encode(items[at]) for at in ended]
+            parts[name] = [self._encoded_item(items[at]) for at in ended]
             self._encoded[name].update(ended)
             while self._open[name] in self._encoded[name]:
                 self._encoded[name].discard(self._open[name])

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import TypeVar
 
 from bt_runtime import Registry
+from oracle.encoding import from_json
 from oracle.histories.encoding import Encoder, ExplainedTick, Parts, encode
 from oracle.histories.explaining import Explainer
 from oracle.storage import Event, RunRecord, Store
@@ -65,6 +66,7 @@ class Pass:
         self._thread = thread
         self._kept_bytes = kept_bytes
         self._seq = 0
+        self._prompts: set[str] = set()  # that its requests name
         self._ahead: Sequence[Event] = ()  # events that were read and not explained yet
         self._ticks: deque[ExplainedTick] = deque()
         self._bytes = 0
@@ -172,13 +174,16 @@ class Pass:
 
     async def _read(self) -> bool:
         explainer, encoder = await self._parts()
-        self._ahead = self._ahead or await self._events()
+        if not self._ahead:
+            self._ahead = await self._events()
+            await self._find_prompts(encoder.prompts)
         if not self._ahead:
             found = await self._store.runs.find(self.record.id)
             is_over = found is None or found.status == "finished" or found.forgotten_at is not None
             if not is_over:
                 return False
             self._ahead = await self._events()  # the last ones may have come with the end
+            await self._find_prompts(encoder.prompts)
             if not self._ahead:
                 self.record = found or self.record
                 await self._run(lambda: explainer.ended(self.record))
@@ -192,6 +197,14 @@ class Pass:
         return await self._store.log.events(
             self.record.id, after_seq=self._seq, limit=_READ_EVENTS, max_bytes=_READ_BYTES
         )
+
+    async def _find_prompts(self, prompts: dict[str, str]) -> None:
+        """Read the system prompts that requests name; one that is not kept yet is looked for again."""
+        self._prompts.update(filter(None, (_prompt_of(event) for event in self._ahead if event.kind == "request")))
+        for sha in self._prompts.difference(prompts):
+            text = await self._store.prompts.find(sha)
+            if text is not None:
+                prompts[sha] = text
 
     async def _parts(self) -> tuple[Explainer, Encoder]:
         if self._begun is None:
@@ -241,6 +254,15 @@ class Pass:
         while self._bytes > self._kept_bytes and len(ticks) > len(explained):
             self._bytes -= ticks.popleft().size
         self._ticks, self.last = ticks, explained[-1].n  # at once, as it is read in the event loop
+
+
+def _prompt_of(request: Event) -> str | None:
+    """The digest of the system prompt that a request names; the event may be damaged."""
+    try:
+        sha = from_json(request.data)["prompt"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return sha if isinstance(sha, str) else None
 
 
 def _take_error(task: "asyncio.Task[bool]") -> None:
