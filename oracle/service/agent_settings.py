@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from bt_runtime import TreeFileError
-from oracle.decision import AgentConfig, ConfigError, DecisionTreeError
+from oracle.decision import AgentConfig, ConfigError, DecisionTreeError, bounds
 from oracle.service.access import CallerNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Limits
@@ -70,7 +70,23 @@ def _values(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
     if turns is not None and turns < effective["max_iterations"]:
         effective["max_iterations"] = turns
         capped["max_iterations"] = {"limit": turns, "by": "tree"}
-    return wanted | {"effective": effective, "capped": capped}
+    return wanted | {"effective": effective, "capped": capped, "fields": _fields(parts, turns)}
+
+
+def _fields(parts: ServiceParts, turns: int | None) -> dict[str, Any]:
+    """What is known of each field, whatever the user has set."""
+    ceilings, defaults, described = parts.settings.ceilings, AgentConfig().model_dump(), AgentConfig.model_fields
+    return {
+        name: {
+            "description": described[name].description,
+            "default": default,
+            "minimum": bounds(name)[0],
+            "maximum": bounds(name)[1],
+            "ceiling": ceilings.get(name),
+            "tree": turns if name == "max_iterations" else None,
+        }
+        for name, default in defaults.items()
+    }
 
 
 def _turns_of_tree(parts: ServiceParts) -> int | None:

@@ -304,11 +304,23 @@ class Cap(BaseModel):
     by: Literal["operator", "tree"]
 
 
+class SettingBody(BaseModel):
+    """A field of the settings; a value beyond its bounds is refused, one beyond a ceiling is lowered to it."""
+
+    description: str
+    default: int
+    minimum: int
+    maximum: int
+    ceiling: int | None = Field(description="Of the operator; null if the field has none.")
+    tree: int | None = Field(description="The greatest value that the default tree uses; null if it has no say.")
+
+
 class AgentSettings(ConfigValues):
     """The user's limits (defaults where none is set), and those that will apply."""
 
     effective: ConfigValues
     capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
+    fields: dict[str, SettingBody] = Field(description="What is known of each field, by name.")
 
 
 class Health(BaseModel):

@@ -20,12 +20,29 @@ CAMEL = {
 
 def test_the_bodies_have_the_fields_of_the_config():
     assert list(Limits.model_fields) == list(ConfigValues.model_fields) == list(AgentConfig.model_fields)
-    assert set(AgentSettings.model_fields) - set(ConfigValues.model_fields) == {"effective", "capped"}
+    assert set(AgentSettings.model_fields) - set(ConfigValues.model_fields) == {"effective", "capped", "fields"}
 
 
 async def test_who_has_set_nothing_has_the_defaults(service):
     told = (await service.client.get(PATH)).json()
+    assert told.pop("fields").keys() == DEFAULTS.keys()
     assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}}
+
+
+async def test_each_field_has_its_bounds_its_default_and_who_may_cap_it(start):
+    service = await start(max_token_budget=20_000)
+    fields = (await service.client.get(PATH)).json()["fields"]
+    assert fields["token_budget"] == {
+        "description": AgentConfig.model_fields["token_budget"].description,
+        "default": 50_000,
+        "minimum": 1_000,
+        "maximum": 200_000,
+        "ceiling": 20_000,
+        "tree": None,
+    }
+    assert fields["timeout_seconds"]["ceiling"] == 600
+    assert fields["soft_warning_percent"]["ceiling"] is None
+    assert fields["max_iterations"]["tree"] == 30
 
 
 async def test_any_subset_can_be_set_and_the_rest_stays(service):
@@ -89,7 +106,9 @@ async def test_all_wrong_values_are_reported_together(service):
 async def test_a_reset_brings_the_defaults_back(service):
     await service.client.put(PATH, json=CAMEL)
     told = (await service.client.post(f"{PATH}/reset")).json()
-    assert told == (await service.client.get(PATH)).json() == {**DEFAULTS, "effective": DEFAULTS, "capped": {}}
+    assert told == (await service.client.get(PATH)).json()
+    del told["fields"]
+    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}}
 
 
 async def test_a_ceiling_caps_what_holds_and_not_what_is_kept(start):

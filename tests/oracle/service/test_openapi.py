@@ -76,7 +76,7 @@ async def test_settings_that_are_read_have_all_limits(shared):
     schemas = (await shared.client.get("/openapi.json")).json()["components"]["schemas"]
     limits = set(AgentConfig.model_fields)
     assert set(schemas["ConfigValues"]["required"]) == limits
-    assert set(schemas["AgentSettings"]["required"]) == limits | {"effective", "capped"}
+    assert set(schemas["AgentSettings"]["required"]) == limits | {"effective", "capped", "fields"}
     assert "required" not in schemas["Limits"]
 
 
