@@ -41,7 +41,6 @@ async def test_each_field_has_its_bounds_its_default_and_who_may_cap_it(start):
         "tree": None,
     }
     assert fields["timeout_seconds"]["ceiling"] == 600
-    assert fields["soft_warning_percent"]["ceiling"] is None
     assert fields["max_iterations"]["tree"] == 30
 
 
