@@ -15,6 +15,7 @@ from benchmarks import (
     bench_ticks,
     bench_traces,
     bench_turns,
+    bench_watching,
 )
 
 _ALL = (
@@ -32,6 +33,7 @@ _ALL = (
     bench_recording,
     bench_start,
     bench_service,
+    bench_watching,
 )
 
 

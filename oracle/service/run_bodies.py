@@ -12,7 +12,7 @@ from oracle.service.auth import Caller
 from oracle.service.errors import bounded
 from oracle.storage import EventLog, RunRecord
 
-_LONGEST_QUESTION: Final = 300
+LONGEST_QUESTION: Final = 300
 _MOST_KNOWN: Final = 1_000
 
 
@@ -76,7 +76,7 @@ async def body_of(run: RunRecord, log: EventLog, progress: Progress, caller: Cal
         "run_id": run.id,
         "user_id": run.user_id,
         "context_id": run.context_id,
-        "question": bounded(str(run.input.get("question", "")), most=_LONGEST_QUESTION),
+        "question": bounded(str(run.input.get("question", "")), most=LONGEST_QUESTION),
         "status": run.status,
         "created_at": iso(run.created_at),
         "deadline_at": iso(run.deadline_at),

@@ -1,0 +1,63 @@
+"""docs/http-runs.md: the calls work, the filters and fields exist, the figures are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from oracle.histories.sharing import MOST_PASSES
+from oracle.service.history_replies import HistoryPage
+from oracle.service.replies import RunBody, RunSummaryBody, Tick
+from oracle.service.run_bodies import LONGEST_QUESTION
+from oracle.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
+from tests.oracle.service.conftest import quiet_logs, start  # noqa: F401  fixtures
+
+PAGE = (Path(__file__).parents[1] / "docs" / "http-runs.md").read_text(encoding="utf-8")
+CALLS = [
+    line.removeprefix("GET ")
+    for block in re.findall(r"```http\n(.*?)```", PAGE, re.DOTALL)
+    for line in block.splitlines()
+]
+
+
+async def test_every_documented_call_is_answered(start):  # noqa: F811
+    service = await start()
+    streamed = await service.ask()
+    assert len(CALLS) > 10
+    for call in CALLS:
+        response = await service.client.get(call.replace("RUN", streamed.run_id))
+        assert response.status_code == 200, call
+        assert response.content
+
+
+async def test_every_filter_is_documented_and_exists(start):  # noqa: F811
+    service = await start()
+    document = (await service.client.get("/openapi.json")).json()
+    known = {each["name"] for each in document["paths"]["/api/runs"]["get"]["parameters"]}
+    (table,) = re.findall(r"\| filter \| runs \|\n\|[-|]+\n((?:\|.*\n)+)", PAGE)
+    named = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == known - {"limit", "before", "counts"}
+
+
+@pytest.mark.parametrize("name", [*RunSummaryBody.model_fields, "question", "duration_s", "kept", "summary"])
+def test_every_figure_of_a_list_is_documented(name):
+    assert f"`{name}`" in PAGE
+    assert name in {**RunBody.model_fields, **RunSummaryBody.model_fields}
+
+
+@pytest.mark.parametrize("name", sorted(set(HistoryPage.model_fields) - {"format", "version", "next"}))
+def test_every_part_of_a_history_is_documented(name):
+    assert f"`{name}`" in PAGE
+
+
+@pytest.mark.parametrize("name", ["turn", "decision", "headline", "visits"])
+def test_the_reasons_of_a_tick_exist(name):
+    assert f"`{name}`" in PAGE
+    assert name in Tick.model_fields
+
+
+def test_the_figures_are_those_of_the_code():
+    assert f"Each process explains {MOST_PASSES} runs at a time" in PAGE
+    assert f"looks through {MOST_SEARCHED:,} runs" in PAGE
+    assert f"beyond {MOST_COUNTED:,} runs, or {MOST_SEARCHED:,} of a search" in PAGE
+    assert f"the first {LONGEST_QUESTION} characters" in PAGE
