@@ -93,7 +93,7 @@ class Loop(UnderGuards[LoopSettings]):
         if self.status is FAILURE:
             return f"{self.child.title} said no, and the loop ends"
         if self.child.status is SUCCESS:
-            return f"{self.child.title} said yes, and another round begins"
+            return "another round begins"
         return f"{self.child.title} {says(self.child.status)}"
 
     def _verdict(self, step: Stepped) -> str:

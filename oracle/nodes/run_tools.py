@@ -42,10 +42,7 @@ class RunTools(AgentAction[NoSettings]):
     def words(self, step: Stepped) -> Words:
         turn = self.agent.turn
         if self.status is Status.RUNNING:
-            calls = listed([call.name for call in turn.open_calls])
-            return (
-                Words(f"runs {calls}", f"{calls} {'begins' if step.began else 'is under way'}.") if calls else Words()
-            )
+            return _running([call.name for call in turn.open_calls], began=step.began)
         if turn.tools is None or self.status is Status.FAILURE:
             return Words()
         results = turn.tools.results
@@ -54,3 +51,10 @@ class RunTools(AgentAction[NoSettings]):
         text += ", nothing found" if turn.tools.found_nothing and errors < len(results) else ""
         done = "were halted" if self.status is not Status.SUCCESS else "have returned"
         return Words(text, f"The tools {done}: {text}.", (Figure("results", len(results)), Figure("errors", errors)))
+
+
+def _running(names: list[str], *, began: bool) -> Words:
+    if not names:
+        return Words()
+    begin, are = ("begins", "is") if len(names) == 1 else ("begin", "are")
+    return Words(f"runs {listed(names)}", f"{listed(names)} {begin if began else f'{are} under way'}.")
