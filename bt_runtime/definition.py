@@ -91,7 +91,8 @@ class NodeDefinition:
         """What people call it: its name, else the tree that it includes, else its kind."""
         if self.name is not None:
             return self.name
-        return next((placed.use.tree for placed in self.uses if isinstance(placed.use, TreeUse)), self.kind)
+        first = self.uses[0].use if self.uses else None  # a kind that includes a tree names it first
+        return first.tree if isinstance(first, TreeUse) else self.kind
 
     def walk(self) -> Iterator["NodeDefinition"]:
         """This node and all nodes below it, in the order of the file."""

@@ -206,7 +206,7 @@ def _visit(node: Node[Any], status: Status, parent: int | None, frame: _Frame, *
         _decider_of(node, step),
         _words_of(node, step),
         step.evaluations,
-        tuple((write.key, write.value) for write in step.writes),
+        tuple([(write.key, write.value) for write in step.writes]) if step.writes else (),
         tuple(frame.errors),
     )
 
@@ -217,12 +217,13 @@ def _decider_of(node: Node[Any], step: Stepped) -> int | None:
         own = node.decider(step)
     except Exception:  # noqa: BLE001  whatever foreign code raises
         own = step.ticked[-1] if step.ticked else None
-    return own.index if own is not None and any(own is child for child in step.ticked) else None
+    return own.index if own is not None and own in step.ticked else None
 
 
 def _words_of(node: Node[Any], step: Stepped) -> Words:
     """The words of the kind; those of another package may be wrong, and break nothing."""
     try:
-        return Words(*node.words(step))
+        words = node.words(step)
+        return words if type(words) is Words else Words(*words)
     except Exception as error:  # noqa: BLE001  whatever foreign words raise
         return Words(f"(its words failed: {describe(error)})")

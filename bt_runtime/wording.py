@@ -36,9 +36,10 @@ def condition_words(step: Stepped) -> Words:
     last = step.evaluations[-1]
     if last.error:
         return Words(last.verdict, f"The condition could not be evaluated: {last.error}.")
-    holds = "The condition is true" if last.value else "The condition is not true"
     operands = last.operands_line
-    return Words(last.verdict, f"{holds}: {operands}." if operands else f"{holds}.")
+    text = f"{operands} → {'yes' if last.value else 'no'}" if operands else last.verdict
+    holds = "The condition is true" if last.value else "The condition is not true"
+    return Words(text, f"{holds}: {operands}." if operands else f"{holds}.")
 
 
 def choice_words(step: Stepped, found: str) -> Words:

@@ -4,11 +4,13 @@ A `TracedExpression` has the value, or the error, of the `Expression` with the s
 """
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from bt_runtime.errors import ExpressionError
 from bt_runtime.explanation import Clause, Evaluation, Operand
-from bt_runtime.expressions.compiler import Compiler, Read, Run
+from bt_runtime.expressions.compiler import Compiler, Read
 from bt_runtime.expressions.expression import Lookup
 from bt_runtime.expressions.syntax import parse, span_of
 from bt_runtime.kind import Value
@@ -27,27 +29,18 @@ class TracedExpression:
     """
 
     def __init__(self, text: str, *, names: Collection[str], note: Callable[[Evaluation], None]) -> None:
-        compiler = Compiler(text, names)
-        root = parse(text)
-        compiler.compile(root)  # the depth of the whole is bounded as in an `Expression`
+        self._form = _form(text, frozenset(names))
         self.text = text
-        self.names = frozenset(compiler.used)
+        self.names = self._form.names
         self._note = note
-        self._compiler = compiler
-        self._spans: list[tuple[int, int]] = []
-        self._places: dict[str, list[int]] = {}
-        for part in ast.walk(root):
-            if isinstance(part, ast.Name) and part.id in self.names:
-                self._places.setdefault(part.id, []).append(span_of(part, text)[0])
-        self._run = self._traced(root)
 
     def evaluate(self, lookup: Lookup) -> Value:
         """The value, as `Expression.evaluate` has it."""
-        read = lookup if callable(lookup) else lookup.__getitem__
-        noted = _Noted(read)
+        form = self._form
+        noted = _Noted(lookup if callable(lookup) else lookup.__getitem__, form.clauses)
         value, problem = None, ""
         try:
-            value = self._run(noted)
+            value = form.run(noted)
         except ExpressionError as error:
             problem = error.message
             raise
@@ -55,21 +48,56 @@ class TracedExpression:
             problem = "the values are nested too deep to compare"
             raise ExpressionError(problem) from None
         finally:
-            clauses = tuple(
-                Clause(start, end, at in noted.values, noted.values.get(at))
-                for at, (start, end) in enumerate(self._spans)
-            )
-            operands = tuple(
-                Operand(name, found, tuple(sorted(self._places.get(name, ())))) for name, found in noted.read.items()
-            )
-            self._note(Evaluation(self.text, value, problem, clauses, operands))
+            places = form.places
+            operands = tuple([Operand(name, found, places.get(name, ())) for name, found in noted.read.items()])
+            self._note(Evaluation(self.text, value, problem, tuple(noted.clauses), operands))
         return value
 
-    def _traced(self, part: ast.expr) -> "_TracedRun":
+
+class _Form(NamedTuple):
+    """A traced expression without what it is given to; immutable, and shared by all that have its text and names.
+
+    Args:
+        names: that it reads.
+        run: evaluates it.
+        clauses: as long as none was asked.
+        places: of each name, in characters from 0.
+    """
+
+    names: frozenset[str]
+    run: "_TracedRun"
+    clauses: tuple[Clause, ...]
+    places: Mapping[str, tuple[int, ...]]
+
+
+@lru_cache(maxsize=4096)
+def _form(text: str, names: frozenset[str]) -> _Form:
+    compiler = Compiler(text, names)
+    root = parse(text)
+    compiler.compile(root)  # the depth of the whole is bounded as in an `Expression`
+    places: dict[str, list[int]] = {}
+    for part in ast.walk(root):
+        if isinstance(part, ast.Name) and part.id in compiler.used:
+            places.setdefault(part.id, []).append(span_of(part, text)[0])
+    tracing = _Tracing(text, compiler)
+    run = tracing.traced(root)
+    known = {name: tuple(sorted(found)) for name, found in places.items()}
+    return _Form(frozenset(compiler.used), run, tuple(tracing.clauses), known)
+
+
+class _Tracing:
+    """Makes the closures of an expression; `clauses` are those met so far, in the order of the text."""
+
+    def __init__(self, text: str, compiler: Compiler) -> None:
+        self._text = text
+        self._compiler = compiler
+        self.clauses: list[Clause] = []
+
+    def traced(self, part: ast.expr) -> "_TracedRun":
         """The closure of a part; the parts of its logic are clauses."""
         match part:
             case ast.BoolOp():
-                parts = [self._traced(each) for each in part.values]
+                parts = [self.traced(each) for each in part.values]
                 stops_at = isinstance(part.op, ast.Or)
 
                 def logic(noted: _Noted) -> Value:
@@ -82,41 +110,41 @@ class TracedExpression:
 
                 return logic
             case ast.UnaryOp(op=ast.Not()):
-                operand = self._traced(part.operand)
+                operand = self.traced(part.operand)
                 return lambda noted: not operand(noted)
             case ast.IfExp():
-                then, test, other = (
-                    self._traced(part.body),
-                    self._traced(part.test),
-                    self._traced(part.orelse),
-                )  # as in the text
+                then, test = self.traced(part.body), self.traced(part.test)
+                other = self.traced(part.orelse)
                 return lambda noted: then(noted) if test(noted) else other(noted)
         return self._clause(part)
 
     def _clause(self, part: ast.expr) -> "_TracedRun":
-        at, run = len(self._spans), self._compiler.compile(part)
-        self._spans.append(span_of(part, self.text))
+        at, run = len(self.clauses), self._compiler.compile(part)
+        start, end = span_of(part, self._text)
+        asked = Clause(start, end, asked=True)
+        self.clauses.append(Clause(start, end, asked=False))
 
         def clause(noted: _Noted) -> Value:
-            noted.values[at] = None  # it is asked, also if it fails
-            value = noted.values[at] = noted.take(run)
+            noted.clauses[at] = asked  # also if it fails
+            value = run(noted.lookup)
+            noted.clauses[at] = Clause(start, end, True, value)  # noqa: FBT003  a tuple is made for each clause
             return value
 
         return clause
 
 
 class _Noted:
-    """What one evaluation has read, and the values of its clauses."""
+    """What one evaluation has read, and its clauses."""
 
-    def __init__(self, read: Read) -> None:
-        self.values: dict[int, Value] = {}
+    __slots__ = ("_read", "clauses", "read")
+
+    def __init__(self, read: Read, clauses: tuple[Clause, ...]) -> None:
+        self.clauses = list(clauses)
         self.read: dict[str, object] = {}
         self._read = read
 
-    def take(self, run: Run) -> Value:
-        return run(self._lookup)
-
-    def _lookup(self, name: str) -> object:
+    def lookup(self, name: str) -> object:
+        """The value of a name."""
         value = self.read[name] = self._read(name)
         return value
 

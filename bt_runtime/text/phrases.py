@@ -36,14 +36,18 @@ def clipped(text: str, most: int = MOST_SHOWN) -> str:
     return visible(" ".join(cut.split()))
 
 
-def value_of(value: object) -> str:
+def value_of(value: object) -> str:  # noqa: PLR0911  a table of types
     """A value as tree files write it: `"stuck"`, `21,324`, `0.72`, `true`, `null`."""
+    if type(value) is int and -1000 < value < 1000:
+        return str(value)
     match value:
         case None:
             return "null"
         case bool():
             return "true" if value else "false"
         case str():
+            if len(value) <= MOST_SHOWN and value.isprintable() and '"' not in value and "\\" not in value:
+                return f'"{value}"'
             cut = value if len(value) <= MOST_SHOWN else value[: MOST_SHOWN - 1] + "…"
             return visible(json.dumps(cut, ensure_ascii=False))
         case int():
