@@ -5,6 +5,7 @@ Values may come from the model, tools and users: they are shown on one line, esc
 
 import json
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from bt_runtime.text.shown import visible
 
@@ -15,6 +16,8 @@ _MOST_ITEMS = 3
 
 def number(value: float) -> str:
     """With thousands separators, and no more digits than a reader needs: `21,324`, `9.7`."""
+    if not isfinite(value):
+        return str(value)
     if isinstance(value, int) or value == int(value):
         return f"{int(value):,}" if abs(value) < 1e15 else f"{value:g}"
     return f"{value:,.1f}" if abs(value) >= 1 else f"{value:.3g}"
@@ -79,12 +82,3 @@ def listed(names: Sequence[str], most: int = _MOST_ITEMS) -> str:
 def values_line(pairs: Iterable[tuple[str, object]], *, between: str = " · ") -> str:
     """Names with their values: `signal "stuck" · turn 5`."""
     return between.join(f"{name} {value_of(value)}" for name, value in pairs)
-
-
-def ordinal(position: int) -> str:
-    """`first`, `second`, `third`, then `4th`, …; counts from 1."""
-    words = ("first", "second", "third")
-    if position <= len(words):
-        return words[position - 1]
-    last = "th" if position % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(position % 10, "th")
-    return f"{position:,}{last}"
