@@ -13,6 +13,9 @@ OracleError
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
 │   ├── UnscriptableError       a recorded run cannot be turned into a scenario
 │   ├── UnreplayableError       a recorded run cannot be repeated
+│   ├── UnrepeatableError       a tick of a recorded run cannot be repeated
+│   ├── UnknownTickError        the run has no such tick
+│   ├── DamagedHistoryError     a file is not an exported run, or was changed
 │   ├── ForgottenRunError       the texts of the run were deleted
 │   ├── ConversationBusyError   the conversation is answering another query
 │   ├── TooManyRunsError        the user has reached the number of concurrent runs
@@ -36,11 +39,11 @@ OracleError
 │   ├── StoreSetupError         the database cannot be used as configured
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
 │   ├── StoreTroubleError       the same, as seen by the thread that writes
+│   ├── ImportFolderError       an imported run cannot be kept
 │   └── TreeFolderError         the folder of trees cannot be read or written
 ├── TreeAuthorError         the author of a tree or of a decision tree in Python
 │   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised
-│   ├── HostError               a tree asked for something that the agent does not have
-│   └── TreeRefusedError        a text of a tree that would bring mistakes
+│   ├── TreeRefusedError        a text of a tree that would bring mistakes
 │   ├── RenameError             a name in a tree file cannot be changed
 │   ├── PlayError               a scenario cannot be played
 │   ├── ScenarioFileError       a scenario file has mistakes
@@ -55,6 +58,7 @@ OracleError
 └── InternalError           us: handled inside, or a defect
     ├── RunLostError            another worker has taken the run over
     ├── RunBrokenError          a part of the run can never be written
+    ├── FallenBehindError       a reader of a run that is being explained was too slow
     ├── AlreadyBegunError       an earlier request has begun the run
     ├── UnendedError            a query ended without its last chunk
     └── AbandonedError          nothing waits for the result of a tool call any more

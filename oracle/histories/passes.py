@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from bt_runtime import Registry
 from oracle.encoding import from_json
+from oracle.errors import InternalError
 from oracle.histories.encoding import Encoder, ExplainedTick, Parts, encode
 from oracle.histories.explaining import Explainer
 from oracle.storage import Event, RunRecord, Store
@@ -33,7 +34,7 @@ _READ_EVENTS = 500
 _READ_BYTES = 256 * 1024
 
 
-class FallenBehindError(Exception):
+class FallenBehindError(InternalError):
     """The ticks that a reader wants next are not in the memory of its pass any more."""
 
 
