@@ -282,7 +282,8 @@ class Explainer:
 
     def _take_chunk(self, chunk: Chunk, *, at: float) -> None:
         at_s, tick = round(at - self._start_at, 6), self._next
-        if not self._nodes and self._is_of_turn(chunk) and not self._turns.is_open(None):
+        is_of_turn = self._is_of_turn(chunk)
+        if not self._nodes and is_of_turn and not self._turns.is_open(None):
             self._turns.begin(None, tick=self._ticks.last, at_s=at_s, is_guess=True)
         turn = self._turns.current
         match chunk:
@@ -293,7 +294,8 @@ class Explainer:
                 notice = NoticeFacts(tick, turn, at_s, chunk.system_type, chunk.severity, chunk.system_message)
                 self._history.notices.append(notice)
             case Content(text) | Thinking(text):
-                self._turns.showed(at=at, is_text=isinstance(chunk, Content) and not text.isspace())
+                if is_of_turn and not text.isspace():  # a paragraph may end before the closing sentence
+                    self._turns.showed(at=at, is_text=isinstance(chunk, Content))
                 self._texts.say(TextFacts(chunk.type, tick, turn, at_s, text))
             case Failed():
                 self._texts.say(TextFacts("error", tick, turn, at_s, chunk.error), is_whole=True)
