@@ -1,6 +1,6 @@
 """Where `oracle runs` reads runs: the database of the settings, or a running service.
 
-read_runs(source_of(settings, url), work)
+history = with_source(SourceOptions(data_dir, url), lambda source: source.history(run))
 """
 
 from oracle.cli.run_sources.opening import RUN_SOURCE, SourceOptions, with_source

@@ -14,6 +14,7 @@ from oracle.cli.run_sources.archived import ArchiveSource
 from oracle.cli.run_sources.imports import NoDatabase, WithImports, imported_runs
 from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.setup import settings_for
+from oracle.logs import configure_logging
 from oracle.storage import StoreSetupError, open_archive
 from oracle.wiring import tree_library
 from oracle.wiring.database import database_url
@@ -54,21 +55,24 @@ def with_source(options: SourceOptions, work: Callable[[RunSource], Awaitable[T]
     """
     if options.url is not None and options.data_dir is not None:
         raise click.UsageError("--url and --data-dir exclude each other; give one of them")
-    settings = settings_for(log="critical", data_dir=options.data_dir)
+    work_on = _served(options.url, work) if options.url is not None else _archived(options.data_dir, work)
+    return asyncio.run(work_on)
 
-    async def reading() -> T:
-        if options.url is not None:
-            from oracle.cli.run_sources.served import open_service  # noqa: PLC0415  its HTTP client is slow to load
 
-            async with open_service(options.url) as source:
-                return await work(source)
-        registry = tree_library(settings).registry
-        imported = imported_runs(settings)
-        async with AsyncExitStack() as stack:
-            try:
-                archive = await stack.enter_async_context(open_archive(database_url(settings)))
-            except StoreSetupError as error:
-                return await work(NoDatabase(error, imported))
-            return await work(WithImports(ArchiveSource(archive, registry), imported))
+async def _served(url: str, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    from oracle.cli.run_sources.served import open_service  # noqa: PLC0415  its HTTP client is slow to load
 
-    return asyncio.run(reading())
+    configure_logging("critical")  # its settings are the service's: those of this machine do not matter
+    async with open_service(url) as source:
+        return await work(source)
+
+
+async def _archived(data_dir: Path | None, work: Callable[[RunSource], Awaitable[T]]) -> T:
+    settings = settings_for(log="critical", data_dir=data_dir)
+    registry, imported = tree_library(settings).registry, imported_runs(settings)
+    async with AsyncExitStack() as stack:
+        try:
+            archive = await stack.enter_async_context(open_archive(database_url(settings)))
+        except StoreSetupError as error:
+            return await work(NoDatabase(error, imported))
+        return await work(WithImports(ArchiveSource(archive, registry), imported))

@@ -178,3 +178,21 @@ async def test_a_service_that_cannot_be_reached_or_is_another_one_says_so(start,
     async with open_service(f"http://127.0.0.1:{service.port}/docs") as source:
         with pytest.raises((CommandError, UnclearRunError)):
             await source.history("x" * 32)
+
+
+async def test_the_commands_read_a_service_with_the_token_of_the_environment(oracle, start, monkeypatch):  # noqa: F811
+    service = await start([CALL, ScriptedTurn(text="Done.")], tokens=TOKENS)
+    asked = await service.ask(QUESTION, headers=ALICE)
+    url = ("--url", f"http://127.0.0.1:{service.port}")
+    monkeypatch.setenv("ORACLE_TOKEN", ALICE["Authorization"].removeprefix("Bearer "))
+    listed = await asyncio.to_thread(oracle, "runs", "list", *url)
+    assert (listed.code, listed.err) == (0, "")
+    assert "Which files" in listed.out
+    shown = await asyncio.to_thread(oracle, "runs", "show", asked.run_id, *url)
+    assert (shown.code, shown.err) == (0, "")
+    assert "✓ completed" in shown.out
+    assert "stop: completed" in next(line for line in shown.out.splitlines() if line.startswith("▸"))
+    monkeypatch.setenv("ORACLE_TOKEN", "another-0123456789")
+    refused = await asyncio.to_thread(oracle, "runs", "list", *url)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == "Error: the service does not accept the token; set ORACLE_TOKEN\n"
