@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from oracle.histories.sharing import MOST_PASSES
+from oracle.service.comparing import MOST_TICKS
 from oracle.service.history_replies import HistoryPage
 from oracle.service.replies import RunBody, RunSummaryBody, Tick
 from oracle.service.run_bodies import LONGEST_QUESTION
@@ -57,6 +58,7 @@ def test_the_reasons_of_a_tick_exist(name):
 
 
 def test_the_figures_are_those_of_the_code():
+    assert f"Of up to {MOST_TICKS:,} ticks" in PAGE
     assert f"Each process explains {MOST_PASSES} runs at a time" in PAGE
     assert f"looks through {MOST_SEARCHED:,} runs" in PAGE
     assert f"beyond {MOST_COUNTED:,} runs, or {MOST_SEARCHED:,} of a search" in PAGE

@@ -7,6 +7,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from oracle.service import (
     agent_settings,
+    comparing,
     conversations,
     debugging,
     me,
@@ -61,7 +62,19 @@ def build_app(parts: ServiceParts) -> FastAPI:
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
-    for module in (queries, runs, run_list, recorded, watching, conversations, agent_settings, trees, debugging, me):
+    for module in (
+        queries,
+        runs,
+        run_list,
+        recorded,
+        watching,
+        comparing,
+        conversations,
+        agent_settings,
+        trees,
+        debugging,
+        me,
+    ):
         app.include_router(
             module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
         )

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from oracle.histories import HistoryDifference
 from oracle.histories.model import (
     BreachFacts,
     CallFacts,
@@ -62,6 +63,15 @@ class TurnList(BaseModel):
     run_id: str
     turns: list[TurnFacts]
     next: int | None = Field(description="The `after` of the next page; null if there are no more turns yet.")
+
+
+class RunComparison(BaseModel):
+    """Two recorded runs beside each other; `old` is the run of the path."""
+
+    run_id: str
+    with_: str = Field(alias="with")
+    is_same: bool = Field(description="They did the same for the same reasons.")
+    difference: HistoryDifference
 
 
 class TickEvent(_Belonging):

@@ -36,6 +36,7 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         typing: lets one text be completed at a time, because that takes processor time.
         progress: of runs under way.
+        comparing: lets two runs be compared at a time, because that takes memory.
         streams: open streams; closed at the end of the process.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
@@ -54,6 +55,7 @@ class ServiceParts:
     authenticator: Authenticator
     provider_answers: bool
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     progress: Progress = field(default_factory=Progress)
     streams: OpenStreams = field(default_factory=OpenStreams)
     timing: StreamTiming = field(default_factory=StreamTiming)

@@ -52,6 +52,7 @@ CALLS = {
     ("get", "/api/runs/{run_id}/history"),
     ("get", "/api/runs/{run_id}/tree"),
     ("get", "/api/runs/{run_id}/turns"),
+    ("get", "/api/runs/{run_id}/compare"),
     ("get", "/api/trees"),
     ("post", "/api/trees/check"),
     ("post", "/api/trees/complete"),

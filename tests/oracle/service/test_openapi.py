@@ -23,6 +23,7 @@ CALLS = {
     ("get", "/api/runs/{run_id}/history"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/tree"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/turns"): {200, 404, 410},
+    ("get", "/api/runs/{run_id}/compare"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/debug"): {200, 404, 409},
     ("post", "/api/runs/{run_id}/debug"): {202, 404, 409},
     ("get", "/api/debug/breakpoints"): {200, 409},

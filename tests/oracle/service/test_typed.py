@@ -27,7 +27,8 @@ from tests.oracle.service.conftest import in_shared_loop
 
 WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
-    "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_trees",
+    "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_runs",
+    "compare_trees",
     "complete_tree",
     "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
     "read_history", "read_me", "read_metrics", "read_run", "read_run_tree", "read_settings", "read_signals",
