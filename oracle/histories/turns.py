@@ -22,6 +22,7 @@ class _Open:
         has_ended: its outcome is known.
         has_shown: something of it is known beside that a node asked for it.
         is_guess: only what was shown says that there is a turn.
+        was_sent: its request is in the log.
     """
 
     position: int
@@ -29,6 +30,7 @@ class _Open:
     has_ended: bool = False
     has_shown: bool = False
     is_guess: bool = False
+    was_sent: bool = False
 
 
 class Turns:
@@ -43,6 +45,7 @@ class Turns:
         self._turns = turns
         self._since_start = since_start
         self._open: dict[int | None, _Open] = {}
+        self._has_requests = False  # of its turns in the log, so that one without has not begun
         self._latest: dict[str, list[int]] = {}  # signals whose action is not known: by their text, their turns
 
     @property
@@ -82,14 +85,15 @@ class Turns:
         known = self._turns[open_turn.position]
         request, visible = recorded_request(fields, known.request), not fields["is_side"]
         began_s = self._since_start(fields["at_s"])
-        open_turn.has_shown = True
+        self._has_requests = open_turn.was_sent = open_turn.has_shown = True
         self._turns[open_turn.position] = replace(known, request=request, visible=visible, began_s=began_s)
 
     def showed(self, *, at: float, is_text: bool) -> None:
         """Something of the visible turn under way was shown to the user."""
         for open_turn in self._open.values():
             facts = self._turns[open_turn.position]
-            if not open_turn.has_ended and facts.visible:
+            has_begun = open_turn.was_sent or not self._has_requests
+            if has_begun and not open_turn.has_ended and facts.visible:
                 open_turn.has_shown = True
                 if is_text and facts.first_text_ms is None and open_turn.began_at is not None:
                     first_ms = max(0, round((at - open_turn.began_at) * 1000))
