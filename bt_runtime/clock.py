@@ -75,7 +75,7 @@ class SystemClock:
 
 
 class PausableClock:
-    """A clock that can be stopped: the time until it goes on does not count, for whoever waits on it either.
+    """A clock that can be stopped: the time until it goes on does not count, nor do waits on it end.
 
     Args:
         clock: gives the time.

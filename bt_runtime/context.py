@@ -82,7 +82,7 @@ class RunContext:
 
     Args:
         host: the embedding program; the host's own nodes know its real type.
-        trace: gets each evaluation of an expression; `None`: nobody asks.
+        trace: gets each evaluation of an expression; `None`: evaluations are not traced.
 
     Attributes:
         now_s: the time of the tick, in seconds of the run's clock.

@@ -149,7 +149,7 @@ class ActiveQuery:
             try:
                 await self._run()
             finally:
-                if self.agent.output.is_done and not self.is_abandoned:  # else whoever ends the run ends its trace
+                if self.agent.output.is_done and not self.is_abandoned:  # else the end of the run ends its trace
                     note_end(self.agent)
 
     async def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""What is told of a query's steps to whoever traces it; nothing is put together where nothing is traced."""
+"""Reports the steps of a query to the trace of its run; builds nothing if the run is not traced."""
 
 from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome

@@ -1,4 +1,4 @@
-"""`oracle runs import`: somebody else's export, to look at."""
+"""`oracle runs import`: an exported run of another installation, to look at."""
 
 from pathlib import Path
 

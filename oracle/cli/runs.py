@@ -14,7 +14,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "replay": ("oracle.cli.run_replay:replay", "Play a recorded run again, on its own tree or on another one."),
     "diff": ("oracle.cli.run_diff:diff", "Compare two recorded runs: where they part, and why."),
     "export": ("oracle.cli.run_export:export", "Write a recorded run as JSON, a picture, or a page."),
-    "import": ("oracle.cli.run_import:import_", "Keep somebody else's export, to look at."),
+    "import": ("oracle.cli.run_import:import_", "Keep an exported run of another installation, to look at."),
     "scenario": ("oracle.cli.run_scenario:scenario", "Turn a recorded run into a scenario file."),
 }
 

@@ -86,7 +86,7 @@ class DebugState:
     Args:
         tick: the last one before it came to stand so.
         since: when that was; seconds since the epoch.
-        by: the operator who has caused it; `None`: a breakpoint, or nobody.
+        by: the operator who has caused it; `None`: no operator (a breakpoint, the lease, a cancel).
         hit: the breakpoint that has paused it.
         resumes_at: when it goes on without a further command; `None` unless it is paused.
         values: blackboard values that the next tick gets.

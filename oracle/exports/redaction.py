@@ -1,7 +1,7 @@
 """Leaves the texts out of a history, so that it can be shown to others: what remains is figures, names and the tree.
 
 What remains is listed here by field; every other text is replaced by `OMITTED`. So a field that is added to the model
-later is left out until somebody has decided that it is not personal.
+later is left out until it is listed here.
 """
 
 import re

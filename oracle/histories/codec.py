@@ -24,7 +24,7 @@ def plain(data: Any) -> Any:  # noqa: ANN401  any part of a history
 
 
 def history_from_json(data: bytes | str) -> History:
-    """The history behind `history_to_json`'s JSON; `data` may come from anybody.
+    """The history behind `history_to_json`'s JSON; `data` may be hostile.
 
     Raises:
         DamagedHistoryError: it is something else, or of another version of the format.

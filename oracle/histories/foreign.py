@@ -1,11 +1,11 @@
-"""Judges a history that somebody else has sent: what its types do not say.
+"""Checks an imported history: what its types cannot say.
 
 Rules:
 
 - Sizes are bounded before anything is built: bytes, depth, number of values.
 - Numbers are finite and within what a run can reach; indices name nodes that exist; ticks are in order; spans lie
   inside of their texts.
-- Texts, and the names of users and of what the model has called, may have any characters: whoever shows them escapes
+- Texts, and the names of users and of what the model has called, may have any characters: views escape
   them. What a tree names has no control characters.
 """
 

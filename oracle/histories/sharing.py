@@ -22,13 +22,13 @@ class TooManyPassesError(UserError):
 class Passes:
     """The passes of this process.
 
-    A pass that nobody reads is kept for a short time, for the next page; the one that was left first goes first.
+    A pass without readers is kept for a short time, for the next page; the one that was left first goes first.
 
     Args:
         store: has the logs of runs.
         registry: the node kinds of today, when it is asked for.
         most: how many there may be.
-        idle_s: how long one that nobody reads is kept.
+        idle_s: how long one without readers is kept.
         kept_bytes: of explained ticks, in memory, of each.
     """
 

@@ -1,4 +1,4 @@
-"""The trace of a run as its row has it, so that whoever ends the run can end its trace."""
+"""The trace of a run as its row has it, so that the worker that ends the run can end its trace."""
 
 from collections.abc import Mapping
 from typing import Any

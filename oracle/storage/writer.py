@@ -160,7 +160,7 @@ class Writer:
             del entry  # its exception refers to this frame: a reference cycle
 
     def post(self, work: Callable[[Connection], object], *, is_alone: bool = False) -> None:
-        """Queue a small transaction that nobody waits for; never waits. One that is refused is logged.
+        """Queue a small transaction without waiting for its commit. One that is refused is logged.
 
         Args:
             work: as for `write`.

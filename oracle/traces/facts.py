@@ -1,4 +1,4 @@
-"""What is told of runs, turns and tool calls to whoever traces them: plain data, of types that every room knows."""
+"""What a trace gets of runs, turns and tool calls: plain data, of types that every room knows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Exports that somebody has damaged, or made up: one clear error, and nothing else."""
+"""Exports that were damaged or forged: one clear error, and nothing else."""
 
 from collections.abc import Iterator
 from copy import deepcopy
