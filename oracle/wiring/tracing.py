@@ -2,16 +2,19 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from oracle.loading import collector_paused
-from oracle.metrics import Metrics
 from oracle.models import Model, OfflineModel
 from oracle.settings import Settings, SettingsError
 from oracle.traces import NO_TRACES, Traces
 
+if TYPE_CHECKING:  # commands that have no metrics do not load their library
+    from oracle.metrics import Metrics
+
 
 @asynccontextmanager
-async def open_traces(settings: Settings, *, model: Model, metrics: Metrics | None = None) -> AsyncIterator[Traces]:
+async def open_traces(settings: Settings, *, model: Model, metrics: "Metrics | None" = None) -> AsyncIterator[Traces]:
     """Traces according to the settings; at the end the last spans are sent, within seconds.
 
     Args:
