@@ -13,12 +13,36 @@ CALLS = [
     ("POST", "/api/oracle/runs/{run}/cancel", None),
     ("GET", "/api/runs/{run}/ticks", None),
     ("GET", "/api/runs/{run}/signals", None),
+    ("GET", "/api/runs/{run}/ticks?reasons=true", None),
+    ("GET", "/api/runs/{run}/ticks/stream", None),
+    ("GET", "/api/runs/{run}/ticks/stream?after=999999", None),
+    ("GET", "/api/runs/{run}/history", None),
+    ("GET", "/api/runs/{run}/history?after=999999&head=true", None),
+    ("GET", "/api/runs/{run}/tree", None),
+    ("GET", "/api/runs/{run}/turns", None),
     ("GET", "/api/runs?before={run}", None),
+    ("GET", "/api/runs?before={run}&counts=true&search=secret", None),
     ("GET", "/api/oracle/conversations/{context}", None),
     ("DELETE", "/api/oracle/conversations/{context}", None),
     ("POST", "/api/oracle", {"question": "What was said?", "context_id": "{context}"}),
     ("POST", "/api/oracle/stream", {"question": "What was said?", "context_id": "{context}"}),
 ]
+
+FILTERS = [
+    {"search": "secret"},
+    {"search": "s"},
+    {"user": "alice"},
+    {"user": "alice", "search": "secret"},
+    {"context_id": "{context}"},
+    {"context_id": "{context}", "user": "alice"},
+    {"slow": "0"},
+    {"status": "running"},
+    {"status": "finished"},
+    {"reason": "completed"},
+    {"tree": "oracle"},
+    {"since": "2000-01-01"},
+]
+NONE = {"runs": [], "next": None, "counts": {"total": 0, "by_reason": {}, "is_complete": True}}
 
 
 async def sent(service, call, *, run, context, headers):
@@ -47,7 +71,10 @@ async def test_anothers_is_answered_as_if_it_had_never_been(start, turns):
             missing = await sent(service, call, run=MISSING, context=MISSING, headers=BOB)
             assert foreign.status_code == 404, call
             assert told(foreign) == told(missing), call
-        assert (await service.client.get("/api/runs", headers=BOB)).json() == {"runs": [], "next": None}
+        for params in ({}, *FILTERS):
+            given = {name: value.format(context=context) for name, value in params.items()}
+            found = await service.client.get("/api/runs", params=given, headers=BOB)
+            assert (found.status_code, found.json()) == (200, NONE), params
         of_alice = (await service.client.get("/api/runs", headers=ALICE)).json()["runs"]
         assert [(run["run_id"], run["termination_reason"]) for run in of_alice] == [
             (streamed.run_id, None if turns else "completed")
