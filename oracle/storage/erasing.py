@@ -13,7 +13,7 @@ from functools import partial
 from sqlalchemy import Connection, delete, func, select, update
 
 from oracle.storage.prompts import release_prompts
-from oracle.storage.schema import breakpoint_, event, request_key, run
+from oracle.storage.schema import breakpoint_, command, event, request_key, run
 from oracle.storage.writer import Writer
 
 PORTION = 1000
@@ -23,8 +23,9 @@ PORTION = 1000
 def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
     """Delete the texts in the rows of these runs; a run that was marked before keeps the time of that.
 
-    With them go the prompts that no other run names, and breakpoints of these runs alone.
+    With them go the prompts that no other run names, breakpoints of these runs alone, and commands that were not read.
     """
+    connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
     connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
     release_prompts(connection, run_ids)
     connection.execute(update(request_key).where(request_key.c.run_id.in_(run_ids)).values(body=""))

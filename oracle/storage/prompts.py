@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, literal, select
 
 from oracle.storage.database import Database
 from oracle.storage.dialect import Dialect
-from oracle.storage.schema import prompt, prompt_use
+from oracle.storage.schema import prompt, prompt_use, run
 from oracle.storage.writer import Writer
 
 _MOST_KNOWN = 10_000  # digests in memory
@@ -82,6 +82,16 @@ def release_prompts(connection: Connection, run_ids: Collection[str]) -> None:
         return
     connection.execute(delete(prompt_use).where(of_runs))
     delete_unused_prompts(connection, shas)
+
+
+def release_late_prompts(connection: Connection) -> None:
+    """Release prompts of runs whose texts are gone: a worker that was stopped meanwhile has kept them too late."""
+    has_texts = select(run.c.id).where(
+        run.c.id == prompt_use.c.run_id, run.c.forgotten_at.is_(None), run.c.texts_dropped_at.is_(None)
+    )
+    late = set(connection.scalars(select(prompt_use.c.run_id).where(~has_texts.exists())))
+    if late:
+        release_prompts(connection, late)
 
 
 def delete_unused_prompts(connection: Connection, shas: Collection[str]) -> None:

@@ -18,6 +18,7 @@ from oracle.storage.database import Database
 from oracle.storage.dialect import EVENT_BYTES, Dialect
 from oracle.storage.dropping import Reduce, drop_texts, half_dropped, reduce_events
 from oracle.storage.erasing import delete_events, erase, forgotten_with_events
+from oracle.storage.prompts import release_late_prompts
 from oracle.storage.request_keys import delete_expired
 from oracle.storage.schema import command, event, run
 from oracle.storage.tails import Tails
@@ -142,6 +143,7 @@ class Retention:
     def _delete_leftovers(self, connection: Connection) -> None:
         is_running = select(run.c.id).where(run.c.id == command.c.run_id, run.c.status == "running").exists()
         connection.execute(delete(command).where(~is_running))
+        release_late_prompts(connection)
         delete_unused(connection, at=self._database.now())
         delete_expired(connection, at=self._database.now())
 

@@ -51,6 +51,19 @@ async def test_a_run_that_was_never_answered_needs_no_prompt(store: Store) -> No
     assert (await count(store, prompt), await count(store, prompt_use)) == (0, 0)
 
 
+async def test_a_prompt_that_comes_after_its_run_was_forgotten_goes_with_retention(
+    store: Store,
+) -> None:
+    forgotten, gone, kept = await ended(store), await ended(store), await ended(store)
+    await store.conversations.forget("ann", forgotten.context_id)
+    for run_id, sha in ((forgotten.id, "late"), ("run-of-nobody", "late"), (kept.id, "kept"), (gone.id, "kept")):
+        store.prompts.keep(run_id, sha, sha)  # of a worker that was stopped meanwhile
+    await written(store)
+    await store.retention.prune(older_than_s=None, most_bytes=None)
+    assert [await store.prompts.find(sha) for sha in ("late", "kept")] == [None, "kept"]
+    assert await count(store, prompt_use) == 2
+
+
 async def test_workers_that_keep_and_delete_at_the_same_time_lose_no_text(postgresql_url: str) -> None:
     async with open_store(postgresql_url, worker="one") as one, open_store(postgresql_url, worker="two") as two:
         for _ in range(20):
