@@ -192,7 +192,8 @@ async def _explained_ticks(
         return [], None
     recorded = await read_tick_page(parts.store.log, run.id, after=after, limit=len(ticks), max_bytes=_MOST_BYTES)
     joined = [_with_reasons(plain, tick) for plain, tick in zip(recorded.ticks, ticks, strict=False)]
-    return joined, ticks[-1].seq if is_cut else None
+    is_cut = is_cut or len(joined) < len(ticks)
+    return joined, ticks[len(joined) - 1].seq if is_cut else None
 
 
 def _with_reasons(recorded: bytes, tick: ExplainedTick) -> bytes:

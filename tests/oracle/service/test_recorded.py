@@ -98,6 +98,17 @@ async def test_ticks_have_their_reasons_if_asked_for(start):
     assert TickList.model_validate(explained).model_dump(mode="json", exclude_unset=True) == explained
 
 
+async def test_ticks_whose_records_exceed_a_page_follow_on_the_next_one(start, monkeypatch):
+    service = await start([CALL, ANSWER])
+    streamed = await service.ask(QUESTION)
+    path = f"/api/runs/{streamed.run_id}/ticks"
+    (whole,) = await pages(service, path, reasons=True)
+    monkeypatch.setattr("oracle.service.recorded._MOST_BYTES", 2_000)
+    found = await pages(service, path, reasons=True)
+    assert len(found) > 1
+    assert [tick for page in found for tick in page["ticks"]] == whole["ticks"]
+
+
 async def test_the_tree_of_a_run_has_places_texts_and_first_values(service):
     streamed = await service.ask()
     told = (await service.client.get(f"/api/runs/{streamed.run_id}/tree")).json()
