@@ -14,6 +14,7 @@ from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.named_trees import named_tree
 from oracle.cli.run_sources.imports import imported_runs
 from oracle.cli.run_view.values import evaluated
+from oracle.cli.run_view.words import path_end
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.histories.nodes import evaluation_facts
@@ -23,7 +24,6 @@ from oracle.storage import Archive, UnclearRunError
 from oracle.wiring import tree_library
 
 _ID_CHARS = 8
-_PATH_PARTS = 3
 
 
 @click.command("replay")
@@ -111,7 +111,7 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
         return _Result(data, (f"{name}: not known: {one_line(found.unknown)}",))
     what = "different" if found.verdict == "differs" else "another way to the same result"
     lines = [f"{name}: {_until(difference.tick, what)}"]
-    lines.append(f"tick {difference.tick}  {_short(difference.path)}")
+    lines.append(f"tick {difference.tick}  {path_end(difference.path)}")
     sides = {}
     for side, definition, did in (("old", own, difference.old), ("new", other, difference.new)):
         visit = visits_at(run, definition, tick=difference.tick, registry=registry).get(difference.path)
@@ -124,12 +124,6 @@ def _compared(run: RecordedRun, other: TreeDefinition, registry: Registry) -> _R
 
 def _until(tick: int, what: str) -> str:
     return f"{what} from the first tick on" if tick == 1 else f"the same until tick {tick - 1}, then {what}"
-
-
-def _short(path: str) -> str:
-    """The end of a path, which says most."""
-    parts = path.split("/")
-    return one_line("/".join(parts if len(parts) <= _PATH_PARTS else ("…", *parts[-_PATH_PARTS:])))
 
 
 def _side(definition: TreeDefinition, path: str, visit: Visit | None) -> dict[str, Any] | None:

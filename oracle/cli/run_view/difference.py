@@ -6,8 +6,10 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Final
 
+from bt_runtime.text.phrases import counted
+from oracle.cli.run_view.marks import SYMBOLS
 from oracle.cli.run_view.spans import Line, Span, Style, line, safe, shortened, text, wrapped
-from oracle.cli.run_view.words import counted, outcome, tree_label, value_of
+from oracle.cli.run_view.words import outcome, path_end, tree_label, value_of
 from oracle.cli.text import clean
 from oracle.histories import History
 from oracle.histories.diffs import HistoryDifference, Parting
@@ -18,13 +20,12 @@ _MOST_NODES: Final = 12
 _MOST_LINES: Final = 40
 _MOST_ANSWER_LINES: Final = 20
 _MOST_ANSWER_CHARS: Final = 100_000
-_PATH_PARTS: Final = 3
 _MARKS: Final[Mapping[StatusName | None, Span]] = {
-    "SUCCESS": Span("✓", "ok"),
-    "FAILURE": Span("✗", "fail"),
-    "RUNNING": Span("━", "run"),
-    "INVALID": Span("·", "dim"),
-    None: Span("·", "dim"),
+    "SUCCESS": Span(*SYMBOLS["success"]),
+    "FAILURE": Span(*SYMBOLS["failure"]),
+    "RUNNING": Span(*SYMBOLS["running"]),
+    "INVALID": Span(*SYMBOLS["unasked"]),
+    None: Span(*SYMBOLS["unasked"]),
 }
 
 
@@ -79,7 +80,7 @@ def _summary(found: HistoryDifference, ticks: int) -> Line:
 
 def _parting(name: str, parting: Parting, sides: Sequence[_Side]) -> Iterator[Line]:
     at = f"tick {parting.tick}" if parting.tick else "before the first tick"
-    yield line(Span(f"{name}  ", "dim"), Span(at, "strong"), f"  {_short(parting.path)}")
+    yield line(Span(f"{name}  ", "dim"), Span(at, "strong"), f"  {path_end(parting.path)}")
     indices, words = (parting.old_node, parting.new_node), (parting.old, parting.new)
     for side, index, did in zip(sides, indices, words, strict=True):
         node = side.node(index)
@@ -116,7 +117,7 @@ def _nodes(found: HistoryDifference, sides: Sequence[_Side]) -> Iterator[Line]:
     for path, (tick, was, now) in list(first.items())[:_MOST_NODES]:
         times = Span(f"  {counted(counts[path], 'tick')}" if counts[path] > 1 else "", "dim")
         place = Span(f"  {places.get(path, '')}", "dim")
-        yield line(Span(f"  {tick:>6}  ", "dim"), _MARKS[was], " ", _MARKS[now], f"  {_short(path)}", place, times)
+        yield line(Span(f"  {tick:>6}  ", "dim"), _MARKS[was], " ", _MARKS[now], f"  {path_end(path)}", place, times)
     if len(first) > _MOST_NODES:
         yield line(Span(f"  … and {counted(len(first) - _MOST_NODES, 'node')} more", "dim"))
 
@@ -173,9 +174,3 @@ def _paragraphs(answer: str, width: int) -> list[str]:
         more = len(lines) - _MOST_ANSWER_LINES
         lines = [*lines[:_MOST_ANSWER_LINES], f"… and {counted(more, 'line')} more"]
     return lines if answer else ["(none)"]
-
-
-def _short(path: str) -> str:
-    """The end of a path, which says most."""
-    parts = path.split("/")
-    return safe("/".join(parts if len(parts) <= _PATH_PARTS else ("…", *parts[-_PATH_PARTS:])))

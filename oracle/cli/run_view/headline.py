@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from bt_runtime import forced_path
+from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.choosing import decision_of
 from oracle.cli.run_view.spans import Line, Span, line, safe, shortened, wrapped
-from oracle.cli.run_view.words import counted, seconds, value_of
+from oracle.cli.run_view.words import seconds, value_of
 from oracle.histories import History
 from oracle.histories.model import TickFacts
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
+from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.spans import Line, Span, Style, line, safe, shortened
-from oracle.cli.run_view.words import counted, moment, outcome, seconds, short_notice, thousands, tree_label
+from oracle.cli.run_view.words import moment, outcome, seconds, short_notice, thousands, tree_label
 from oracle.histories import History
 from oracle.histories.model import RunFacts, TickFacts
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from bt_runtime.text.phrases import counted
 from oracle.cli.run_view.spans import Span, safe
-from oracle.cli.run_view.words import counted, seconds, value_of, verdict
+from oracle.cli.run_view.words import seconds, value_of, verdict
 from oracle.histories import History
 from oracle.histories.model import EvaluationFacts, TickFacts, TurnFacts, VisitFacts
 

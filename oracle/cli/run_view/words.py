@@ -20,6 +20,7 @@ _REASONS: Mapping[str, str] = {
 _LONGEST_VALUE = 48
 _LONGEST_REASON = 24
 _VERSION_CHARS = 7
+_PATH_PARTS = 3
 
 
 def outcome(run: RunFacts) -> Span:
@@ -62,9 +63,10 @@ def thousands(value: float) -> str:
     return f"{value / 1000:.1f}".removesuffix(".0") + "k"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 turn`, `8 turns`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def path_end(path: str) -> str:
+    """The end of a node's path, which says most: `…/selector/other_strategy/condition`."""
+    parts = path.split("/")
+    return safe("/".join(parts if len(parts) <= _PATH_PARTS else ("…", *parts[-_PATH_PARTS:])))
 
 
 def age(seconds_ago: float) -> str:
