@@ -6,7 +6,6 @@ Rules:
   the event loop's thread.
 - Reading takes linear time (the SDK's decoder joins lines one by one, which is quadratic for many comments) and yields
   to other runs between pieces, also when all data has already arrived.
-- Lines end with LF or CRLF; only the `data` of an event is read (WHATWG HTML, section 9.2.6).
 """
 
 import asyncio
@@ -16,6 +15,7 @@ from typing import Final
 import httpx2
 
 from oracle.errors import UpstreamError
+from oracle.server_sent_events import EventReader
 
 IDENTITY: Final = {"accept-encoding": "identity"}
 """Sent with every request."""
@@ -39,36 +39,6 @@ async def refuse_encoded(response: httpx2.Response) -> None:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         raise EncodedAnswerError(f"an answer in the encoding {encoding[:40]!r}, which was not asked for")
-
-
-class EventReader:
-    """Reads server-sent events from pieces of any size."""
-
-    def __init__(self) -> None:
-        self._line = bytearray()
-        self._data: list[bytes] = []
-
-    def feed(self, piece: bytes) -> list[str]:
-        """The data of the events that are complete with this piece.
-
-        Raises:
-            ValueError: the data is not UTF-8.
-        """
-        *ended, rest = piece.split(b"\n")
-        events: list[str] = []
-        for end in ended:
-            line = bytes(self._line) + end if self._line else end
-            self._line.clear()
-            self._read(line.removesuffix(b"\r"), events)
-        self._line += rest
-        return events
-
-    def _read(self, line: bytes, events: list[str]) -> None:
-        if line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
-        elif not line and self._data:
-            events.append(b"\n".join(self._data).decode())
-            self._data.clear()
 
 
 async def events_of(body: AsyncIterator[bytes], *, most_bytes: int = MOST_BYTES) -> AsyncGenerator[str, None]:

@@ -31,7 +31,7 @@ from oracle.histories.model import (
     TickFacts,
     TurnFacts,
 )
-from oracle.models.anthropic_bytes import EventReader
+from oracle.server_sent_events import EventReader
 from oracle.storage import RunFilter, RunSummary, UnclearRunError
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name

@@ -3,31 +3,15 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from oracle.models.anthropic import AnthropicModel
-from oracle.models.anthropic_bytes import EventReader, events_of
+from oracle.models.anthropic_bytes import events_of
 from oracle.models.protocol import ModelError, ModelRequest
 from oracle.testing import ScriptedTurn, StandInProvider
 
-BODY = (
-    ':ping\n\nevent: a\ndata: {"n":1}\n\n'
-    "data:two\ndata: lines\r\n\r\n: data: none\nid: 3\n\ndata: größer 🌳\n\ndata: cut"
-)
-EVENTS = ['{"n":1}', "two\nlines", "größer 🌳"]
 REQUEST = ModelRequest(system="", messages=({"role": "user", "content": "Hi"},), max_tokens=100)
-
-
-@given(st.lists(st.integers(0, len(BODY.encode())), max_size=12))
-def test_events_are_the_same_however_they_are_split(cuts: list[int]) -> None:
-    data, reader = BODY.encode(), EventReader()
-    edges = [0, *sorted(cuts), len(data)]
-    pieces = [data[begin:end] for begin, end in pairwise(edges)]
-    assert [event for piece in pieces for event in reader.feed(piece)] == EVENTS
 
 
 async def body(*pieces: bytes) -> AsyncIterator[bytes]:
