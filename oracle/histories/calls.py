@@ -15,9 +15,13 @@ class Calls:
     Args:
         calls: gets them, in the order in which they were asked for.
         since_start: seconds from the start of the query, of a time by the run's clock.
+        has_texts: arguments and results were not deleted.
     """
 
-    def __init__(self, calls: list[CallFacts], since_start: Callable[[float], float]) -> None:
+    def __init__(
+        self, calls: list[CallFacts], since_start: Callable[[float], float], *, has_texts: bool = True
+    ) -> None:
+        self._has_texts = has_texts
         self._calls = calls
         self._since_start = since_start
         self._at: dict[str, int] = {}
@@ -26,7 +30,8 @@ class Calls:
 
     def asked(self, call: ToolCall, *, turn: int, tick: int, at_s: float) -> None:
         """The model, its provider or the tree asks for a call."""
-        facts = CallFacts(call.id, call.name, turn, tick, None, at_s, None, arguments=call.arguments)
+        arguments = call.arguments if self._has_texts else None
+        facts = CallFacts(call.id, call.name, turn, tick, None, at_s, None, arguments=arguments)
         if call.id.startswith(OWN_CALL) and call.id not in self._at:
             facts = replace(facts, caller="tree")
             if self._expected:
@@ -83,7 +88,8 @@ class Calls:
             known = self._calls[at]
             began_s, took_ms = result.started_s, result.duration_ms
             ran = result.has_begun
-            known = replace(known, result=result.text, is_error=result.is_error, ran=ran)
+            text = result.text if self._has_texts else None
+            known = replace(known, result=text, is_error=result.is_error, ran=ran)
             if not ran:
                 self._calls[at] = replace(known, ended_s=None)
             elif began_s is None:

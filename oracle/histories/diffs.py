@@ -104,6 +104,7 @@ class HistoryDifference:
         old_end: why the first run ended; empty: it has not.
         new_end: likewise the second.
         tree: what differs between the versions of their trees; `None`: one of them cannot be read.
+        has_texts: both runs are kept whole; else their causes, results and ends alone were compared.
     """
 
     input: Parting | None
@@ -114,6 +115,7 @@ class HistoryDifference:
     old_end: str
     new_end: str
     tree: tuple[Change, ...] | None = None
+    has_texts: bool = True
 
     @property
     def is_same(self) -> bool:
@@ -130,9 +132,10 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
         registry: reads the versions of their trees; `None`: these are not compared.
     """
     is_one = old.run.tree_version == new.run.tree_version  # then the nodes of one are those of the other
-    before = _Side(old, old.tree or (new.tree if is_one else None))
-    after = _Side(new, new.tree or (old.tree if is_one else None))
-    came = _beginning(old, new)
+    has_texts = old.run.kept == new.run.kept == "whole"
+    before = _Side(old, old.tree or (new.tree if is_one else None), has_texts=has_texts)
+    after = _Side(new, new.tree or (old.tree if is_one else None), has_texts=has_texts)
+    came = _beginning(old, new, has_texts=has_texts)
     way: Parting | None = None
     ticks: list[TickDifference] = []
     further = 0
@@ -151,7 +154,7 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
     if way is None and ends[0] != ends[1]:
         way = Parting("end", max(len(old.ticks), len(new.ticks)), old=ends[0], new=ends[1])
     tree = _tree(old.tree, new.tree, registry) if registry is not None else None
-    return HistoryDifference(came, way, tuple(ticks), further, _answers(old, new), *ends, tree)
+    return HistoryDifference(came, way, tuple(ticks), further, _answers(old, new), *ends, tree, has_texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +172,9 @@ _NONE: Final = _Step(TickFacts(0, 0.0, 0.0, 0, "start", (), (), (), (), (), ()),
 class _Side:
     """One of the two runs."""
 
-    def __init__(self, history: History, tree: TreeFacts | None) -> None:
+    def __init__(self, history: History, tree: TreeFacts | None, *, has_texts: bool) -> None:
         self.history = history
+        self._has_texts = has_texts
         nodes = tree.nodes if tree else ()
         self.indices = {node.path: node.index for node in nodes}
         self._paths = {node.index: node.path for node in nodes}
@@ -195,10 +199,14 @@ class _Side:
 
     def effects(self, tick: TickFacts) -> list[tuple[str, Any]]:
         """What the control did in a tick, by names."""
+        if not self._has_texts:
+            return []
         return [*((f"writes {key}", value) for key, value in tick.writes), *self._effects.get(tick.tick, ())]
 
     def came(self, tick: TickFacts) -> list[tuple[str, Any]]:
         """What came from outside before a tick, by names."""
+        if not self._has_texts:
+            return [("cause", tick.cause)]
         return [("cause", tick.cause), *tick.deliveries, *self._came.get(tick.tick, ())]
 
     def visit(self, tick: TickFacts, path: str) -> VisitFacts | None:
@@ -223,10 +231,14 @@ class _Side:
                 self._came.setdefault(call.ended_tick, []).append((call.name, call.result))
 
 
-def _beginning(old: History, new: History) -> Parting | None:
+def _beginning(old: History, new: History, *, has_texts: bool) -> Parting | None:
     """What differed before the first tick."""
-    was: dict[str, Any] = {"question": old.run.question, **old.run.limits, **{key.name: key.value for key in old.keys}}
-    now: dict[str, Any] = {"question": new.run.question, **new.run.limits, **{key.name: key.value for key in new.keys}}
+    was, now = (
+        {"question": each.run.question, **each.run.limits, **{key.name: key.value for key in each.keys}}
+        if has_texts
+        else dict(each.run.limits)
+        for each in (old, new)
+    )
     shared = [name for name in was if name in now]
     values = tuple(ValueDifference(name, was[name], now[name]) for name in shared if was[name] != now[name])
     if not values:

@@ -7,7 +7,7 @@ it fail: one that cannot be read is left out, and the history's problem says so.
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -23,6 +23,7 @@ from oracle.chunks import (
     SourceFound,
     SystemNotice,
     Thinking,
+    ToolCall,
     ToolCalled,
     ToolReturned,
     read_chunk,
@@ -31,6 +32,7 @@ from oracle.encoding import from_json
 from oracle.histories.calls import Calls
 from oracle.histories.endings import ending
 from oracle.histories.headlines import headline
+from oracle.histories.left import Left
 from oracle.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
 from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
 from oracle.histories.rows import run_facts
@@ -38,6 +40,7 @@ from oracle.histories.texts import Texts
 from oracle.histories.ticks import Ticks
 from oracle.histories.turns import Turns, signal_action
 from oracle.histories.versions import read_version
+from oracle.replays import DELETED
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick
 from oracle.storage import Event, RunRecord, TreeVersion
@@ -46,10 +49,6 @@ log = structlog.get_logger(__name__)
 
 _MOST_PROBLEMS: Final = 5
 """How many problems the text of a history lists."""
-_WHY_NOT: Final = {
-    "figures": "its texts were deleted; marks, times and figures are left",
-    "gone": "its texts and ticks were deleted; its row is left",
-}
 _KIND_OF_WORK: Final[Mapping[str, WorkKind]] = {"llm_turn": "turn", "run_tools": "tools", "action": "call"}
 
 
@@ -83,8 +82,10 @@ class Explainer:
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
         self._ticks = Ticks(self._history.ticks, partial(headline, self._history))
-        self._turns = Turns(self._history.turns, self._since_start)
-        self._calls = Calls(self._history.calls, self._since_start)
+        has_texts = record.kept == "whole"
+        self._left = None if has_texts else Left()
+        self._turns = Turns(self._history.turns, self._since_start, has_texts=has_texts)
+        self._calls = Calls(self._history.calls, self._since_start, has_texts=has_texts)
         self._texts = Texts(self._history.texts)
         self._read_tree(version)
 
@@ -105,7 +106,8 @@ class Explainer:
         An event that cannot be read is noted as the history's problem and skipped.
         """
         try:
-            return self._feed(event)
+            left = event if self._left is None else self._left.of(event)
+            return None if left is None else self._feed(left)
         except Exception as error:  # noqa: BLE001  the log may have any damage
             log.debug("event.not_understood", run_id=event.run_id, seq=event.seq, error=repr(error)[:500])
             self._note(f"event {event.seq} of the log ({event.kind}) is damaged: {type(error).__name__}")
@@ -132,9 +134,7 @@ class Explainer:
             case "rule":
                 self._take_breach(RuleBreach(**from_json(event.data)))
             case "signal":
-                done = signal_action(from_json(event.data))
-                if done is not None:
-                    self._turns.acted(*done)
+                self._take_signal(from_json(event.data))
             case "chunk":
                 self._take_chunk(read_chunk(event.data), at=event.at)
             case "closing":
@@ -149,8 +149,8 @@ class Explainer:
 
     def _read_tree(self, version: TreeVersion | None) -> None:
         kept = self._record.kept
-        if kept in _WHY_NOT:
-            self._note(_WHY_NOT[kept])
+        if kept in DELETED:
+            self._note(DELETED[kept])
         read = read_version(version, registry=self._registry)
         if read.problem:
             self._note(read.problem if self._record.tree_sha else "no YAML tree drove it, so it has no ticks")
@@ -254,14 +254,24 @@ class Explainer:
         return self._nodes.get(key.rpartition("@")[0])
 
     def _take_outcome(self, outcome: Outcome) -> None:
-        node, value = self._node_of(outcome.key), outcome.value
         if self._nodes:
             self._kept[outcome.key] = outcome
+        node, value = self._node_of(outcome.key), outcome.value
+        if self._left is not None:
+            value = self._left.with_ids(value)
         if isinstance(value, TurnOutcome):
             began = self._ticks.began(node)
             self._turns.end(node, value, at_s=outcome.at_s, began_tick=began)
             if self._record.tree_sha is None:
                 self._turns.release(node)
+            if self._left is not None:
+                for call in value.calls:
+                    self._calls.asked(
+                        ToolCall(call.id, call.name, {}),
+                        turn=self._turns.current,
+                        tick=self._next,
+                        at_s=self._since_start(outcome.at_s),
+                    )
             self._calls.take_turn(value)
         elif isinstance(value, ToolsOutcome):
             self._calls.take_results(value.results, self._since_start(outcome.at_s))
@@ -272,6 +282,13 @@ class Explainer:
         if not self._turns.is_open(node):
             self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=event.at)
         self._turns.sent(node, fields)
+
+    def _take_signal(self, fields: Mapping[str, Any]) -> None:
+        if self._left is not None:
+            self._turns.left(fields)
+        done = signal_action(fields)
+        if done is not None:
+            self._turns.acted(*done)
 
     def _take_breach(self, breach: RuleBreach) -> None:
         if breach.enforcement == "stop":

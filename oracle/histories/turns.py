@@ -39,9 +39,13 @@ class Turns:
     Args:
         turns: gets them, in the order in which they began.
         since_start: seconds from the start of the query, of a time by the run's clock.
+        has_texts: the responses were not deleted.
     """
 
-    def __init__(self, turns: list[TurnFacts], since_start: Callable[[float], float]) -> None:
+    def __init__(
+        self, turns: list[TurnFacts], since_start: Callable[[float], float], *, has_texts: bool = True
+    ) -> None:
+        self._has_texts = has_texts
         self._turns = turns
         self._since_start = since_start
         self._open: dict[int | None, _Open] = {}
@@ -123,12 +127,12 @@ class Turns:
             visible=not outcome.is_side,
             cut_off=outcome.cut_off,
             interrupted=outcome.interrupted,
-            error=outcome.fault.message if outcome.fault else "",
+            error=(outcome.fault.message or outcome.fault.error_type) if outcome.fault else "",
             calls=tuple(call.id for call in outcome.calls),
             signal=signal,
             other_signals=tuple(each for each in others if each is not None),
             request=_with_notes(known.request, outcome.notes),
-            answer=raw_answer(outcome),
+            answer=raw_answer(outcome) if self._has_texts else None,
             stop_reason=outcome.stop_reason,
             server_tools=outcome.server_tools,
         )
@@ -149,6 +153,20 @@ class Turns:
     def release(self, node: int | None) -> None:
         """No tick gets the outcome of a node's turn: no tree drives the run."""
         self._open.pop(node, None)
+
+    def left(self, fields: Mapping[str, Any]) -> None:
+        """What is left of a signal whose text was deleted: the data of its event."""
+        position = fields["turn"] - 1
+        if fields["outcome"] not in ("accepted", "malformed") or not 0 <= position < len(self._turns):
+            return
+        found = SignalFacts(
+            fields["type"] or "",
+            fields["confidence"],
+            malformed=fields["outcome"] == "malformed",
+            action=fields["action"],
+        )
+        if self._turns[position].signal is None:
+            self._turns[position] = replace(self._turns[position], signal=found)
 
     def acted(self, raw: str, action: str) -> None:
         """What the control did about a signal."""

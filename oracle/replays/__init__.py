@@ -12,11 +12,12 @@ from oracle.replays.comparing import Comparison, Difference, Verdict, compare
 from oracle.replays.courses import Course, course_of
 from oracle.replays.playing import Effect, NodeResult, PlayedStep, Playing
 from oracle.replays.rebuilding import RebuiltRun, rebuild, rebuild_query
-from oracle.replays.recorded import RecordedRun, UnreplayableError, read_run
+from oracle.replays.recorded import DELETED, RecordedRun, UnreplayableError, read_run
 from oracle.replays.repeating import repeat
 from oracle.replays.visits import visits_at
 
 __all__ = [
+    "DELETED",
     "Comparison",
     "Course",
     "Difference",

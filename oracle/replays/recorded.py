@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library import read_sources
@@ -13,6 +14,12 @@ from oracle.errors import UserError
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick
 from oracle.storage import Archive, Event, RunRecord, TreeVersion
+
+DELETED: Final[Mapping[str, str]] = {
+    "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",
+    "gone": "its texts and ticks were deleted; its row is left",
+}
+"""What the store has of a run, in words, where that is not the whole."""
 
 
 class UnreplayableError(UserError):
@@ -68,7 +75,7 @@ async def read_run(archive: Archive, record: RunRecord) -> RecordedRun:
         StoreUnavailableError: the database cannot be read at present.
     """
     if record.kept != "whole":
-        raise UnreplayableError("its texts have been deleted")
+        raise UnreplayableError(DELETED[record.kept])
     version = await archive.tree(record.tree_sha) if record.tree_sha else None
     if version is None:
         raise UnreplayableError(

@@ -31,6 +31,7 @@ from oracle.histories.model import (
     TickFacts,
     TurnFacts,
 )
+from oracle.replays import DELETED
 from oracle.server_sent_events import EventReader
 from oracle.storage import RunFilter, RunSummary, UnclearRunError
 
@@ -135,7 +136,7 @@ class ServedSource:
         body = await self._get(f"/api/oracle/runs/{run_id}", run=run)
         if body is None:
             raise UnclearRunError(run)
-        return History(replace(_listed(body).run, kept="gone"))
+        return History(replace(_listed(body).run, kept="gone"), problem=DELETED["gone"])
 
     async def _get(self, path: str, *, run: str = "", **parameters: Any) -> dict[str, Any] | None:  # noqa: ANN401
         """The JSON object at a path; `None` if its texts were deleted.

@@ -48,6 +48,9 @@ def difference_lines(old: History, new: History, found: HistoryDifference, *, wi
         yield _head(side).fitted(width)
     yield line()
     yield _summary(found, len(old.ticks))
+    if not found.has_texts:
+        text = "Texts were deleted or left out, so causes, results and ends alone are compared."
+        yield line(Span(text, "warn")).fitted(width)
     for name, parting in (("came in", found.input), ("did", found.way)):
         if parting is not None:
             yield line()
@@ -153,13 +156,15 @@ def _answers(old: History, new: History, width: int) -> Iterator[Line]:
             yield line(Span(f"the same answer, {counted(len(was), 'character')}", "strong"))
         return
     if width < _SIDE_BY_SIDE:
-        for letter, answer in (("A", was), ("B", now)):
+        for letter, answer, none in (("A", was, _none(old)), ("B", now, _none(new))):
             yield line(Span(f"answer {letter}", "strong"))
-            yield from (line(f"  {each}") for each in _paragraphs(answer, width - 2))
+            yield from (line(f"  {each}") for each in _paragraphs(answer, width - 2) or [none])
         return
     half = (width - 3) // 2
     yield line(Span("answer A".ljust(half), "strong"), "   ", Span("answer B", "strong"))
-    for left, right in zip_longest(_paragraphs(was, half), _paragraphs(now, half), fillvalue=""):
+    for left, right in zip_longest(
+        _paragraphs(was, half) or [_none(old)], _paragraphs(now, half) or [_none(new)], fillvalue=""
+    ):
         yield line(*line(left).fitted(half).spans, Span(" │ ", "dim"), right)
 
 
@@ -173,4 +178,9 @@ def _paragraphs(answer: str, width: int) -> list[str]:
     if len(lines) > _MOST_ANSWER_LINES:
         more = len(lines) - _MOST_ANSWER_LINES
         lines = [*lines[:_MOST_ANSWER_LINES], f"… and {counted(more, 'line')} more"]
-    return lines if answer else ["(none)"]
+    return lines if answer else []
+
+
+def _none(history: History) -> str:
+    """What stands in place of an answer."""
+    return "(none)" if history.run.kept == "whole" else "(its texts were deleted)"

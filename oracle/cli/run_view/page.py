@@ -15,6 +15,7 @@ from oracle.cli.run_view.tree_rows import rows_of
 from oracle.cli.run_view.why import way
 from oracle.cli.run_view.words import seconds
 from oracle.histories import History
+from oracle.replays import DELETED
 
 _NARROW = 120
 _WIDEST_LEFT = 116  # columns of the source, however wide the terminal is
@@ -54,7 +55,7 @@ def page(history: History, position: int | None, *, width: int, sections: Sectio
     lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
     end_s = max(lasted_s, history.ticks[-1].at_s if history.ticks else 0.0)
     lines = head(run, width, lasted_s=lasted_s)
-    if run.kept != "whole":
+    if run.kept != "whole" and DELETED[run.kept] not in history.problem:
         what = "texts" if run.kept == "figures" else "texts and ticks"
         lines.append(line(Span(f"Its {what} were deleted; what is left is shown.", "warn")).fitted(width))
     if history.problem:

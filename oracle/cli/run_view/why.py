@@ -20,7 +20,9 @@ def way(history: History, tick: TickFacts, marks: Marks, width: int) -> Iterator
     tree, decision = history.tree, decision_of(history, tick)
     reasons = why(history, replace(tick, decision=decision)) if tree is not None else ()
     if tree is None or not reasons:
-        yield line(Span("The node that decided is not known.", "dim"))
+        is_deleted = history.run.kept != "whole" and not tick.visits
+        because = " The texts of the run were deleted, so its ticks have no reasons." if is_deleted else ""
+        yield line(Span(f"The node that decided is not known.{because}", "dim"))
         return
     children, source = children_of(tree), SourceText(tree)
     places = [_place(tree, reason.node) for reason in reasons]

@@ -107,7 +107,7 @@ def test_a_run_whose_texts_were_deleted_cannot_be_replayed(oracle, database, cap
     capfd.readouterr()
     for command in ("replay", "scenario"):
         ran = oracle("runs", command, run)
-        assert (ran.code, ran.out, ran.err) == (1, "", "Error: its texts have been deleted\n")
+        assert (ran.code, ran.out, ran.err) == (1, "", "Error: its texts and ticks were deleted; its row is left\n")
 
 
 def test_a_scenario_is_made_from_both_kinds_of_databases(oracle, stuck, tmp_path):

@@ -117,7 +117,7 @@ async def test_what_cannot_be_replayed_says_why(store: Store, archive: Archive):
     record = await recorded(store, "an answer")
     await store.conversations.forget(record.user_id, record.context_id)
     gone = await archive.find(record.id)
-    with pytest.raises(UnreplayableError, match="its texts have been deleted"):
+    with pytest.raises(UnreplayableError, match="its texts and ticks were deleted"):
         await read_run(archive, gone)
 
 

@@ -1,0 +1,55 @@
+"""What is left of a run whose texts were deleted, as its history takes it.
+
+Rules:
+
+- Such a run is marked first, and its log is reduced afterwards. So every event is reduced again here: what is marked
+  shows no texts, wherever the reduction has got to.
+- The ids of tool calls were deleted with the texts. The calls get numbers in their place, so that a result finds its
+  call: in the order in which the model asked, by the name of the tool.
+"""
+
+from collections import deque
+from dataclasses import replace
+from typing import TypeVar
+
+from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.models.protocol import ToolCall
+from oracle.runs.figures import LogFigures
+from oracle.storage import Event
+
+T = TypeVar("T")
+
+
+class Left:
+    """Takes the events of one run, in their order."""
+
+    def __init__(self) -> None:
+        self._figures = LogFigures()
+        self._asked = 0
+        self._waiting: deque[ToolCall] = deque()
+
+    def of(self, event: Event) -> Event | None:
+        """The event without texts; `None` if nothing of it is left."""
+        data = self._figures(event)
+        return None if data is None else replace(event, data=data)
+
+    def with_ids(self, value: T) -> T:
+        """The value of an outcome, with ids for its calls."""
+        if isinstance(value, TurnOutcome):
+            self._waiting = deque(map(self._numbered, value.calls))
+            return replace(value, calls=tuple(self._waiting))
+        if isinstance(value, ToolsOutcome):
+            return replace(value, results=tuple(replace(each, call=self._call_of(each.call)) for each in value.results))
+        return value
+
+    def _numbered(self, call: ToolCall) -> ToolCall:
+        self._asked += 1
+        return replace(call, id=f"call-{self._asked}")
+
+    def _call_of(self, call: ToolCall) -> ToolCall:
+        """The first call of that tool that waits for its result."""
+        found = next((each for each in self._waiting if each.name == call.name), None)
+        if found is None:
+            return call
+        self._waiting.remove(found)
+        return found
