@@ -1,5 +1,7 @@
 """The `deadline` guard."""
 
+from math import floor
+
 from pydantic import Field
 
 from bt_runtime import Figure, NodeSettings, Stepped, Words, node
@@ -56,7 +58,7 @@ class Deadline(AgentGuard[DeadlineSettings]):
         state, own = self.agent.state, self.settings.seconds
         limit_s = state.time_limit_s if own is None else min(own, state.time_limit_s)
         elapsed_s = self.run.now_s - state.start_time
-        text = f"{number(elapsed_s)} of {number(limit_s)} s"
+        text = f"{number(floor(elapsed_s * 10) / 10)} of {number(limit_s)} s"
         is_over = rules.deadline_has_passed(limit_s, elapsed_s)
         sentence = f"The time for the query is over: {text}." if is_over else f"{text} have passed."
         return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))
