@@ -22,6 +22,8 @@ from oracle.histories.statuses import own_ticks, running_leaves, statuses_after
 _BY_CATEGORY: Mapping[str, EndedBy] = {"guard": "guard"}
 _LIMITS = ("max_iterations", "token_budget", "timeout")
 _PROVIDER = ("provider_auth", "provider_overloaded", "provider_failed", "provider_refused", "context_too_large")
+_HAS_CAUSE = ("provider", "service", "floor")
+"""Ends whose cause names settings and hosts; that of a tree is in the sentence, because it is about its nodes."""
 _SERVICE: Mapping[str, str] = {
     "service_stopping": "The service was stopping",
     "interrupted": "The service was interrupted, and the query was ended from its log",
@@ -70,7 +72,8 @@ class _Ending:
 
     def _end(self, by: EndedBy, tick: TickFacts | None, node: int | None, sentence: str) -> EndFacts:
         full = sentence if not sentence or sentence[-1] in '.!?"' else f"{sentence}."
-        return EndFacts(self._reason, None if tick is None else tick.tick, node, full, by)
+        cause = f"{self._cause}." if self._cause and by in _HAS_CAUSE else ""
+        return EndFacts(self._reason, None if tick is None else tick.tick, node, full, by, cause)
 
     def _writes(self, tick: TickFacts) -> bool:
         """Whether the tree has given its reason in this tick; `explain_stop` writes what the facts say."""
@@ -112,8 +115,7 @@ class _Ending:
 
     def _by_service(self) -> EndFacts:
         what = _SERVICE[self._error_type]
-        cause = f": {self._cause}" if self._cause else ""
-        return self._end("service", self._last, None, f"{what}{self._meanwhile()}{cause}")
+        return self._end("service", self._last, None, f"{what}{self._meanwhile()}")
 
     def _from_outside(self, last: TickFacts) -> EndFacts:
         """The root was RUNNING when the run ended."""

@@ -389,6 +389,8 @@ class EndFacts:
         node: that decided it; `None` if no node did.
         sentence: what decided it, and why, for people.
         by: what decided it.
+        cause: for operators: the failure behind it in the provider's or the service's own words, and what to check;
+            empty if there is none, and for other users.
     """
 
     reason: str
@@ -396,6 +398,7 @@ class EndFacts:
     node: int | None
     sentence: str
     by: EndedBy = "unknown"
+    cause: str = ""
 
 
 @dataclass(slots=True)

@@ -15,13 +15,14 @@ from oracle.histories import ExplainedTick, FallenBehindError, Pass
 from oracle.histories.encoding import lists_of
 from oracle.histories.model import FORMAT, VERSION
 from oracle.runs.tick_pages import next_after, read_tick_page
-from oracle.service.access import Parts, ReadableRun, with_figures
+from oracle.service.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.service.answers import raw_json
 from oracle.service.described import refusals
 from oracle.service.history_replies import HistoryPage, RunTree, TurnList
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import GREATEST_ID
 from oracle.service.replies import SignalList, TickList
+from oracle.service.run_bodies import end_for
 from oracle.storage import RunRecord
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ async def read_signals(
 async def read_history(
     run: ReadableRun,
     parts: Parts,
+    caller: CallerNow,
     after: AfterTick = 0,
     limit: Limit = 200,
     max_bytes: MaxBytes = _PAGE_BYTES,
@@ -109,9 +111,9 @@ async def read_history(
         ticks, is_cut = await it.page(after, limit=limit, max_bytes=max_bytes)
         has_head = head if head is not None else after == 0
         names = ("run", "end", "problem", "unexplained_from", *(("tree", "keys") if has_head else ()))
-        fields = b",".join(
-            b'"%b":%b' % (n.encode(), each) for n, each in zip(names, await it.facts(*names), strict=True)
-        )
+        facts = dict(zip(names, await it.facts(*names), strict=True))
+        facts["end"] = end_for(facts["end"], caller)
+        fields = b",".join(b'"%b":%b' % (name.encode(), each) for name, each in facts.items())
         belonging = [tick.parts for tick in ticks]
         if not is_cut:
             belonging.append(await it.rest())

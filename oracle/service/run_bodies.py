@@ -7,6 +7,7 @@ from typing import Any, Final
 from bt_runtime.text import iso
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import TurnOutcome
+from oracle.encoding import from_json, to_json
 from oracle.runs import trace_id_of
 from oracle.service.auth import Caller
 from oracle.service.errors import bounded
@@ -98,3 +99,11 @@ async def body_of(run: RunRecord, log: EventLog, progress: Progress, caller: Cal
         "kept": run.kept,
         "forgotten": run.kept != "whole",
     }
+
+
+def end_for(end: bytes, caller: Caller) -> bytes:
+    """Why a run ended, as JSON, for this caller: only operators read the cause, which names settings and hosts."""
+    if caller.is_operator or b'"cause":""' in end:
+        return end
+    facts = from_json(end)
+    return to_json(facts | {"cause": ""}) if facts else end

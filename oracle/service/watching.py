@@ -8,10 +8,12 @@ from starlette.responses import Response
 
 from oracle.histories import FallenBehindError, Pass, TooManyPassesError
 from oracle.histories.encoding import lists_of
-from oracle.service.access import Parts, ReadableRun, with_figures
+from oracle.service.access import CallerNow, Parts, ReadableRun, with_figures
+from oracle.service.auth import Caller
 from oracle.service.described import event_stream, refusals
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, is_stalled, last_seen
+from oracle.service.run_bodies import end_for
 from oracle.service.sse import EventStream
 from oracle.storage import RunRecord, StoredChunk
 
@@ -41,7 +43,7 @@ data: {"type":"end","end":{"reason":"completed","tick":1,"node":7,"sentence":"â€
     },
 )
 async def watch_ticks(
-    run: ReadableRun, parts: Parts, last_event_id: LastEventId = None, after: AfterId = None
+    run: ReadableRun, parts: Parts, caller: CallerNow, last_event_id: LastEventId = None, after: AfterId = None
 ) -> Response:
     """Each tick with what explains it, and with the turns, tool calls, notifications and texts that belong to it.
 
@@ -54,7 +56,7 @@ async def watch_ticks(
         ticks = await parts.store.log.count(run.id, kind="tick", up_to_seq=GREATEST_ID)
         if seen > ticks:
             return Response(status_code=204)
-    watcher = _Watcher(parts, run, after=seen)
+    watcher = _Watcher(parts, run, caller, after=seen)
     return EventStream(
         watcher.batches(),
         headers={},
@@ -71,12 +73,14 @@ class _Watcher:
     Args:
         parts: of the service.
         run: the run.
+        caller: who reads it.
         after: the number of the last tick that it has.
     """
 
-    def __init__(self, parts: ServiceParts, run: RunRecord, *, after: int) -> None:
+    def __init__(self, parts: ServiceParts, run: RunRecord, caller: Caller, *, after: int) -> None:
         self._parts = parts
         self._run = run
+        self._caller = caller
         self._after = after
         self._pass: Pass | None = None
 
@@ -112,7 +116,7 @@ class _Watcher:
                 with suppress(TooManyPassesError):
                     self._take()
             else:
-                yield [await _end(self._pass)]
+                yield [await _end(self._pass, self._caller)]
                 return
 
     def _take(self) -> None:
@@ -124,8 +128,8 @@ class _Watcher:
             self._parts.passes.leave(held)
 
 
-async def _end(ended: Pass) -> StoredChunk:
+async def _end(ended: Pass, caller: Caller) -> StoredChunk:
     """The last event of a run, one number after its last tick."""
     run, end, problem = await ended.facts("run", "end", "problem")
-    fields = (run, end, problem, lists_of([await ended.rest()]))
+    fields = (run, end_for(end, caller), problem, lists_of([await ended.rest()]))
     return StoredChunk(ended.last + 1, b'{"type":"end","run":%b,"end":%b,"problem":%b,%b}' % fields)

@@ -31,10 +31,11 @@ def headline(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
 
 
 def sentence_of(history: History, tick: TickFacts) -> str:
-    """What happened in the tick; of the tick that decided the end, why the run ended."""
+    """What happened in the tick; of the tick that decided the end, why the run ended, and for operators the cause."""
     end = history.end
     if end is not None and end.tick == tick.tick and end.sentence:
-        return safe(end.sentence)
+        said = tick.headline if end.sentence in tick.headline else end.sentence
+        return safe(f"{said} Cause: {end.cause}" if end.cause else said)
     if tick.headline:
         return safe(tick.headline)
     decision = decision_of(history, tick)

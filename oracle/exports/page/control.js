@@ -47,8 +47,9 @@ function draw() {
 
 function headlineOf(tick) {
   const decision = decisionOf(tick),
-    said = decision === tick.decision ? tick.headline : run.end.sentence;
-  if (said && said !== OMITTED) return said;
+    end = run.end && run.end.tick === tick.tick ? run.end : null,
+    said = end && !tick.headline.includes(end.sentence) ? end.sentence : tick.headline;
+  if (said && said !== OMITTED) return end && end.cause ? `${said} Cause: ${end.cause}` : said;
   return decision === null
     ? "What decided this tick is not known."
     : `${title(decision)} decided: ${WORDS[markAt(decision, ticks.indexOf(tick))]}.`;

@@ -152,6 +152,7 @@ async def test_each_way_to_end_names_the_node_and_the_reason(store: Store, archi
     assert history.end is not None
     assert history.end.sentence.startswith(way.sentence), history.end.sentence
     assert decided_by(history) == (way.by, way.kind)
+    assert history.end.cause == ("status 500." if way.by == "provider" else "")
 
 
 async def hanging(it: Managed, tree: str) -> RunRecord:

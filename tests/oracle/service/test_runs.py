@@ -277,6 +277,12 @@ async def test_users_read_what_happened_and_operators_why(start):
     assert operators["cause"] == "Check ANTHROPIC_API_KEY."
     assert operators["cause_detail"] == {"status": 401, "request_id": "req_7"}
     assert "ANTHROPIC" not in str(streamed.chunks)
+    for tail in ("history", "ticks/stream"):
+        path = f"/api/runs/{streamed.run_id}/{tail}"
+        users, operators = [(await service.client.get(path, headers=who)).text for who in (ALICE, OLGA)]
+        assert '"cause":"Check ANTHROPIC_API_KEY."' in operators
+        assert "ANTHROPIC" not in users
+        assert operators.replace("Check ANTHROPIC_API_KEY.", "") == users
 
 
 async def test_a_stream_of_a_run_that_is_forgotten_while_it_is_read_ends_with_done(service):
