@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final, Literal
 
 from oracle.errors import OperatorError
@@ -58,15 +59,14 @@ class ImportedRuns:
             raise DamagedHistoryError(f"the export is damaged at run.id: {history.run.id[:80]!r} is no id of a run")
         path, data = self._path(history.run.id), history_to_json(history)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            for folder in (self._folder.parent, self._folder):  # conversations lie in both
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if path.exists():
                 if path.read_bytes() != data:
                     message = f"another export of the run {history.run.id} was imported; delete {str(path)!r} first"
                     raise ImportFolderError(message)
                 return Kept(history, path, "same")
-            partial = path.with_suffix(".partial")
-            partial.write_bytes(data)
-            partial.replace(path)
+            _write(path, data)
         except OSError as error:
             raise ImportFolderError(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
         return Kept(history, path, "new")
@@ -92,6 +92,19 @@ class ImportedRuns:
 
     def _path(self, run_id: str) -> Path:
         return self._folder / f"{run_id}.json"
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; only its user can read it, and no link is followed."""
+    with NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".partial", delete=False) as file:
+        partial = Path(file.name)
+        try:
+            file.write(data)
+            file.flush()
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
 
 
 def read_export(path: Path) -> bytes:

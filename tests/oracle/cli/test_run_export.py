@@ -1,7 +1,9 @@
 """`oracle runs export` and `import`, on both kinds of databases."""
 
+import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,7 @@ def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewher
         options: oracle("runs", "show", stuck, *options).out for options in ((), ("--tick", 2), ("--why",), ("--json",))
     }
     assert oracle("runs", "export", stuck, "-o", "run.json").out == "run.json: written\n"
+    assert stat.S_IMODE(Path("run.json").stat().st_mode) == 0o600
     elsewhere()
     assert oracle("runs", "export", stuck).code == 1
     brought = oracle("runs", "import", "run.json")

@@ -1,6 +1,7 @@
 """The folder of imported runs."""
 
 import json
+import stat
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,24 @@ def test_an_id_cannot_name_a_file_elsewhere(stuck, kept, tmp_path, run_id):
         kept.keep(hostile)
     assert kept.find(run_id) is None
     assert not (tmp_path / "imports").exists()
+
+
+def test_only_its_user_can_read_an_imported_run(stuck, tmp_path):
+    imported_to = ImportedRuns(tmp_path / "data" / "imports").keep(history_to_json(stuck)).path
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data", imported_to.parent, imported_to)]
+    assert modes == [0o700, 0o700, 0o600]
+    assert list(imported_to.parent.iterdir()) == [imported_to]
+
+
+def test_an_import_writes_through_no_link(stuck, kept, tmp_path):
+    folder, other = tmp_path / "imports", tmp_path / "other"
+    folder.mkdir()
+    other.write_text("untouched")
+    (folder / f"{stuck.run.id}.partial").symlink_to(other)
+    (folder / f"{stuck.run.id}.json").symlink_to(tmp_path / "elsewhere")
+    path = kept.keep(history_to_json(stuck)).path
+    assert (path.is_symlink(), other.read_text()) == (False, "untouched")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 DAMAGED = {
