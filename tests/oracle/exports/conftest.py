@@ -1,6 +1,9 @@
 """Histories of recorded runs, and a browser for the pages that show them."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from functools import cache
 
 import pytest
 
@@ -29,13 +32,24 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
         yield page
 
 
+@pytest.fixture(scope="session")
+def recorded_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], History]:
+    """The history of a script that was recorded for all tests; each call gives a copy."""
+
+    @cache
+    def history(name: str) -> History:
+        return asyncio.run(history_of(tmp_path_factory.mktemp("recorded"), name))
+
+    return lambda name: deepcopy(history(name))
+
+
 @pytest.fixture
-async def stuck(tmp_path) -> History:
+def stuck(recorded_once) -> History:
     """A run that went to the fallback, and ended as stuck."""
-    return await history_of(tmp_path, "stuck twice")
+    return recorded_once("stuck twice")
 
 
 @pytest.fixture
-async def tools(tmp_path) -> History:
+def tools(recorded_once) -> History:
     """A run that searched the project."""
-    return await history_of(tmp_path, "the project's tools")
+    return recorded_once("the project's tools")
