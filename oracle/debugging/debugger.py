@@ -106,7 +106,7 @@ class Debugger:
         """Do what an operator asks for, with a run of any worker; returns when that is in the log, or on its way.
 
         Raises:
-            DebugRefusedError: not as the run stands.
+            DebugRefusedError: the state of the run does not allow it.
             WrongCommandError: a part of the command is wrong.
             StoreUnavailableError: the command could not be sent, or not be kept.
         """

@@ -1,6 +1,6 @@
-"""What the log keeps of a debugger, and how a run stands by it.
+"""The events of a debugger in the log, and the state of a run that follows from them.
 
-The log is the one place that says how a run stands, so that every worker answers the same. The values and results
+The log is the one place that has this state, so that every worker answers the same. The values and results
 themselves are also inputs of the next tick, in its record; a replay needs nothing of this.
 """
 
@@ -81,10 +81,10 @@ class DebugEvent:
 
 @dataclass(frozen=True, slots=True)
 class DebugState:
-    """How a run stands.
+    """The state of a run that can be debugged.
 
     Args:
-        tick: the last one before it came to stand so.
+        tick: the last one before it came into this state.
         since: when that was; seconds since the epoch.
         by: the operator who has caused it; `None`: no operator (a breakpoint, the lease, a cancel).
         hit: the breakpoint that has paused it.
@@ -128,7 +128,7 @@ class DebugState:
 
 
 def state_of(events: Iterable[Event], start: DebugState | None = None) -> DebugState:
-    """How a run stands after these events of its log; those of other kinds say nothing about it."""
+    """The state of a run after these events of its log; those of other kinds do not change it."""
     state = start or DebugState()
     for event in events:
         if event.kind == "debug":

@@ -48,7 +48,7 @@ class DebugSession(Pacer):
 
     Attributes:
         clock: of the run; it stands still while the run is paused.
-        standing: how the run stands.
+        standing: whether the run is paused, or will be.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class DebugSession(Pacer):
         """Do what an operator asks for.
 
         Raises:
-            DebugRefusedError: not as the run stands.
+            DebugRefusedError: the state of the run does not allow it.
             WrongCommandError: a part of the command is wrong.
         """
         control = self._control
@@ -227,7 +227,7 @@ class DebugSession(Pacer):
 
 
 def check_standing(command: DebugCommand, standing: Standing) -> None:
-    """Check that a run that stands so can have the command.
+    """Check that a run in this state can have the command.
 
     Raises:
         DebugRefusedError: it cannot.

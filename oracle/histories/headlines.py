@@ -46,7 +46,8 @@ def headline(history: History, tick: TickFacts) -> str:
 def why(history: History, tick: TickFacts) -> tuple[Reason, ...]:
     """Each node from the root to the decision, with a sentence; empty if the tick could not be explained.
 
-    Guards that hold tell their figures, and children that were asked before tell the conditions that decided them.
+    The sentence of a parent also has the figures of its guards, and the conditions of its children that were asked
+    before.
     """
     paths = Paths(history, tick)
     path = paths.to(tick.decision)
@@ -58,7 +59,7 @@ def why(history: History, tick: TickFacts) -> tuple[Reason, ...]:
             reasons.append(Reason(visit.node, sentence))
             break
         before = paths.before(child)
-        reasons.append(Reason(visit.node, " ".join([sentence, *_told(history, paths, before)])))
+        reasons.append(Reason(visit.node, " ".join([sentence, *_asked_before(history, paths, before)])))
         reasons += [Reason(each.node, sentence_of(history, each)) for each in before if each.node in got]
     return tuple(reasons)
 
@@ -163,7 +164,7 @@ def _is_structural(history: History, visit: VisitFacts) -> bool:
     return node is not None and node.category in ("composite", "decorator")
 
 
-def _told(history: History, paths: Paths, before: Sequence[VisitFacts]) -> Iterator[str]:
+def _asked_before(history: History, paths: Paths, before: Sequence[VisitFacts]) -> Iterator[str]:
     """Figures of guards, and conditions, among the children that were asked before."""
     guards, conditions = [], []
     for visit in before:

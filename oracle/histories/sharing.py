@@ -22,7 +22,7 @@ class TooManyPassesError(UserError):
 class Passes:
     """The passes of this process.
 
-    A pass without readers is kept for a short time, for the next page; the one that was left first goes first.
+    A pass without readers is kept for a short time, for the next page; the one that was left first is dropped first.
 
     Args:
         store: has the logs of runs.
