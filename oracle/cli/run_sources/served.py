@@ -232,11 +232,13 @@ def _parameters(wanted: RunFilter) -> dict[str, str]:
     is_running = wanted.reason == "running"
     named = {
         "reason": None if is_running else wanted.reason,
-        "status": "running" if is_running else None,
+        "status": "running" if is_running else wanted.status,
         "tree": wanted.tree,
         "version": wanted.version,
         "user": wanted.user_id,
+        "context_id": wanted.context_id,
         "since": None if wanted.since is None else iso(wanted.since),
+        "until": None if wanted.until is None else iso(wanted.until),
         "slow": None if wanted.slow_s is None else f"{wanted.slow_s:g}",
         "errors": "true" if wanted.with_errors else None,
         "search": wanted.text or None,

@@ -3,7 +3,7 @@
 import asyncio
 import copy
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import httpx2
 import pytest
@@ -134,6 +134,34 @@ async def test_both_places_list_the_same_runs(places):
             *(other.run.tree_version, other.run.turns, other.run.termination_reason, other.run.limits),
         )
         assert abs(one.run.created_at - other.run.created_at) < 0.01
+
+
+async def test_every_filter_means_the_same_in_both_places(places):
+    found = await places([ScriptedTurn(text="Done.")])
+    asked = [await found.service.ask(question) for question in ("Why?", "How?")]
+    filters = {
+        "reason": ("completed", "running"),
+        "tree": ("oracle", "other"),
+        "version": ("", "0" * 64),
+        "user_id": ("local", "other"),
+        "since": (0.0, 4e9),
+        "until": (4e9, 0.0),
+        "slow_s": (0.0, 1e6),
+        "with_errors": (False, True),
+        "text": ("?", "Where?"),
+        "context_id": (None, "0" * 32),
+        "status": ("finished", "running"),
+    }
+    assert filters.keys() == {each.name for each in fields(RunFilter)}
+    for name, (all_of_them, none_of_them) in filters.items():
+        for source in found.all.values():
+            listed = await source.list(RunFilter(**{name: all_of_them}), limit=9)
+            assert [row.run.id for row in listed] == [each.run_id for each in reversed(asked)], name
+            assert await source.list(RunFilter(**{name: none_of_them}), limit=9) == [], name
+    context_id = asked[0].chunks[-1]["context_id"]
+    for source in found.all.values():
+        listed = await source.list(RunFilter(context_id=context_id), limit=9)
+        assert [row.run.id for row in listed] == [asked[0].run_id]
 
 
 async def test_of_a_run_whose_texts_were_deleted_its_row_is_left(places):
