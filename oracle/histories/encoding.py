@@ -1,5 +1,8 @@
 """Ticks of a history as JSON, each with what belongs to it: the same bytes go into every page and every stream.
 
+A page has whole ticks. In a stream a tick has only those visits that differ from the last one of the same node in this
+stream; `visited` of the tick names all nodes.
+
 What belongs to a tick is what came into the history with it: the turns and the tool calls whose outcome it got, the
 notifications and texts that were sent since the tick before.
 """
@@ -7,15 +10,18 @@ notifications and texts that were sent since the tick before.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from oracle.encoding import to_json
 from oracle.histories.codec import plain
 from oracle.histories.explaining import Explainer
-from oracle.histories.model import TickFacts, TurnFacts
+from oracle.histories.model import TickFacts, TurnFacts, VisitFacts
 
 PARTS: Final = ("turns", "calls", "notices", "texts", "breaches")
 """The lists of a `History` whose items belong to ticks."""
+
+_NO_VISITS: Final = b'"visits":[],"given_back":[]}'
+_POINTER: Final = 8
 
 Parts = Mapping[str, Sequence[bytes]]
 """Items by the name of their list, each as JSON."""
@@ -28,24 +34,61 @@ class ExplainedTick:
     Args:
         n: its number.
         seq: of its event in the log.
-        tick: `TickFacts`.
+        head: the fields of `TickFacts` before `visits`, and the brace before them.
+        visits: of `TickFacts`, each as JSON; the same objects in all ticks in which a node did the same.
+        seen: of each visit, the tick before this one in which the node was ticked last, if it did the same; else 0.
+        given_back: of `TickFacts`.
         parts: what belongs to it.
     """
 
     n: int
     seq: int
-    tick: bytes
+    head: bytes
+    visits: Sequence[bytes]
+    seen: Sequence[int]
+    given_back: bytes
     parts: Parts
 
     @property
-    def size(self) -> int:
-        """Bytes of all of it."""
-        return len(self.tick) + sum(len(item) for items in self.parts.values() for item in items)
+    def tick(self) -> bytes:
+        """The whole `TickFacts`."""
+        return self._tick(self.visits)
 
     @cached_property
-    def event(self) -> bytes:
-        """The JSON object that a stream of ticks sends."""
-        return b'{"type":"tick","tick":%b,%b}' % (self.tick, lists_of([self.parts]))
+    def size(self) -> int:
+        """Bytes of all of it."""
+        return self.held_size + sum(map(len, self.visits))
+
+    @cached_property
+    def held_size(self) -> int:
+        """Bytes of memory, without the visits that it shares with ticks before it."""
+        own = sum(len(visit) for visit, seen in zip(self.visits, self.seen, strict=True) if not seen)
+        belonging = sum(len(item) for items in self.parts.values() for item in items)
+        return len(self.head) + len(self.given_back) + belonging + own + _POINTER * len(self.visits)
+
+    def event(self, first: int) -> bytes:
+        """The JSON object that a stream of ticks sends: without the visits that it has sent before.
+
+        Args:
+            first: the first tick of this stream.
+        """
+        return self._usual_event if first <= self._oldest_seen else self._event(first)
+
+    @cached_property
+    def _oldest_seen(self) -> int:
+        return min(filter(None, self.seen), default=self.n)
+
+    @cached_property
+    def _usual_event(self) -> bytes:
+        return self._event(1)
+
+    def _event(self, first: int) -> bytes:
+        sent = [visit for visit, seen in zip(self.visits, self.seen, strict=True) if seen < first]
+        fields = (self._tick(sent), len(self.visits) - len(sent), lists_of([self.parts]))
+        return b'{"type":"tick","tick":%b,"omitted_visits":%d,%b}' % fields
+
+    def _tick(self, visits: Iterable[bytes]) -> bytes:
+        return b'%b"visits":[%b],"given_back":%b}' % (self.head, b",".join(visits), self.given_back)
 
 
 def lists_of(parts: Iterable[Parts]) -> bytes:
@@ -64,6 +107,14 @@ def encode(facts: Any) -> bytes:  # noqa: ANN401  any part of a history
         return to_json(plain(facts))
 
 
+class _LastVisit(NamedTuple):
+    """The last visit of a node, and its tick."""
+
+    tick: int
+    visit: VisitFacts
+    data: bytes
+
+
 class Encoder:
     """Encodes the ticks of one history as they come, each item once.
 
@@ -78,15 +129,35 @@ class Encoder:
     def __init__(self, explainer: Explainer) -> None:
         self._explainer = explainer
         self.prompts: dict[str, str] = {}
+        self._last: dict[int, _LastVisit] = {}
         self._open = dict.fromkeys(PARTS, 0)  # the first item that may not be encoded yet
         self._encoded: dict[str, set[int]] = {name: set() for name in PARTS}  # those behind it that are
 
     def take(self, tick: TickFacts, *, seq: int) -> ExplainedTick:
         """The latest tick, with what has come since the one before."""
-        encoded = ExplainedTick(tick.tick, seq, encode(tick), self._parts())
+        head = encode(replace(tick, visits=(), given_back=())).removesuffix(_NO_VISITS)
+        visits, seen = self._visits(tick)
+        encoded = ExplainedTick(tick.tick, seq, head, visits, seen, encode(tick.given_back), self._parts())
         if not any(key == "termination_reason" for key, _ in tick.writes):
             self._explainer.history.ticks[-1] = replace(tick, visits=(), writes=(), deliveries=())
         return encoded
+
+    def _visits(self, tick: TickFacts) -> tuple[Sequence[bytes], Sequence[int]]:
+        """The visits as JSON, and of each the tick that it repeats."""
+        nodes = [visit.node for visit in tick.visits]
+        is_plain = len(set(nodes)) == len(nodes) and tick.visited == tuple(nodes)
+        visits: list[bytes] = []
+        seen: list[int] = []
+        for visit in tick.visits:
+            last = self._last.get(visit.node)
+            if last is not None and last.visit is visit:  # `Visits` keeps equal ones once
+                data, repeats = last.data, last.tick
+            else:
+                data, repeats = encode(visit), 0
+            visits.append(data)
+            seen.append(repeats if is_plain else 0)
+            self._last[visit.node] = _LastVisit(tick.tick, visit, data)
+        return visits, seen
 
     def rest(self) -> Parts:
         """What has come since the last tick, and what is under way; may be asked again."""

@@ -47,6 +47,7 @@ class Pass:
         registry: the node kinds of today.
         thread: of all explanations.
         kept_bytes: of explained ticks in memory.
+        has_reasons: its ticks are explained; without, nothing is repeated, and they have what was recorded alone.
 
     Attributes:
         record: as it was read last.
@@ -56,9 +57,17 @@ class Pass:
     """
 
     def __init__(
-        self, record: RunRecord, *, store: Store, registry: Registry, thread: Executor, kept_bytes: int
+        self,
+        record: RunRecord,
+        *,
+        store: Store,
+        registry: Registry,
+        thread: Executor,
+        kept_bytes: int,
+        has_reasons: bool = True,
     ) -> None:
         self.record = record
+        self.has_reasons = has_reasons
         self.last = 0
         self.is_complete = False
         self.readers = 0
@@ -211,7 +220,8 @@ class Pass:
         if self._begun is None:
             sha = self.record.tree_sha
             version = await self._store.trees.find(sha) if sha else None
-            explainer = await self._run(partial(Explainer, self.record, version, registry=self._registry))
+            ticks = None if self.has_reasons else range(0)
+            explainer = await self._run(partial(Explainer, self.record, version, registry=self._registry, ticks=ticks))
             self._begun = explainer, Encoder(explainer)
         return self._begun
 
@@ -251,9 +261,9 @@ class Pass:
             return
         ticks = self._ticks.copy()
         ticks.extend(explained)
-        self._bytes += sum(tick.size for tick in explained)
+        self._bytes += sum(tick.held_size for tick in explained)
         while self._bytes > self._kept_bytes and len(ticks) > len(explained):
-            self._bytes -= ticks.popleft().size
+            self._bytes -= ticks.popleft().held_size
         self._ticks, self.last = ticks, explained[-1].n  # at once, as it is read in the event loop
 
 

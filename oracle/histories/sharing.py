@@ -62,13 +62,13 @@ class Passes:
         finally:
             self.leave(taken)
 
-    def take(self, record: RunRecord, *, after: int) -> Pass:
-        """The same, until `leave`.
+    def take(self, record: RunRecord, *, after: int, has_reasons: bool = True) -> Pass:
+        """The same, until `leave`; also one that does not explain.
 
         Raises:
             TooManyPassesError: there is none, and as many others are in use as may be.
         """
-        found = self._find(record, after) or self._add(record)
+        found = self._find(record, after, has_reasons=has_reasons) or self._add(record, has_reasons=has_reasons)
         found.readers += 1
         return found
 
@@ -85,15 +85,19 @@ class Passes:
         self._passes.clear()
         self._thread.shutdown(wait=True, cancel_futures=True)
 
-    def _find(self, record: RunRecord, after: int) -> Pass | None:
+    def _find(self, record: RunRecord, after: int, *, has_reasons: bool) -> Pass | None:
         """The one that has come furthest, of those that fit."""
         for each in [each for each in self._passes if each.record.id == record.id]:
             if _kept(each.record) != _kept(record):  # its texts were deleted since
                 self._passes.remove(each)
-        fitting = [each for each in self._passes if each.record.id == record.id and each.reaches(after)]
+        fitting = [
+            each
+            for each in self._passes
+            if each.record.id == record.id and each.has_reasons is has_reasons and each.reaches(after)
+        ]
         return max(fitting, key=lambda each: each.last, default=None)
 
-    def _add(self, record: RunRecord) -> Pass:
+    def _add(self, record: RunRecord, *, has_reasons: bool) -> Pass:
         if len(self._passes) >= self._most:
             idle = next((each for each in self._passes if not each.readers), None)
             if idle is None:
@@ -101,8 +105,14 @@ class Passes:
                     f"{self._most} runs are being explained, and no more may be at a time; try again in a moment"
                 )
             self._passes.remove(idle)
-        registry, kept_bytes = self._registry(), self._kept_bytes
-        added = Pass(record, store=self._store, registry=registry, thread=self._thread, kept_bytes=kept_bytes)
+        added = Pass(
+            record,
+            store=self._store,
+            registry=self._registry(),
+            thread=self._thread,
+            kept_bytes=self._kept_bytes,
+            has_reasons=has_reasons,
+        )
         self._passes.append(added)
         return added
 

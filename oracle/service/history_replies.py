@@ -78,7 +78,13 @@ class TickEvent(_Belonging):
     """The `data` of an event of the stream of ticks."""
 
     type: Literal["tick"]
-    tick: TickFacts
+    tick: TickFacts = Field(
+        description="Its `visits` are only those that differ from the last one of the same node in this stream."
+    )
+    omitted_visits: int = Field(
+        description="How many visits are left out; if there are some, each node of `visited` without a visit here did "
+        "the same as in its last one."
+    )
 
 
 class EndEvent(_Belonging):

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from oracle.histories import FallenBehindError, Pass, TooManyPassesError
@@ -21,12 +22,14 @@ router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
 
 _EXAMPLE = """\
 id: 1
-data: {"type":"tick","tick":{"tick":1,"at_s":0.0,"cause":"start","decision":7,"headline":"…"},"turns":[],"texts":[]}
+data: {"type":"tick","tick":{"tick":1,"at_s":0.0,"cause":"start","visits":[]},"omitted_visits":0,"turns":[]}
 
 id: 2
 data: {"type":"end","end":{"reason":"completed","tick":1,"node":7,"sentence":"…"},"turns":[],"texts":[]}
 
 """
+
+_REASONS = "With what explains each tick: `decision`, `visits`, …; without, nothing is repeated, which costs far less."
 
 
 @router.get(
@@ -43,9 +46,17 @@ data: {"type":"end","end":{"reason":"completed","tick":1,"node":7,"sentence":"�
     },
 )
 async def watch_ticks(
-    run: ReadableRun, parts: Parts, caller: CallerNow, last_event_id: LastEventId = None, after: AfterId = None
+    run: ReadableRun,
+    parts: Parts,
+    caller: CallerNow,
+    last_event_id: LastEventId = None,
+    after: AfterId = None,
+    reasons: Annotated[bool, Query(description=_REASONS)] = True,  # noqa: FBT002
 ) -> Response:
     """Each tick with what explains it, and with the turns, tool calls, notifications and texts that belong to it.
+
+    Visits that this stream has sent before are left out: a node of `visited` without a visit, of a tick with
+    `omitted_visits`, did the same as in its last one. The first event has all.
 
     The last event has the type `end`, and what belongs to no tick. `GET …/tree` has the nodes that ticks refer to. A
     client that reads more slowly than the run goes on loses nothing; its stream may end, to be taken up again.
@@ -56,7 +67,7 @@ async def watch_ticks(
         ticks = await parts.store.log.count(run.id, kind="tick", up_to_seq=GREATEST_ID)
         if seen > ticks:
             return Response(status_code=204)
-    watcher = _Watcher(parts, run, caller, after=seen)
+    watcher = _Watcher(parts, run, caller, after=seen, has_reasons=reasons)
     return EventStream(
         watcher.batches(),
         headers={},
@@ -75,13 +86,15 @@ class _Watcher:
         run: the run.
         caller: who reads it.
         after: the number of the last tick that it has.
+        has_reasons: it wants what explains them.
     """
 
-    def __init__(self, parts: ServiceParts, run: RunRecord, caller: Caller, *, after: int) -> None:
+    def __init__(self, parts: ServiceParts, run: RunRecord, caller: Caller, *, after: int, has_reasons: bool) -> None:
         self._parts = parts
         self._run = run
         self._caller = caller
         self._after = after
+        self._has_reasons = has_reasons
         self._pass: Pass | None = None
 
     @contextmanager
@@ -105,11 +118,13 @@ class _Watcher:
         Raises:
             StoreUnavailableError: they cannot be read any more; the run may go on.
         """
+        first = 0
         while self._pass is not None:
             try:
                 async with aclosing(self._pass.follow(self._after)) as batches:
                     async for batch in batches:
-                        yield [StoredChunk(tick.n, tick.event) for tick in batch]
+                        first = first or batch[0].n
+                        yield [StoredChunk(tick.n, tick.event(first)) for tick in batch]
                         self._after = batch[-1].n
             except FallenBehindError:  # a slow client; another pass has what comes next, or a new one
                 self._leave()
@@ -120,7 +135,7 @@ class _Watcher:
                 return
 
     def _take(self) -> None:
-        self._pass = self._parts.passes.take(self._run, after=self._after)
+        self._pass = self._parts.passes.take(self._run, after=self._after, has_reasons=self._has_reasons)
 
     def _leave(self) -> None:
         held, self._pass = self._pass, None

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from bt_runtime.text import iso
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources.protocol import ListedRun
+from oracle.cli.run_sources.streamed import StreamedTicks
 from oracle.cli.text import one_line
 from oracle.encoding import from_json, to_json
 from oracle.histories import History, history_from_json
@@ -28,7 +29,6 @@ from oracle.histories.model import (
     NoticeFacts,
     RunFacts,
     TextFacts,
-    TickFacts,
     TurnFacts,
 )
 from oracle.replays import DELETED
@@ -43,7 +43,6 @@ _SILENCE_S = 60.0  # the service sends something every ten seconds
 _WHOLE_ID = 32
 
 _BELONGING: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
-_TICK = TypeAdapter(TickFacts)
 _ITEMS: Mapping[str, TypeAdapter[Any]] = {
     "turns": TypeAdapter(list[TurnFacts]),
     "calls": TypeAdapter(list[CallFacts]),
@@ -92,11 +91,12 @@ class ServedSource:
             return
         for items in (history.ticks, *(getattr(history, name) for name in _LISTS)):
             items.clear()  # they come with the stream, each once
+        ticks = StreamedTicks()
         async for event in self._events(f"/api/runs/{history.run.id}/ticks/stream", run=run):
             for name in _LISTS:
                 getattr(history, name).extend(_ITEMS[name].validate_python(event.get(name, [])))
             if event["type"] == "tick":
-                history.ticks.append(_TICK.validate_python(event["tick"]))
+                history.ticks.append(ticks.take(event))
             else:
                 history.run, history.end = _RUN.validate_python(event["run"]), _END.validate_python(event["end"])
                 history.problem = str(event["problem"])

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from oracle.histories import passes
+from oracle.histories import explaining, passes
 from oracle.service.history_replies import TICK_STREAM
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import HANGS, running_service
@@ -18,22 +18,39 @@ QUESTION = "Which files does the code have?"
 
 
 @asynccontextmanager
-async def watching(service, run_id: str, *, after: int | None = None) -> AsyncIterator[Streamed]:
+async def watching(service, run_id: str, *, after: int | None = None, reasons: str = "") -> AsyncIterator[Streamed]:
     """Watch the ticks of a run."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
-    async with service.client.stream("GET", f"/api/runs/{run_id}/ticks/stream", headers=headers) as response:
+    path = f"/api/runs/{run_id}/ticks/stream{reasons and f'?reasons={reasons}'}"
+    async with service.client.stream("GET", path, headers=headers) as response:
         yield await read_stream(response)
 
 
-async def watched(service, run_id: str, *, after: int | None = None) -> Streamed:
+async def watched(service, run_id: str, *, after: int | None = None, reasons: str = "") -> Streamed:
     """The ticks of a run to its end."""
-    async with watching(service, run_id, after=after) as streamed:
+    async with watching(service, run_id, after=after, reasons=reasons) as streamed:
         await streamed.rest()
     return streamed
 
 
+def whole_events(streamed: Streamed) -> list[dict]:
+    """The events with whole ticks, as a client joins them."""
+    last: dict[int, dict] = {}
+    found = []
+    for event in streamed.chunks:
+        if event["type"] == "tick":
+            tick = event["tick"]
+            last |= {visit["node"]: visit for visit in tick["visits"]}
+            sent = len(tick["visits"])
+            whole = [last[node] for node in tick["visited"]] if event["omitted_visits"] else tick["visits"]
+            assert len(whole) == sent + event["omitted_visits"]
+            event = event | {"tick": tick | {"visits": whole}, "omitted_visits": 0}  # noqa: PLW2901
+        found.append(event)
+    return found
+
+
 def ticks_of(streamed: Streamed) -> list[dict]:
-    return [event["tick"] for event in streamed.chunks if event["type"] == "tick"]
+    return [event["tick"] for event in whole_events(streamed) if event["type"] == "tick"]
 
 
 async def test_an_ended_run_sends_all_its_ticks_and_the_end(start):
@@ -57,9 +74,42 @@ async def test_a_stream_is_taken_up_after_every_tick(start):
     whole = await watched(service, asked.run_id)
     last = whole.ids[-1]
     for after in range(last):
-        assert (await watched(service, asked.run_id, after=after)).events == whole.events[after:]
+        rest = await watched(service, asked.run_id, after=after)
+        assert whole_events(rest) == whole_events(whole)[after:]
+        assert rest.ids == whole.ids[after:]
+        assert rest.chunks[0].get("omitted_visits", 0) == 0
     for after in (last, last + 1, 2**31, 10**30):
         assert (await watched(service, asked.run_id, after=after)).status == 204
+
+
+async def test_a_stream_leaves_out_the_visits_that_it_has_sent(start):
+    service = await start([CALL, CALL, ScriptedTurn(text="Done.")])
+    asked = await service.ask(QUESTION)
+    events = [event for event in (await watched(service, asked.run_id)).chunks if event["type"] == "tick"]
+    assert any(event["omitted_visits"] for event in events)
+    last: dict[int, dict] = {}
+    for event in events:
+        for visit in event["tick"]["visits"]:
+            assert last.get(visit["node"]) != visit
+            last[visit["node"]] = visit
+
+
+async def test_a_plain_stream_repeats_nothing(start, monkeypatch):
+    service = await start([CALL, ScriptedTurn(text="Done.")])
+    asked = await service.ask(QUESTION)
+    explained = ticks_of(await watched(service, asked.run_id))
+    with monkeypatch.context() as patched:
+        patched.setattr(explaining, "Repetition", None)
+        streamed = await watched(service, asked.run_id, reasons="false")
+        rest = await watched(service, asked.run_id, reasons="false", after=2)
+    assert rest.events == streamed.events[2:]
+    assert streamed.chunks[-1]["end"]["reason"] == "completed"
+    assert streamed.chunks[-1]["problem"] == ""
+    for plain, whole in zip(ticks_of(streamed), explained, strict=True):
+        same = ("tick", "at_s", "turn", "cause", "causes", "deliveries", "visited", "changes", "writes", "errors")
+        assert {name: plain[name] for name in same} == {name: whole[name] for name in same}
+        assert (plain["decision"], plain["visits"]) == (None, [])
+    assert [item for event in streamed.chunks for item in event["calls"]]
 
 
 async def test_a_live_run_sends_each_tick_to_all_who_watch(start):
@@ -72,7 +122,8 @@ async def test_a_live_run_sends_each_tick_to_all_who_watch(start):
             await service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
             await asyncio.gather(first.rest(), second.rest(), third.rest())
             assert len(service.parts.passes._passes) == 1
-    assert first.events == second.events == second.events[:2] + third.events
+    assert first.events == second.events
+    assert whole_events(first) == whole_events(second)[:2] + whole_events(third)
     assert first.chunks[-1]["end"]["reason"] == "user_cancelled"
 
 
