@@ -17,7 +17,7 @@ from oracle.histories.codec import plain
 from oracle.histories.explaining import Explainer
 from oracle.histories.model import TickFacts, TurnFacts, VisitFacts
 
-PARTS: Final = ("turns", "calls", "notices", "texts", "breaches")
+PARTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
 """The lists of a `History` whose items belong to ticks."""
 
 _NO_VISITS: Final = b'"visits":[],"given_back":[]}'

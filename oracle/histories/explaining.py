@@ -28,8 +28,10 @@ from oracle.chunks import (
     ToolReturned,
     read_chunk,
 )
+from oracle.debugging.events import DebugEvent
 from oracle.encoding import from_json
 from oracle.histories.calls import Calls
+from oracle.histories.debugged import debug_facts
 from oracle.histories.endings import ending
 from oracle.histories.headlines import headline
 from oracle.histories.left import Left
@@ -140,6 +142,10 @@ class Explainer:
                 self._take_chunk(read_chunk(event.data), at=event.at)
             case "closing":
                 self._is_closing = True  # the sentence that comes next is not the model's
+            case "debug":
+                at_s = round(event.at - self._start_at, 6)
+                done = debug_facts(DebugEvent.from_json(event.data), tick=self._next, at_s=at_s)
+                self._history.debug += [done] if done else []
             case "tick":
                 return self._take_tick(decode_tick(event.data, self._kept), at=event.at)
             case "request":

@@ -118,6 +118,9 @@ def _said(history: History) -> Iterator[tuple[str, str]]:
         yield from _names(f"texts.{at}", (text.type,))
     for at, breach in enumerate(history.breaches):
         yield from _numbers(f"breaches.{at}", (breach.tick, breach.turn))
+    for at, done in enumerate(history.debug):
+        yield from _numbers(f"debug.{at}", (done.tick, done.at_s, done.paused_s))
+        yield from _names(f"debug.{at}", (done.path, done.key, done.result, done.why))
     if history.end is not None:
         yield from _node("end.node", history.end.node, len(history.tree.nodes) if history.tree else None)
         yield from _numbers("end.tick", (history.end.tick,))

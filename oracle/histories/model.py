@@ -360,6 +360,36 @@ class TextFacts:
     text: str
 
 
+DebugKind = Literal["pausing", "paused", "stepped", "set", "forced", "resumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class DebugFacts:
+    """What an operator did with the debugger.
+
+    Args:
+        tick: the one that came next.
+        by: the operator; `None` where none has caused it.
+        path: of the node whose result was forced, or that a breakpoint was hit at.
+        key: of the blackboard, that was set.
+        value: to which; its size, if the texts were deleted.
+        result: that was forced: `success`, `failure`.
+        why: the kind of breakpoint that paused the run; why it was resumed: `command`, `lease`, `cancel`, `stopping`.
+        paused_s: how long it was paused, when it was resumed.
+    """
+
+    tick: int
+    at_s: float
+    what: DebugKind
+    by: str | None = None
+    path: str | None = None
+    key: str | None = None
+    value: Any = None
+    result: str | None = None
+    why: str | None = None
+    paused_s: float | None = None
+
+
 EndedBy = Literal[
     "guard", "stop", "node", "answer", "provider", "error", "settled", "floor", "rule", "control", "service", "unknown"
 ]
@@ -422,6 +452,7 @@ class History:
     notices: list[NoticeFacts] = field(default_factory=list)
     texts: list[TextFacts] = field(default_factory=list)
     breaches: list[BreachFacts] = field(default_factory=list)
+    debug: list[DebugFacts] = field(default_factory=list)
     end: EndFacts | None = None
     problem: str = ""
     unexplained_from: int | None = None

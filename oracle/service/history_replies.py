@@ -8,6 +8,7 @@ from oracle.histories import HistoryDifference
 from oracle.histories.model import (
     BreachFacts,
     CallFacts,
+    DebugFacts,
     EndFacts,
     KeyFacts,
     NoticeFacts,
@@ -25,6 +26,7 @@ class _Belonging(BaseModel):
     notices: list[NoticeFacts]
     texts: list[TextFacts]
     breaches: list[BreachFacts]
+    debug: list[DebugFacts]
 
 
 class HistoryPage(_Belonging):

@@ -25,6 +25,7 @@ from oracle.histories import History, history_from_json
 from oracle.histories.model import (
     BreachFacts,
     CallFacts,
+    DebugFacts,
     EndFacts,
     NoticeFacts,
     RunFacts,
@@ -36,7 +37,7 @@ from oracle.server_sent_events import EventReader
 from oracle.storage import RunFilter, RunSummary, UnclearRunError
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
-_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches")
+_LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
 _PAGE: Final = 200
 _MOST_SEARCHED = 1_000  # runs among which the beginning of an id is looked up
 _SILENCE_S = 60.0  # the service sends something every ten seconds
@@ -49,6 +50,7 @@ _ITEMS: Mapping[str, TypeAdapter[Any]] = {
     "notices": TypeAdapter(list[NoticeFacts]),
     "texts": TypeAdapter(list[TextFacts]),
     "breaches": TypeAdapter(list[BreachFacts]),
+    "debug": TypeAdapter(list[DebugFacts]),
 }
 _RUN, _END = TypeAdapter(RunFacts), TypeAdapter(EndFacts | None)
 

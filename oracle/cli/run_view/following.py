@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from oracle.cli.run_view.headline import cause_of, sentence_of
-from oracle.cli.run_view.spans import Line, Span, line
+from oracle.cli.run_view.spans import Line, Span, line, safe
 from oracle.cli.run_view.words import seconds
 from oracle.histories import History
+from oracle.histories.debugged import debug_words
 from oracle.histories.model import TickFacts
 
 _BAR = "│"
@@ -29,4 +30,5 @@ def tick_line(history: History, tick: TickFacts) -> Line:
     """A tick on one line: its number, time and turn, its cause, and what was decided."""
     said = sentence_of(history, tick)
     start = f"tick {tick.tick:<4} {seconds(tick.at_s, places=2):>9}  turn {tick.turn:<3} {cause_of(tick)}"
-    return line(Span(start, "dim"), Span(f": {said}" if said else ""))
+    done = "; ".join(safe(debug_words(history, each)) for each in history.debug if each.tick == tick.tick)
+    return line(Span(start, "dim"), Span(f": {said}" if said else ""), Span(f" ({done})" if done else "", "warn"))

@@ -9,6 +9,7 @@ from oracle.cli.run_view.choosing import decision_of
 from oracle.cli.run_view.spans import Line, Span, line, safe, shortened, wrapped
 from oracle.cli.run_view.words import seconds, value_of
 from oracle.histories import History
+from oracle.histories.debugged import debug_words
 from oracle.histories.model import TickFacts
 
 _FIRST = re.compile(r"^(.+?[.!?])(?=\s|$)")
@@ -28,6 +29,18 @@ def headline(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
         strong, plain = part[: max(0, bold)], part[max(0, bold) :]
         bold -= len(part) + 1
         yield line(Span(strong, "strong"), Span(plain))
+
+
+def operated(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
+    """What operators did with the debugger before the tick, or after the last one."""
+    is_last = history.ticks[-1] is tick
+    for name, done in (
+        ("Before this tick: ", [each for each in history.debug if each.tick == tick.tick]),
+        ("After this tick: ", [each for each in history.debug if is_last and each.tick > tick.tick]),
+    ):
+        if done:
+            said = "; ".join(safe(debug_words(history, each)) for each in done)
+            yield from (line(Span(part, "warn")) for part in wrapped(f"{name}{said}.", width))
 
 
 def sentence_of(history: History, tick: TickFacts) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from oracle.cli.run_view.answer import answer
 from oracle.cli.run_view.board import changed, values_after, values_before, whole
-from oracle.cli.run_view.headline import headline
+from oracle.cli.run_view.headline import headline, operated
 from oracle.cli.run_view.marks import marks_of
 from oracle.cli.run_view.matrix import equal, in_time
 from oracle.cli.run_view.overview import head, overview, so_far
@@ -64,7 +64,7 @@ def page(history: History, position: int | None, *, width: int, sections: Sectio
     lines += [Line(), *overview(history, tick, width, end_s=end_s), Line()]
     if tick is None or position is None:
         return [*lines, *_without_ticks(history)]
-    lines += [*headline(history, tick, width), Line()]
+    lines += [*headline(history, tick, width), *operated(history, tick, width), Line()]
     before = values_before(history, position)
     after = values_after(before, tick)
     marks = marks_of(history.tree, history.ticks, [position])[position] if history.tree else {}

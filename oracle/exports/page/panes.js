@@ -80,6 +80,16 @@ function whyItem(index, text) {
   );
 }
 
+// What an operator did with the debugger, before the tick.
+function operated(done) {
+  const by = done.by && done.by !== OMITTED ? ` by ${done.by}` : "";
+  if (done.what === "set") return `${done.key} set to ${JSON.stringify(done.value)}${by}`;
+  if (done.what === "forced") return `${done.path} forced to ${done.result}${by}`;
+  if (done.what === "resumed") return `resumed after ${(done.paused_s ?? 0).toFixed(1)} s${by}`;
+  if (done.what === "paused" && done.why) return `paused by a breakpoint${done.path ? ` at ${done.path}` : ""}`;
+  return (done.what === "pausing" ? "a pause was asked for" : done.what) + by;
+}
+
 function drawAnswer() {
   const tick = ticks[state.at].tick,
     found = [];
@@ -87,6 +97,16 @@ function drawAnswer() {
   run.calls.forEach(
     (call, order) =>
       call.began_tick <= tick && found.push([call.began_tick, call.began_s, order, callPiece(call, tick)]),
+  );
+  run.debug.forEach(
+    (done, order) =>
+      done.tick <= tick &&
+      found.push([
+        done.tick,
+        done.at_s,
+        order,
+        el("div", { class: "system", role: "status" }, el("b", {}, "Operator"), operated(done)),
+      ]),
   );
   run.notices.forEach(
     (notice, order) =>

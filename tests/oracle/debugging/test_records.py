@@ -2,11 +2,15 @@
 
 import pytest
 
+from oracle.cli.run_view import Sections, page, tick_line
 from oracle.cli.run_view.board import values_before
 from oracle.cli.run_view.headline import cause_of
-from oracle.histories import read_history
+from oracle.exports.redaction import without_texts
+from oracle.histories import history_from_json, history_to_json, read_history
+from oracle.histories.debugged import debug_words
 from oracle.nodes import REGISTRY
 from oracle.replays import read_run
+from oracle.runs.figures import LogFigures
 from oracle.scenarios.recorded import UnscriptableError, scenario_of
 from oracle.storage import Store, open_archive
 from tests.acceptance.harness import answers
@@ -52,6 +56,30 @@ async def test_the_history_and_the_view_of_a_debugged_run_say_what_the_operator_
     tick = history.ticks[1]
     assert "An operator forces the result of" in tick.headline
     assert cause_of(tick) == 'from outside: hint "Be brief.", llm_turn forced to failure'
+    done = [debug_words(history, each) for each in history.debug]
+    assert done == [
+        "paused by a breakpoint at llm_turn",
+        'hint set to "Be brief." by olga',
+        "llm_turn forced to failure by olga",
+        f"resumed after {history.debug[-1].paused_s:,.1f} s by olga",
+    ]
+    assert {each.tick for each in history.debug} == {2}
+    assert history_from_json(history_to_json(history)) == history
+    sections = Sections()
+    shown = "\n".join(line.text for line in page(history, 1, width=160, sections=sections, now=0.0))
+    assert 'Before this tick: paused by a breakpoint at llm_turn; hint set to "Be brief." by olga;' in shown
+    assert "hint set to" not in "\n".join(line.text for line in page(history, 0, width=160, sections=sections, now=0.0))
+    assert "forced to failure by olga" in tick_line(history, tick).text
+    assert "olga" not in history_to_json(without_texts(history)).decode()
+    assert all(each.visits for each in history.ticks)
     values = values_before(history, 2)
     assert values["hint"] == "Be brief."
     assert not [name for name in values if name.startswith("force:")]
+    await store.retention.drop_texts(older_than_s=-1.0, new_reducer=LogFigures)
+    async with open_archive(url) as archive:
+        left = await read_history(archive, await archive.find(record.id), registry=REGISTRY)
+        assert [each.what for each in left.debug] == ["paused", "set", "forced", "resumed"]
+        assert [each.value for each in left.debug if each.what == "set"] == [{"characters": 9}]
+        await store.conversations.forget(record.user_id, record.context_id)
+        gone = await read_history(archive, await archive.find(record.id), registry=REGISTRY)
+        assert gone.debug == []
