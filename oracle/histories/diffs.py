@@ -11,11 +11,12 @@ from typing import Any, Final, Literal
 
 from bt_runtime import Change, Registry, difference
 from bt_runtime.text import brief
+from oracle.encoding import to_json
 from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, VisitFacts
 from oracle.histories.versions import definition_of
 
-_ASKS: Final = "asks the model"
-"""The effect of a turn that began; its value is `None` where the messages are not known."""
+_ASKS: Final = ("messages to the model", "tools offered to the model", "notes to the model")
+"""The effects of a turn that began; their values are `None` where the messages are not known."""
 
 MOST_TICKS: Final = 1_000
 """How many ticks with other statuses are listed."""
@@ -220,8 +221,11 @@ class _Side:
             self._effects.setdefault(notice.tick, []).append((f"notifies {notice.type}", notice.text))
         for turn in history.turns:
             request = turn.request
-            asked = (request.messages, request.tools, request.notes) if request and request.messages else None
-            self._effects.setdefault(turn.began_tick, []).append((_ASKS, asked))
+            is_known = request is not None and bool(request.messages)
+            asked = (map(_said, request.messages), request.tools, request.notes) if request and is_known else ((),) * 3
+            self._effects.setdefault(turn.began_tick, []).extend(
+                (name, list(values) if is_known else None) for name, values in zip(_ASKS, asked, strict=True)
+            )
             if turn.ended_tick is not None:
                 came = turn.answer if not turn.error else turn.error
                 self._came.setdefault(turn.ended_tick, []).append(("the model", came))
@@ -282,7 +286,7 @@ def _way(before: _Side, after: _Side, was: _Step | None, would_be: _Step | None)
             _values(_seen(visits[0]), _seen(visits[1])),
         )
     unlike = _values(before.effects(was.tick), after.effects(would_be.tick))
-    values = tuple(each for each in unlike if each.name != _ASKS or None not in (each.old, each.new))
+    values = tuple(each for each in unlike if each.name not in _ASKS or None not in (each.old, each.new))
     if not values:
         return None
     first = values[0]
@@ -369,6 +373,20 @@ def _headline(side: _Side, step: _Step) -> str:
 
 def _came(name: str, value: Any) -> str:  # noqa: ANN401  JSON data
     return "" if value is None else f"{name}: {brief(value)}"
+
+
+def _said(message: Any) -> str:  # noqa: ANN401  JSON data
+    """A message to the model as text: its texts as they are, all else as JSON."""
+    content = message.get("content", "") if isinstance(message, Mapping) else message
+    blocks = content if isinstance(content, list) else [content]
+    return "\n".join(
+        block if isinstance(block, str) else str(text) if (text := _text_of(block)) else to_json(block).decode()
+        for block in blocks
+    )
+
+
+def _text_of(block: Any) -> Any:  # noqa: ANN401  JSON data
+    return (block.get("text") or block.get("content")) if isinstance(block, Mapping) else None
 
 
 def _answers(old: History, new: History) -> tuple[AnswerDifference, ...]:

@@ -123,7 +123,9 @@ def _halted(history: History, tick: TickFacts) -> str:
 
 
 def _due(history: History, tick: TickFacts) -> str:
-    root = node_of(history, 0)
+    root, decided = node_of(history, 0), node_of(history, tick.decision)
+    if decided is not None and tick.causes == (decided.path,):
+        return ""  # the node itself says what that meant
     due = [title_at(history, path) for path in tick.causes if root is None or path != root.path]
     return f"The time of {listed(due)} has come." if due else "The deadline of the query has come."
 

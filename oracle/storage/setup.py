@@ -49,6 +49,11 @@ def check_version(connection: Connection, database: Database) -> None:
         StoreSetupError: they are older or newer; the message says what to do.
     """
     current, newest = _versions(connection, database)
+    if current is None:
+        raise StoreSetupError(
+            f"the database {database.name!r} has no tables of Oracle; name another one, or start `oracle serve` once, "
+            "which makes them"
+        )
     if current != newest:
         raise StoreSetupError(
             f"the database {database.name!r} was written by an older version of Oracle (its schema is {current!r}, "

@@ -58,7 +58,8 @@ class Deadline(AgentGuard[DeadlineSettings]):
         state, own = self.agent.state, self.settings.seconds
         limit_s = state.time_limit_s if own is None else min(own, state.time_limit_s)
         elapsed_s = self.run.now_s - state.start_time
-        text = f"{number(floor(elapsed_s * 10) / 10)} of {number(limit_s)} s"
+        shown_s = floor(elapsed_s * 10) / 10 if limit_s >= 10 else elapsed_s
+        text = f"{number(shown_s)} of {number(limit_s)} s"
         is_over = rules.deadline_has_passed(limit_s, elapsed_s)
         sentence = f"The time for the query is over: {text}." if is_over else f"{text} have passed."
         return Words(text, sentence, (Figure("time", elapsed_s, limit_s, "s"),))

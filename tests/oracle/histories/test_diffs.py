@@ -72,6 +72,10 @@ async def test_another_result_of_a_tool(store: Store, archive: Archive):
     assert found.ticks == ()
     assert found.way is not None
     assert found.way.kind == "effect"  # the next request has another result in it
+    values = found.way.values
+    assert [each.name for each in values] == ["messages to the model"]
+    assert [("one" in str(each.old), "two" in str(each.new)) for each in values] == [(True, True)]
+    assert "content" not in found.way.old
 
 
 def test_an_edited_tree_parts_where_it_does_something_else():
