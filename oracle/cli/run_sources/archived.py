@@ -1,9 +1,11 @@
 """Runs of a database, which a service may be writing."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Final
 
 from bt_runtime import Registry
 from oracle.cli.run_sources.protocol import ListedRun
@@ -11,6 +13,9 @@ from oracle.histories import Explainer, History, read_history
 from oracle.histories.reading import event_pages
 from oracle.histories.rows import run_facts
 from oracle.storage import Archive, RunFilter
+
+_SILENT_S: Final = 30.0
+"""A worker writes a heartbeat every few seconds, by the clock of the database, which may differ from this machine's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,11 @@ class ArchiveSource:
 
     async def history(self, run: str) -> History:
         """Everything that the database has of the run."""
-        return await read_history(self.archive, await self.archive.find(run), registry=self.registry)
+        record = await self.archive.find(run)
+        history = await read_history(self.archive, record, registry=self.registry)
+        if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):
+            history.problem = "; ".join(filter(None, (history.problem, silent)))
+        return history
 
     async def follow(self, run: str) -> AsyncGenerator[History, None]:
         """The history as it grows; looks when something was committed."""
@@ -57,3 +66,11 @@ class ArchiveSource:
                     yield explainer.history
                 if record.status == "finished":
                     return
+
+
+def _silence(quiet_s: float) -> str:
+    """What a run under way says whose worker has not been heard of for so long; empty if it probably lives."""
+    if quiet_s < _SILENT_S:
+        return ""
+    last = f"the service that runs it was last heard of {quiet_s:,.0f} s ago"
+    return f"{last}; if it has died, the run ends when a service starts"

@@ -4,12 +4,13 @@ import asyncio
 import copy
 from contextlib import AsyncExitStack
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 
 from oracle.cli.errors import CommandError
-from oracle.cli.run_sources import RunSource
+from oracle.cli.run_sources import RunSource, archived
 from oracle.cli.run_sources.archived import ArchiveSource
 from oracle.cli.run_sources.served import ServedSource, open_service
 from oracle.histories import History, history_to_json
@@ -224,3 +225,17 @@ async def test_the_commands_read_a_service_with_the_token_of_the_environment(ora
     refused = await asyncio.to_thread(oracle, "runs", "list", *url)
     assert (refused.code, refused.out) == (1, "")
     assert refused.err == "Error: the service does not accept the token; set ORACLE_TOKEN\n"
+
+
+async def test_a_run_whose_service_has_died_says_so(places, monkeypatch):
+    found = await places([HANGS])
+    async with found.service.asking(QUESTION) as asked:
+        await asked.until("here")
+        source = found.all["archive"]
+        assert (await source.history(asked.run_id)).problem == ""
+        beat = (await source.archive.find(asked.run_id)).heartbeat_at
+        monkeypatch.setattr(archived, "time", SimpleNamespace(time=lambda: beat + 42))
+        assert "last heard of 42 s ago" in (await source.history(asked.run_id)).problem
+        await found.service.client.post(f"/api/oracle/runs/{asked.run_id}/cancel")
+        await asked.rest()
+        assert (await source.history(asked.run_id)).problem == ""

@@ -44,7 +44,7 @@ async def test_an_archive_makes_no_database_and_reads_none_of_another_version(tm
             pass
     assert not list(tmp_path.iterdir())
     (tmp_path / "oracle.db").write_bytes(b"")
-    with pytest.raises(StoreSetupError, match="no tables of Oracle; .* start `oracle serve` once"):
+    with pytest.raises(StoreSetupError, match=r"no tables of Oracle; .* start `oracle serve` once"):
         async with open_archive(url):
             pass
     (tmp_path / "oracle.db").write_bytes(b"no database at all, but long enough to look at")
