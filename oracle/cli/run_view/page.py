@@ -85,7 +85,7 @@ def page(history: History, position: int | None, *, width: int, sections: Sectio
         lines += [*tree_block(rows, matrix, width, title=f"at tick {tick.tick}", aside=aside), Line()]
     if not sections.board:
         lines += changed(before, after, width)
-    return [*lines, _legend(width)]
+    return [*lines, _legend(width, has_halted="halted" in marks.values())]
 
 
 def _without_ticks(history: History) -> Iterator[Line]:
@@ -100,14 +100,17 @@ def _without_ticks(history: History) -> Iterator[Line]:
         yield line(safe(history.end.sentence))
 
 
-def _legend(width: int) -> Line:
+def _legend(width: int, *, has_halted: bool) -> Line:
+    halted = (Span("╸", "run"), Span(" interrupted  ", "dim")) if has_halted else ()
     marks = line(
         Span("✓", "ok"),
         Span(" success  ", "dim"),
         Span("✗", "fail"),
         Span(" failure (“no”)  ", "dim"),
         Span("━", "run"),
-        Span(" running  · not asked  ", "dim"),
+        Span(" running  ", "dim"),
+        *halted,
+        Span("· not asked  ", "dim"),
         Span("◆", "err"),
         Span(" error", "dim"),
     )

@@ -120,6 +120,14 @@ def test_hostile_text_stays_on_its_line_and_does_nothing(hostile: str, width: in
         assert line.width <= width, line.text
 
 
+def test_the_legend_names_interrupted_nodes_where_there_are_some() -> None:
+    history = made.stuck_once()
+    tick = replace(history.ticks[1], visited=(0,), visits=(), changes=((13, "INVALID"),))
+    halted = replace(history, ticks=[history.ticks[0], tick, *history.ticks[2:]])
+    assert "╸ interrupted" in text_of(lines_of(halted, 2, 120)[-1:])
+    assert "interrupted" not in text_of(lines_of(history, 2, 120)[-1:])
+
+
 def test_a_tick_of_a_long_run_is_shown_with_those_around_it() -> None:
     shown = text_of(lines_of(made.long(2_000), 1_000, 100))
     assert "tick 1000 of 2000" in shown
