@@ -51,6 +51,7 @@ class Pass:
 
     Attributes:
         record: as it was read last.
+        kept: what the store had of the run when the pass began.
         last: the number of the last explained tick; 0 before the first.
         is_complete: the run has ended, and all its ticks are explained.
         readers: how many use it.
@@ -68,6 +69,7 @@ class Pass:
     ) -> None:
         self.record = record
         self.has_reasons = has_reasons
+        self.kept = record.kept
         self.last = 0
         self.is_complete = False
         self.readers = 0

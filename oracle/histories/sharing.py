@@ -88,7 +88,7 @@ class Passes:
     def _find(self, record: RunRecord, after: int, *, has_reasons: bool) -> Pass | None:
         """The one that has come furthest, of those that fit."""
         for each in [each for each in self._passes if each.record.id == record.id]:
-            if _kept(each.record) != _kept(record):  # its texts were deleted since
+            if each.kept != record.kept:  # its texts were deleted since
                 self._passes.remove(each)
         fitting = [
             each
@@ -120,7 +120,3 @@ class Passes:
         """Drop a pass, unless it is being read again."""
         if not left.readers and left in self._passes:
             self._passes.remove(left)
-
-
-def _kept(record: RunRecord) -> bool:
-    return record.forgotten_at is None

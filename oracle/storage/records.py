@@ -159,8 +159,9 @@ class RunRecord:
 
     @property
     def kept(self) -> Kept:
-        """What the store has of it."""
-        if self.forgotten_at is not None:
+        """What the store has of it; of one whose log still has texts that are being deleted nothing is shown."""
+        is_half_dropped = self.texts_dropped_at is not None and self.answer is not None
+        if self.forgotten_at is not None or is_half_dropped:
             return "gone"
         return "whole" if self.texts_dropped_at is None else "figures"
 

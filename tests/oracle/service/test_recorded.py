@@ -7,6 +7,7 @@ import pytest
 
 from oracle.histories import history_from_json, history_to_json, read_history
 from oracle.nodes import REGISTRY
+from oracle.runs.figures import LogFigures
 from oracle.service.history_replies import HistoryPage, RunTree, TurnList
 from oracle.service.replies import TickList
 from oracle.storage import Archive
@@ -178,6 +179,19 @@ async def test_what_was_deleted_is_gone_also_from_the_memory(service):
         response = await service.client.get(f"/api/runs/{streamed.run_id}/{call}")
         assert response.status_code == 410
         assert "deleted" in response.json()["detail"]
+
+
+async def test_texts_that_retention_has_dropped_are_gone_also_from_the_memory(service):
+    streamed = await service.ask("A secret of mine")
+    calls = ("history", "tree", "ticks?reasons=true", "ticks/stream")
+    for call in calls:
+        response = await service.client.get(f"/api/runs/{streamed.run_id}/{call}")
+        assert ("secret" in response.text) is not call.startswith("ticks?")
+    await service.parts.store.retention.drop_texts(older_than_s=-60.0, new_reducer=LogFigures)
+    for call in calls:
+        response = await service.client.get(f"/api/runs/{streamed.run_id}/{call}")
+        assert response.status_code == 200
+        assert "secret" not in response.text, call
 
 
 @pytest.mark.parametrize("call", ["ticks", "signals", "history", "turns"])

@@ -36,7 +36,8 @@ async def test_a_run_without_a_summary_has_none(store: Store) -> None:
 async def test_what_is_kept_of_a_run_has_a_name(store: Store) -> None:
     record = await ended(store)
     assert record.kept == "whole"
-    assert replace(record, texts_dropped_at=1.0).kept == "figures"
+    assert replace(record, texts_dropped_at=1.0, answer="").kept == "gone"  # its log has texts yet
+    assert replace(record, texts_dropped_at=1.0, answer=None).kept == "figures"
     assert replace(record, texts_dropped_at=1.0, forgotten_at=2.0).kept == "gone"
 
 
