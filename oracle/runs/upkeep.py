@@ -156,6 +156,8 @@ class Upkeep:
             self._recovering.discard(record.id)  # a run that cannot be ended does not delay readiness
 
     async def _prune(self) -> None:
+        if self._options.retain_texts_s is None:  # it may have been set in the process that died
+            await self._store.retention.finish_dropping(new_reducer=LogFigures)
         pruned = await self._store.retention.prune(
             older_than_s=self._options.retain_s, most_bytes=self._options.retain_bytes
         )

@@ -98,8 +98,7 @@ class Retention:
         Raises:
             StoreUnavailableError: the database cannot be used at present; a part may have been deleted.
         """
-        for run_id in await self._database.read(half_dropped):  # left by a process that died
-            await reduce_events(self._database, self._writer, run_id, reduce=new_reducer())
+        await self.finish_dropping(new_reducer=new_reducer)
         before, dropped = self._database.now() - older_than_s, 0
         while run_ids := await self._database.read(partial(self._with_texts, before=before)):
             await drop_texts(self._database, self._writer, run_ids, new_reducer=new_reducer)
@@ -107,6 +106,18 @@ class Retention:
         if dropped:
             await self._database.empty_wal()
         return dropped
+
+    async def finish_dropping(self, *, new_reducer: Callable[[], Reduce]) -> None:
+        """Reduce the logs that a process has left half reduced when it died.
+
+        Args:
+            new_reducer: makes what reduces the events of one run.
+
+        Raises:
+            StoreUnavailableError: the database cannot be used at present; a part may have been reduced.
+        """
+        for run_id in await self._database.read(half_dropped):
+            await reduce_events(self._database, self._writer, run_id, reduce=new_reducer())
 
     def _with_texts(self, connection: Connection, *, before: float) -> Sequence[str]:
         oldest = (

@@ -13,6 +13,7 @@ from oracle.runs.recovery import Recovery
 from oracle.runs.upkeep import Upkeep
 from oracle.storage import NewRun, RunRecord, Store, open_store, schema
 from oracle.storage.erasing import mark_forgotten
+from oracle.storage.schema import run
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
 
@@ -133,3 +134,16 @@ async def test_what_was_being_forgotten_goes_also_where_everything_is_kept(store
         async with asyncio.timeout(20):
             while await store.log.events(record.id):
                 pass
+
+
+async def test_texts_that_were_being_dropped_go_also_where_they_are_kept_now(store: Store) -> None:
+    async with managed(store, [answers()], options=RunOptions(prune_s=60)) as it:
+        record = (await it.ask()).record
+        marked = update(run).where(run.c.id == record.id).values(texts_dropped_at=1.0, answer="", input={})
+        await store.write(lambda connection: connection.execute(marked).close())
+        await settle()
+        it.clock.advance(60)
+        async with asyncio.timeout(20):
+            while (found := await store.runs.find(record.id)) is not None and found.kept != "figures":
+                pass
+        assert await store.log.events(record.id, kinds={"chunk"}) == []
