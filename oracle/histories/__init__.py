@@ -12,7 +12,8 @@ readers, `encoding` makes the JSON of each tick once.
 """
 
 from oracle.histories.codec import history_from_json, history_to_json
-from oracle.histories.diffs import HistoryDifference, diff_histories
+from oracle.histories.differences import HistoryDifference
+from oracle.histories.diffs import diff_histories
 from oracle.histories.encoding import ExplainedTick
 from oracle.histories.explaining import Explainer
 from oracle.histories.foreign import DamagedHistoryError

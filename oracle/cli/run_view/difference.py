@@ -12,7 +12,7 @@ from oracle.cli.run_view.spans import Line, Span, Style, line, safe, shortened, 
 from oracle.cli.run_view.words import outcome, path_end, tree_label, value_of
 from oracle.cli.text import clean
 from oracle.histories import History
-from oracle.histories.diffs import HistoryDifference, Parting
+from oracle.histories.differences import HistoryDifference, Parting
 from oracle.histories.model import NodeFacts, StatusName, TreeFacts
 
 _SIDE_BY_SIDE: Final = 120  # columns from which two answers stand beside each other
