@@ -4,9 +4,28 @@ A node kind says it in its own words (`Node.words`), a kind without words gets p
 a run is under way: a `Trace` asks for it when a recorded run is repeated.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from bt_runtime.text.phrases import value_of, values_line
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_OF_STEP = "is_of_step"
+
+
+def of_step(method: _F) -> _F:
+    """Mark a `Node.words` or `Node.decider` that looks at nothing but the step, its status, and what never changes.
+
+    A step that repeats the last one of its node has the same words then, and they are not made again.
+    """
+    vars(method)[_OF_STEP] = True
+    return method
+
+
+def is_of_step(method: Callable[..., Any]) -> bool:
+    """Whether a method is marked; one that overrides it is not."""
+    return _OF_STEP in getattr(method, "__dict__", ())
 
 
 class Figure(NamedTuple):

@@ -27,7 +27,7 @@ from bt_runtime.blackboard import Blackboard, PrivateView
 from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import RunError
-from bt_runtime.explanation import Stepped, Words
+from bt_runtime.explanation import Stepped, Words, of_step
 from bt_runtime.kind import Kind, NodeSettings
 from bt_runtime.recording import describe
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
@@ -212,6 +212,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
         self.status = status
         return status
 
+    @of_step
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the subclass looks at it
         """What this kind says about its last step; by default nothing, and a plain sentence is made from its status.
 
@@ -223,6 +224,7 @@ class Node(_PyTreesView, Generic[SettingsT]):
         """
         return Words()
 
+    @of_step
     def decider(self, step: Stepped) -> "Node[Any] | None":
         """The child that decided the status of the last step; `None`: this node. By default the last one ticked.
 

@@ -17,10 +17,11 @@ get what their work had brought until then; that is in `given_back`, not among t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import is_
 from typing import Any
 
 from bt_runtime.builder import LiveTree
-from bt_runtime.explanation import Evaluation, Stepped, Words, Write
+from bt_runtime.explanation import Evaluation, Stepped, Words, Write, is_of_step
 from bt_runtime.nodes import Action, Node
 from bt_runtime.recording import NodeError, describe
 from bt_runtime.status import RUNNING, Status
@@ -58,14 +59,29 @@ class _Frame:
     """A step that has begun."""
 
     owner: Node[Any]
+    began: bool
     ticked: list[Node[Any]] = field(default_factory=list)
     evaluations: list[Evaluation] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     errors: list[NodeError] = field(default_factory=list)
 
+    def repeats(self, last: "_Frame") -> bool:
+        """Whether nothing else happened than in the last step of the same node, and no effect in either."""
+        return not (
+            self.writes
+            or self.errors
+            or last.writes
+            or last.errors
+            or self.began is not last.began
+            or len(self.evaluations) != len(last.evaluations)
+            or len(self.ticked) != len(last.ticked)
+            or not all(map(is_, self.evaluations, last.evaluations))
+            or not all(map(is_, self.ticked, last.ticked))
+        )
+
 
 class Trace:
-    """Collects the visits of a tree's ticks."""
+    """Collects the visits of a tree's ticks; of a step that repeats the one before, that visit again."""
 
     def __init__(self) -> None:
         self._is_on = True
@@ -78,6 +94,7 @@ class Trace:
         self._values: dict[str, Any] = {}
         self._parents: dict[int, int] = {}
         self._tree: LiveTree | None = None
+        self._last: dict[int, tuple[_Frame, Visit] | None] = {}  # of nodes whose words depend on the step alone
 
     @property
     def is_on(self) -> bool:
@@ -96,6 +113,8 @@ class Trace:
         self._values = dict(tree.blackboard)
         for node in tree.nodes:
             self._parents.update((child.index, node.index) for child in node.child_nodes)
+            if is_of_step(type(node).words) and is_of_step(type(node).decider):
+                self._last[node.index] = None
             vars(node)["step"] = partial(self._step, node, node.step)
             if isinstance(node, Action):
                 vars(node)["give_back"] = partial(self._give_back, node, node.give_back)
@@ -126,7 +145,7 @@ class Trace:
         frames, parent, began = self._frames, self._parents.get(node.index), node.status is not RUNNING
         if frames and frames[-1].owner.index == parent:
             frames[-1].ticked.append(node)
-        frame, position = _Frame(node), len(self._visits)
+        frame, position = _Frame(node, began), len(self._visits)
         self._visits.append(None)
         frames.append(frame)
         is_forced = node.is_forced
@@ -135,9 +154,21 @@ class Trace:
         finally:
             self._note_effects()
             frames.pop()
-        visit = _visit(node, status, parent, frame, began=began)
-        self._visits[position] = replace(visit, decider=None, words=_FORCED) if is_forced else visit
+        if is_forced:
+            self._visits[position] = replace(_visit(node, status, parent, frame), decider=None, words=_FORCED)
+        else:
+            self._visits[position] = self._visit(node, status, parent, frame)
         return status
+
+    def _visit(self, node: Node[Any], status: Status, parent: int | None, frame: _Frame) -> Visit:
+        """The visit of a step, or the equal one of the node's last step."""
+        last = self._last.get(node.index)
+        if last is not None and last[1].status is status and frame.repeats(last[0]):
+            return last[1]
+        visit = _visit(node, status, parent, frame)
+        if node.index in self._last:
+            self._last[node.index] = (frame, visit)
+        return visit
 
     def _give_back(self, node: Node[Any], give_back: Callable[[Any], None], value: Any) -> None:  # noqa: ANN401
         """A halted node gets the partial result of its work: in no step, or while another node halts it."""
@@ -145,14 +176,14 @@ class Trace:
             give_back(value)
             return
         self._note_effects()
-        frame = _Frame(node, errors=[error for error in self._loose_errors if error.path == node.path])
+        frame = _Frame(node, began=False, errors=[error for error in self._loose_errors if error.path == node.path])
         self._frames.append(frame)
         try:
             give_back(value)
         finally:
             self._note_effects()
             self._frames.pop()
-        self._given_back.append(_visit(node, node.status, self._parents.get(node.index), frame, began=False))
+        self._given_back.append(_visit(node, node.status, self._parents.get(node.index), frame))
 
     def _note_effects(self) -> None:
         """Give what was written and raised since the last call to the node that is being ticked."""
@@ -197,8 +228,8 @@ def path_to(visits: Sequence[Visit], index: int) -> tuple[Visit, ...]:
     return tuple(reversed(found))
 
 
-def _visit(node: Node[Any], status: Status, parent: int | None, frame: _Frame, *, began: bool) -> Visit:
-    step = Stepped(began, tuple(frame.ticked), tuple(frame.evaluations), tuple(frame.writes))
+def _visit(node: Node[Any], status: Status, parent: int | None, frame: _Frame) -> Visit:
+    step = Stepped(frame.began, tuple(frame.ticked), tuple(frame.evaluations), tuple(frame.writes))
     return Visit(
         node.index,
         status,

@@ -1,10 +1,12 @@
 """Expressions that remember how they came to their value: which clauses were asked, and what their names held.
 
-A `TracedExpression` has the value, or the error, of the `Expression` with the same text; a test compares the two.
+A `TracedExpression` has the value, or the error, of the `Expression` with the same text; a test compares the two. An
+expression has no effects and no other inputs than its names, so that of equal plain values its last evaluation is the
+next one as well.
 """
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,6 +16,9 @@ from bt_runtime.expressions.compiler import Compiler, Read
 from bt_runtime.expressions.expression import Lookup
 from bt_runtime.expressions.syntax import parse, span_of
 from bt_runtime.kind import Value
+
+_COMPARED = frozenset({bool, int, str, type(None)})
+"""Types whose equal values cannot be told apart; floats have 0.0 and -0.0, and lists change in place."""
 
 
 class TracedExpression:
@@ -33,11 +38,16 @@ class TracedExpression:
         self.text = text
         self.names = self._form.names
         self._note = note
+        self._last: Evaluation | None = None  # that may be reused
 
     def evaluate(self, lookup: Lookup) -> Value:
         """The value, as `Expression.evaluate` has it."""
-        form = self._form
-        noted = _Noted(lookup if callable(lookup) else lookup.__getitem__, form.clauses)
+        form, last = self._form, self._last
+        read = lookup if callable(lookup) else lookup.__getitem__
+        if last is not None and _reads_the_same(last.operands, read):
+            self._note(last)
+            return last.value
+        noted = _Noted(read, form.clauses)
         value, problem = None, ""
         try:
             value = form.run(noted)
@@ -50,8 +60,23 @@ class TracedExpression:
         finally:
             places = form.places
             operands = tuple([Operand(name, found, places.get(name, ())) for name, found in noted.read.items()])
-            self._note(Evaluation(self.text, value, problem, tuple(noted.clauses), operands))
+            evaluation = Evaluation(self.text, value, problem, tuple(noted.clauses), operands)
+            is_reusable = not problem and _COMPARED.issuperset(map(type, noted.read.values()))
+            self._last = evaluation if is_reusable else None
+            self._note(evaluation)
         return value
+
+
+def _reads_the_same(operands: Sequence[Operand], read: Read) -> bool:
+    """Whether the names of an evaluation still have its values; in the order in which it has read them."""
+    try:
+        for name, value, _ in operands:
+            found = read(name)
+            if found is not value and not (type(found) is type(value) and found == value):
+                return False
+    except Exception:  # noqa: BLE001  the evaluation meets it again, and notes it
+        return False
+    return True
 
 
 class _Form(NamedTuple):

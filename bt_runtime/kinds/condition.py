@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
-from bt_runtime.explanation import Stepped, Words
+from bt_runtime.explanation import Stepped, Words, of_step
 from bt_runtime.kind import ExpressionUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Condition
 from bt_runtime.registration import node
@@ -47,5 +47,6 @@ class ExpressionCondition(Condition[ExpressionSettings]):
         self.feedback_message = "" if holds else self.settings.when
         return holds
 
+    @of_step
     def words(self, step: Stepped) -> Words:
         return condition_words(step)

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from bt_runtime.explanation import Stepped, Words
+from bt_runtime.explanation import Stepped, Words, of_step
 from bt_runtime.kind import NodeSettings
 from bt_runtime.nodes import Node
 from bt_runtime.status import Status
@@ -48,6 +48,7 @@ class InOrder(Node[InOrderSettings]):
                 return status
         return passes_on
 
+    @of_step
     def words(self, step: Stepped) -> Words:
         """Which children were asked, and what the last of them said."""
         if not step.ticked:

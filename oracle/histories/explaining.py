@@ -61,8 +61,8 @@ class Explainer:
         record: its row, as it is now; `ended` replaces it.
         version: of the tree; `None`: it is not in the store, or no tree drove the run.
         registry: the node kinds of today.
-        ticks: those whose reasons are wanted; the run is repeated as far as the last of them. `None`: all. With none,
-            nothing is repeated. With a part of a long run the memory that is used depends on this part, beside the
+        ticks: those whose reasons are wanted; the run is repeated as far as the last of them. `None`: all. With none
+            no tick is repeated. With a part of a long run the memory that is used depends on this part, beside the
             figures of each tick.
     """
 
@@ -167,7 +167,7 @@ class Explainer:
 
     def _begin(self, opened: Opened) -> None:
         """Build the query anew, before its first tick."""
-        if self._definition is None or self._has_begun or (self._wanted is not None and not self._wanted):
+        if self._definition is None or self._has_begun:
             return
         self._has_begun = True
         try:

@@ -29,7 +29,7 @@ class Visits:
     def facts(self, visit: Visit) -> VisitFacts:
         """The facts of a visit: those of the last one of its node, if it is the same again."""
         known = self._last.get(visit.index)
-        if known is not None and _is_same(visit, known[0]):
+        if known is not None and (visit is known[0] or _is_same(visit, known[0])):
             return known[1]
         words, node = visit.words, self._nodes[visit.index]
         facts = VisitFacts(

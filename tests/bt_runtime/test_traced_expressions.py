@@ -1,5 +1,7 @@
 """A traced expression has the value of the plain one, and says how it came to it."""
 
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -132,3 +134,30 @@ def test_it_has_the_value_or_the_error_of_the_plain_one_and_asks_what_a_naive_ev
     assert {(clause.start, clause.end) for clause in found.clauses if clause.asked} == set(naive.asked)
     assert all(values[operand.name] is operand.value for operand in found.operands)
     assert traced.names == plain.names
+
+
+EQUAL = st.sampled_from([1, 1.0, True, 0.0, -0.0, None])
+
+
+@given(PARTS, st.lists(st.tuples(VALUES, st.none() | EQUAL), max_size=6))
+def test_what_is_evaluated_again_is_noted_as_by_a_new_expression(part, lookups):
+    text = written(part)[0]
+    noted: list[Evaluation] = []
+    kept = TracedExpression(text, names="antl", note=noted.append)
+    for values, number in lookups:
+        lookup = values | {"n": number}
+        for _ in range(2):
+            anew = TracedExpression(text, names="antl", note=noted.append)
+            outcomes = [outcome_of(partial(traced.evaluate, lookup)) for traced in (kept, anew)]
+            assert repr(outcomes[0]) == repr(outcomes[1])
+            assert repr(noted[-2]) == repr(noted[-1])
+
+
+def test_a_list_that_has_changed_in_place_is_read_again():
+    noted: list[Evaluation] = []
+    values: list[int] = []
+    traced = TracedExpression("1 in l", names=["l"], note=noted.append)
+    assert traced.evaluate({"l": values}) is False
+    values.append(1)
+    assert traced.evaluate({"l": values}) is True
+    assert [evaluation.value for evaluation in noted] == [False, True]

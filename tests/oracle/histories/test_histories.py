@@ -2,6 +2,8 @@
 
 import pytest
 
+from bt_runtime import tracing
+from bt_runtime.expressions import evaluation
 from oracle.histories import history_from_json, history_to_json, read_history
 from oracle.nodes import REGISTRY
 from oracle.storage import Archive, Store
@@ -26,3 +28,16 @@ async def test_a_history_is_the_same_after_a_round_trip(store: Store, archive: A
     history = await read_history(archive, await recorded(store, name), registry=REGISTRY)
     data = history_to_json(history)
     assert history_to_json(history_from_json(data)) == data
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+async def test_what_is_reused_from_tick_to_tick_changes_no_word(
+    store: Store, archive: Archive, name: str, monkeypatch: pytest.MonkeyPatch
+):
+    run = await recorded(store, name)
+    reused = await read_history(archive, run, registry=REGISTRY)
+    with monkeypatch.context() as patched:
+        patched.setattr(evaluation, "_reads_the_same", lambda *_: False)
+        patched.setattr(tracing, "is_of_step", lambda _: False)
+        anew = await read_history(archive, run, registry=REGISTRY)
+    assert history_to_json(reused) == history_to_json(anew)
