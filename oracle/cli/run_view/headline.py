@@ -44,13 +44,12 @@ def operated(history: History, tick: TickFacts, width: int) -> Iterator[Line]:
 
 
 def sentence_of(history: History, tick: TickFacts) -> str:
-    """What happened in the tick; of the tick that decided the end, why the run ended, and for operators the cause."""
-    end = history.end
-    if end is not None and end.tick == tick.tick and end.sentence:
-        said = tick.headline if end.sentence in tick.headline else end.sentence
-        return safe(f"{said} Cause: {end.cause}" if end.cause else said)
-    if tick.headline:
-        return safe(tick.headline)
+    """What happened in the tick, of the one that decided the end also why it ended, and for operators the cause."""
+    end = history.end if history.end is not None and history.end.tick == tick.tick else None
+    ended = end.sentence if end is not None and end.sentence.rstrip(".") not in tick.headline else ""
+    cause = f"Cause: {end.cause}" if end is not None and end.cause else ""
+    if tick.headline or ended:
+        return safe(" ".join(filter(None, (tick.headline, ended, cause))))
     decision = decision_of(history, tick)
     if decision is not None and history.tree is not None:
         node = history.tree.nodes[decision]

@@ -12,9 +12,10 @@ from rich.cells import cell_len
 
 from oracle.cli.run_sources import ListedRun
 from oracle.cli.run_view import Line, Screen, Sections, cropped, deciding_tick, page, run_list, tick_line
+from oracle.cli.run_view.headline import sentence_of
 from oracle.cli.run_view.spans import text, wrapped
 from oracle.histories import History
-from oracle.histories.model import NoticeFacts, OperandFacts
+from oracle.histories.model import EndFacts, NoticeFacts, OperandFacts
 from oracle.storage import RunSummary, Span
 from tests.oracle.cli import histories_made as made
 
@@ -245,3 +246,20 @@ def test_a_stream_without_the_marks_gets_others_of_the_same_width() -> None:
     shown = raw.getvalue().decode("ascii").splitlines()
     assert [len(line) for line in shown] == [cell_len(line.text) for line in lines]
     assert any("tool_calls 0 > no" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("headline", "sentence", "shown"),
+    [
+        ("Turn 2 is stuck. The query stops.", "The query stops.", "Turn 2 is stuck. The query stops."),
+        ("Turn 2 is stuck.", "The floor ended it.", "Turn 2 is stuck. The floor ended it."),
+        ("", "The floor ended it.", "The floor ended it."),
+        ("Turn 2 is stuck.", "", "Turn 2 is stuck."),
+    ],
+    ids=["said already", "says more", "end alone", "tick alone"],
+)
+def test_the_tick_that_decided_the_end_says_what_came_in_and_the_end_where_that_says_more(headline, sentence, shown):
+    history = made.stuck_once()
+    tick = replace(history.ticks[-1], headline=headline)
+    history.end = EndFacts("stuck", tick.tick, None, sentence)
+    assert sentence_of(history, tick) == shown
