@@ -2,6 +2,7 @@
 
 import pytest
 
+from oracle.histories.reading import event_pages
 from oracle.storage import Store, StoreSetupError, UnclearRunError, open_archive
 from tests.oracle.storage.runs_made import begun, ended
 
@@ -51,3 +52,19 @@ async def test_an_archive_makes_no_database_and_reads_none_of_another_version(tm
     with pytest.raises(StoreSetupError, match="cannot be read"):
         async with open_archive(url):
             pass
+
+
+async def test_events_are_read_in_pages_in_their_order_until_the_last_one(store: Store, store_url: str, monkeypatch):
+    record = await ended(store)
+    async with open_archive(store_url) as archive:
+        assert [event.seq for event in await archive.events(record.id, limit=2)] == [1, 2]
+        assert [event.seq for event in await archive.events(record.id, after_seq=3, limit=2)] == [4, 5]
+        assert [event.kind for event in await archive.events(record.id, kinds={"final"}, limit=1)] == ["final"]
+        assert await archive.events(record.id, after_seq=5, limit=2) == []
+        for size, pages in ((2, [[1, 2], [3, 4], [5]]), (5, [[1, 2, 3, 4, 5]]), (1_000, [[1, 2, 3, 4, 5]])):
+            monkeypatch.setattr("oracle.histories.reading.PAGE", size)
+            assert [[event.seq for event in page] async for page in event_pages(archive, record)] == pages
+        assert [len(page) async for page in event_pages(archive, record, after_seq=5)] == []
+        await store.conversations.forget(record.user_id, record.context_id)
+        gone = await archive.find(record.id)
+        assert [len(page) async for page in event_pages(archive, gone)] == []
