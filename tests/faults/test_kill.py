@@ -4,6 +4,7 @@ import asyncio
 import random
 from asyncio import timeout
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
 from benchmarks.service_client import Stream, call
+from oracle.cli.run_view import Sections, deciding_tick, page
+from oracle.histories import Explainer, read_history
+from oracle.nodes import REGISTRY
 from oracle.storage import open_archive
 from tests.faults.service import QUICK, broken_pages, checked_run, runs_of, service
 
@@ -110,6 +114,50 @@ async def test_a_conversation_goes_on_after_a_kill(folder: Path, server: ServerP
             assert summary is not None
             assert summary.ticks > 0
             assert summary.shape[0].kind == "turn"
+
+
+async def explained(database: Path, run_id: str) -> bool:
+    """Check that a run, and any beginning of its log, is explained; whether it was interrupted."""
+    async with open_archive(f"sqlite:///{database}") as archive:
+        record = await archive.find(run_id)
+        history = await read_history(archive, record, registry=REGISTRY)
+        version = await archive.tree(record.tree_sha) if record.tree_sha else None
+        events = await archive.events(run_id)
+    assert (history.problem, history.unexplained_from) == ("", None), run_id
+    assert all(tick.headline and tick.visits for tick in history.ticks), run_id
+    assert history.end is not None
+    is_interrupted = (record.error or {}).get("error_type") == "interrupted"
+    if is_interrupted:
+        assert history.end.by == "service"
+        begun = [tick for tick in history.ticks if tick.cause != "end"]
+        assert ("running" in history.end.sentence) == bool(begun), history.end.sentence
+    for length in {0, 1, *range(0, len(events), max(1, len(events) // 8)), len(events)}:
+        explainer = Explainer(replace(record, status="running"), version, registry=REGISTRY)
+        explainer.feed_all(events[:length])
+        explainer.ended(record)
+        assert explainer.history.problem == "", (run_id, length)
+        assert explainer.history.end is not None
+    for position in (deciding_tick(history), None):
+        assert page(history, position, width=100, sections=Sections(), now=0.0)
+    return is_interrupted
+
+
+@pytest.mark.parametrize("lives", [2, pytest.param(30, marks=pytest.mark.soak)])
+async def test_after_a_kill_every_run_is_explained(folder: Path, server: ServerProcess, lives: int) -> None:
+    chance = random.Random(7)
+    interrupted = 0
+    async with timeout(30 + 20 * lives):
+        for life in range(lives):
+            crowd = Crowd(server.address, [f"e{lives}x{life}x{n}" for n in range(6)])
+            await crowd.has_heard(chance.randrange(1, 6 * 2 * QUICK.pieces))
+            await server.kill()
+            await crowd.dispersed()
+            await server.start()
+            for stream in crowd.streams:
+                if stream.client is not None:
+                    await checked_run(server.address, stream.run_id, seen=stream, pace=QUICK)
+                    interrupted += await explained(folder / "data" / "oracle.db", stream.run_id)
+    assert interrupted > 0
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(8, marks=pytest.mark.soak)])
