@@ -279,6 +279,6 @@ def _prompt_of(request: Event) -> str | None:
 
 
 def _take_error(task: "asyncio.Task[bool]") -> None:
-    """Mark the error as seen: who waits gets it, and maybe all have left."""
+    """Mark the error as seen: it is raised where readers wait, and there may be none any more."""
     if not task.cancelled():
         task.exception()
