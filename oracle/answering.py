@@ -292,24 +292,7 @@ class Oracle:
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
         ask, trace = checked.ask, trace or self.begin_trace(checked)
-        conversation = await self._conversation(ask)
-        room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
-        history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
-        query = Query(
-            run_id=ask.run_id or self._new_id(),
-            question=checked.question,
-            user_id=ask.user_id,
-            context_id=conversation.context_id,
-            config=checked.config,
-            tree=ask.tree,
-            project_id=conversation.project_id,
-            model=ask.model,
-            history=history.messages,
-            omitted_messages=history.omitted,
-            is_history_shortened=history.shortened,
-            previous=conversation.classification,
-            previous_errors=conversation.had_tool_errors,
-        )
+        query = _query(checked, await self._conversation(ask), run_id=ask.run_id or self._new_id())
         journal = journal or NoJournal()
         equipment = self._equipped(query.user_id, clock)
         trace.opened(run_id=query.run_id, context_id=query.context_id)
@@ -345,6 +328,28 @@ class Oracle:
         if self._tools_of is not None:
             equipment = replace(equipment, tools=self._tools_of(user_id))
         return equipment if clock is None else replace(equipment, clock=clock)
+
+
+def _query(checked: Checked, conversation: Conversation, *, run_id: str) -> Query:
+    """The query of a question, with as much of its conversation as the budget has room for."""
+    ask = checked.ask
+    room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
+    history = history_for_model(conversation.messages, most_tokens=room, earlier=conversation.earlier)
+    return Query(
+        run_id=run_id,
+        question=checked.question,
+        user_id=ask.user_id,
+        context_id=conversation.context_id,
+        config=checked.config,
+        tree=ask.tree,
+        project_id=conversation.project_id,
+        model=ask.model,
+        history=history.messages,
+        omitted_messages=history.omitted,
+        is_history_shortened=history.shortened,
+        previous=conversation.classification,
+        previous_errors=conversation.had_tool_errors,
+    )
 
 
 def _prepare(

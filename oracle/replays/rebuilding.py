@@ -156,18 +156,7 @@ def rebuild_query(
         clock=clock,
         timestamp=lambda: at,
     )
-    query = Query(
-        run_id=record.id,
-        question=str(record.input["question"]),
-        user_id=record.user_id,
-        context_id=record.context_id,
-        config=AgentConfig(**record.limits),
-        tree=record.tree,
-        project_id=record.input.get("project_id"),
-        model=record.input.get("model"),
-        previous=opened.previous,
-        previous_errors=opened.previous_errors,
-    )
+    query = _query(record, opened)
     agent = AgentRun(
         query=query,
         equipment=equipment,
@@ -187,6 +176,21 @@ def rebuild_query(
     if trace is not None:
         trace.watch(tree)
     return RebuiltRun(agent, tree, clock, chunks, sources, stops)
+
+
+def _query(record: RunRecord, opened: Opened) -> Query:
+    return Query(
+        run_id=record.id,
+        question=str(record.input["question"]),
+        user_id=record.user_id,
+        context_id=record.context_id,
+        config=AgentConfig(**record.limits),
+        tree=record.tree,
+        project_id=record.input.get("project_id"),
+        model=record.input.get("model"),
+        previous=opened.previous,
+        previous_errors=opened.previous_errors,
+    )
 
 
 @lru_cache(maxsize=1)
