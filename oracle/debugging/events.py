@@ -13,7 +13,7 @@ from oracle.storage import Breakpoint, BreakpointKind, Event
 
 DebugEventKind = Literal["pausing", "paused", "stepped", "set", "forced", "renewed", "resumed"]
 Standing = Literal["running", "pausing", "paused", "stepping"]
-ResumeCause = Literal["command", "lease", "cancel", "stopping"]
+ResumeCause = Literal["command", "lease", "limit", "cancel", "stopping"]
 """Why a run goes on: an operator, no operator within the lease, a cancel of the query, or the service is stopping."""
 
 

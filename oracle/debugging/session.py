@@ -5,7 +5,7 @@ Rules:
 - While a run is paused its clock stands still: no deadline comes nearer.
 - A run goes on without a command once the lease is over: the time since it was paused, or since the last command. Its
   breakpoints hold it no more then, until there is a command again.
-- A cancel of the query and the end of the service let it go on for good.
+- A cancel of the query, the end of the service, and the end of an hour after its first pause let it go on for good.
 - Everything is an event in the log; the user reads when the run was paused, and when it goes on.
 """
 
@@ -26,9 +26,13 @@ from oracle.storage import Breakpoint
 
 log = structlog.get_logger(__name__)
 
+MOST_HELD_S = 3600.0
+"""How long after its first pause a run can be held, in real seconds: its user waits, and its place is taken."""
+
 _WORDS: dict[ResumeCause, str] = {
     "command": "",
     "lease": ", because the operator has gone away",
+    "limit": ", because a query is held for an hour at most",
     "cancel": ", because the query was cancelled",
     "stopping": ", because the service is stopping",
 }
@@ -76,6 +80,7 @@ class DebugSession(Pacer):
         self._tick = 0
         self._by: str | None = None
         self._until_s = 0.0
+        self._held_until_s: float | None = None
         self._wake = Signal()
         self._paused_s = 0.0
         self._is_announced = False
@@ -157,7 +162,10 @@ class DebugSession(Pacer):
         return self._now() + self._until_s - self._base.now()
 
     def _renew(self) -> None:
-        self._until_s = self._base.now() + self._lease_s
+        now_s = self._base.now()
+        if self._held_until_s is None:
+            self._held_until_s = now_s + MOST_HELD_S
+        self._until_s = min(now_s + self._lease_s, self._held_until_s)
 
     def _change(self, standing: Standing, what: DebugEventKind) -> None:
         self.standing = standing
@@ -203,7 +211,11 @@ class DebugSession(Pacer):
 
     async def _until_let_go(self) -> None:
         while self.standing == "paused":
-            if self._base.now() >= self._until_s:
+            now_s = self._base.now()
+            if self._held_until_s is not None and now_s >= self._held_until_s:
+                self.leave("limit")
+                return
+            if now_s >= self._until_s:
                 self._resume("lease")
                 return
             self._wake.clear()

@@ -62,5 +62,5 @@ def debug_words(history: History, done: DebugFacts) -> str:
             return f"{title_at(history, done.path or '')} forced to {clipped(done.result or 'a result')}{by}"
         case "resumed":
             why = {"lease": ", because no operator was there", "cancel": ", because the query was cancelled"}
-            why["stopping"] = ", because the service was stopping"
+            why |= {"stopping": ", because the service was stopping", "limit": ", because it was held for an hour"}
             return f"resumed after {done.paused_s or 0:,.1f} s{by}{why.get(done.why or '', '')}"

@@ -140,6 +140,23 @@ async def test_a_run_goes_on_when_its_debugger_has_gone_away_and_is_not_paused_a
     assert notices(told.chunks)[-1] == "Resumed after 239 s, because the operator has gone away."
 
 
+async def test_a_run_is_held_for_an_hour_at_most_however_often_its_lease_is_renewed(store: Store) -> None:
+    async with managed(store, [answers()], debug_lease_s=1000) as it:
+        olga = Operator(it)
+        await olga.breaks("b1", tree="oracle", path=LLM_TURN)
+        live = await it.start()
+        await olga.until(live, "paused")
+        for _ in range(4):
+            it.clock.advance(899)
+            await settle()
+            await olga.does(live, "renew")
+        it.clock.advance(4)
+        told = await it.told(live.record)
+        assert (await olga.debugger.state(live.record)).why == "limit"
+    assert told.record.termination_reason == "completed"
+    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a query is held for an hour at most."
+
+
 class Open(Gate):
     """A tool's call that does not wait."""
 
