@@ -34,8 +34,8 @@ from oracle.histories.calls import Calls
 from oracle.histories.debugged import debug_facts
 from oracle.histories.endings import ending
 from oracle.histories.headlines import headline
-from oracle.histories.left import Left
 from oracle.histories.model import BreachFacts, History, NoticeFacts, TextFacts, TickFacts
+from oracle.histories.numbered_calls import NumberedCalls
 from oracle.histories.repetition import Reasons, Repetition, UnrepeatableError, Work, WorkKind
 from oracle.histories.rows import run_facts
 from oracle.histories.texts import Texts
@@ -86,7 +86,7 @@ class Explainer:
         self._nodes: Mapping[str, int] = {}
         self._ticks = Ticks(self._history.ticks, partial(headline, self._history))
         has_texts = record.kept == "whole"
-        self._left = None if has_texts else Left()
+        self._numbered = None if has_texts else NumberedCalls()
         self._turns = Turns(self._history.turns, self._since_start, has_texts=has_texts)
         self._calls = Calls(self._history.calls, self._since_start, has_texts=has_texts)
         self._texts = Texts(self._history.texts)
@@ -109,8 +109,7 @@ class Explainer:
         An event that cannot be read is noted as the history's problem and skipped.
         """
         try:
-            left = event if self._left is None else self._left.of(event)
-            return None if left is None else self._feed(left)
+            return self._feed(event)
         except Exception as error:  # noqa: BLE001  the log may have any damage
             log.debug("event.not_understood", run_id=event.run_id, seq=event.seq, error=repr(error)[:500])
             self._note(f"event {event.seq} of the log ({event.kind}) is damaged: {type(error).__name__}")
@@ -264,14 +263,14 @@ class Explainer:
         if self._nodes:
             self._kept[outcome.key] = outcome
         node, value = self._node_of(outcome.key), outcome.value
-        if self._left is not None:
-            value = self._left.with_ids(value)
+        if self._numbered is not None:
+            value = self._numbered.with_ids(value)
         if isinstance(value, TurnOutcome):
             began = self._ticks.began(node)
             self._turns.end(node, value, at_s=outcome.at_s, began_tick=began)
             if self._record.tree_sha is None:
                 self._turns.release(node)
-            if self._left is not None:
+            if self._numbered is not None:
                 for call in value.calls:
                     self._calls.asked(
                         ToolCall(call.id, call.name, {}),
@@ -291,7 +290,7 @@ class Explainer:
         self._turns.sent(node, fields)
 
     def _take_signal(self, fields: Mapping[str, Any]) -> None:
-        if self._left is not None:
+        if self._numbered is not None:
             self._turns.left(fields)
         done = signal_action(fields)
         if done is not None:

@@ -62,7 +62,7 @@ async def event_pages(archive: Archive, record: RunRecord, *, after_seq: int = 0
     Raises:
         StoreUnavailableError: the database cannot be read at present.
     """
-    while record.forgotten_at is None:
+    while record.kept != "gone":
         page = await archive.events(record.id, after_seq=after_seq, limit=PAGE)
         if page:
             yield page

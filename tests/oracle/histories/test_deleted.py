@@ -97,7 +97,7 @@ async def test_a_failed_turn_is_the_kind_of_its_failure(store: Store) -> None:
     assert history.end.sentence == "The model's provider failed in turn 1: provider_failed."
 
 
-async def test_a_run_that_is_marked_shows_no_texts_before_its_log_is_reduced(store: Store) -> None:
+async def test_a_run_whose_log_still_has_texts_is_gone_until_they_are_deleted(store: Store) -> None:
     record = await asked(store, "tools")
 
     def broken() -> LogFigures:
@@ -108,7 +108,7 @@ async def test_a_run_that_is_marked_shows_no_texts_before_its_log_is_reduced(sto
     events = await store.log.events(record.id)
     assert SECRET in str([event.data for event in events])
     marked = await read(store, record)
-    assert marked.run.kept == "figures"
+    assert (marked.run.kept, marked.ticks, marked.texts) == ("gone", [], [])
     assert SECRET not in history_to_json(marked).decode()
 
 

@@ -1,11 +1,7 @@
-"""What is left of a run whose texts were deleted, as its history takes it.
+"""The tool calls of a run whose texts were deleted, and their ids with them.
 
-Rules:
-
-- Such a run is marked first, and its log is reduced afterwards. So every event is reduced again here: what is marked
-  shows no texts, wherever the reduction has got to.
-- The ids of tool calls were deleted with the texts. The calls get numbers in their place, so that a result finds its
-  call: in the order in which the model asked, by the name of the tool.
+The calls get numbers in their place, so that a result finds its call: in the order in which the model asked, by the
+name of the tool.
 """
 
 from collections import deque
@@ -14,24 +10,16 @@ from typing import TypeVar
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.models.protocol import ToolCall
-from oracle.runs.figures import LogFigures
-from oracle.storage import Event
 
 T = TypeVar("T")
 
 
-class Left:
-    """Takes the events of one run, in their order."""
+class NumberedCalls:
+    """Takes the outcomes of one run, in their order."""
 
     def __init__(self) -> None:
-        self._figures = LogFigures()
         self._asked = 0
         self._waiting: deque[ToolCall] = deque()
-
-    def of(self, event: Event) -> Event | None:
-        """The event without texts; `None` if nothing of it is left."""
-        data = self._figures(event)
-        return None if data is None else replace(event, data=data)
 
     def with_ids(self, value: T) -> T:
         """The value of an outcome, with ids for its calls."""
