@@ -289,6 +289,7 @@ class Me(BaseModel):
 
     user_id: str
     is_operator: bool = Field(description="May see all runs, and save trees.")
+    can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
 
 
 class ConfigValues(AgentConfig):

@@ -24,6 +24,12 @@ async def until(service: Service, run_id: str, state: str, headers: dict[str, st
                 return found
 
 
+async def test_operators_may_debug_where_it_is_on(start: Any) -> None:
+    service = await start(debug=True, **AUTH)
+    for who, may in ((OLGA, True), (ALICE, False)):
+        assert (await service.client.get("/api/me", headers=who)).json()["can_debug"] is may
+
+
 async def test_an_operator_pauses_a_users_run_changes_it_and_lets_it_go(start: Any) -> None:
     service = await start(debug=True, **AUTH)
     new = await service.client.post("/api/debug/breakpoints", json={**NODE, "user_id": "alice"}, headers=OLGA)
