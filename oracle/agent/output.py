@@ -46,6 +46,8 @@ class Output:
     sources: list[Source] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     is_done: bool = False
+    is_closed: bool = False
+    """The sentence that says why the query has stopped was sent: nothing of the control's own follows it."""
     _texts: list[str] = field(default_factory=list)
     _open_calls: dict[str, None] = field(default_factory=dict)
     _seen_sources: set[tuple[str, str, int | None]] = field(default_factory=set)
@@ -70,6 +72,7 @@ class Output:
             if self._texts:
                 self.say(_PARAGRAPH)
         self._texts.append(text)
+        self.is_closed |= reason is not None
         self.emit(Content(text) if reason is None else Closing(text, reason))
 
     def new_paragraph(self) -> None:
@@ -79,8 +82,11 @@ class Output:
     def say_sentence(self, sentence: str, *, reason: TerminationReason | None = None) -> None:
         """A sentence of the control's own, in a paragraph and a chunk of its own.
 
-        It may quote tool calls, errors and the model: no signal can begin in it.
+        It may quote tool calls, errors and the model: no signal can begin in it. One without a reason is not sent after
+        the sentence that says why the query has stopped, which is the last of the answer.
         """
+        if self.is_closed and reason is None:
+            return
         self.remarks += 1
         self.new_paragraph()
         self.say(as_plain_text(sentence), reason=reason)

@@ -36,7 +36,8 @@ class SaySettings(NodeSettings):
 class Say(AgentNode[SaySettings]):
     """Adds a sentence of its own to the answer, in a paragraph of its own.
 
-    SUCCESS, always. Values of the blackboard can be shown: `{capability}`.
+    SUCCESS, always. Values of the blackboard can be shown: `{capability}`. After the sentence of `explain_stop`, which
+    is the last of an answer, it adds nothing.
 
     ```yaml
     say: "I would need {capability} for that, which I do not have here."
@@ -50,4 +51,6 @@ class Say(AgentNode[SaySettings]):
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the settings say it
         text = clipped(filled(self.settings.text, self.board, show=lambda value: quoted(str(value))), 120)
+        if self.agent.output.is_closed:
+            return Words("adds nothing", "It adds nothing: the answer ends with the sentence that says why it stopped.")
         return Words(f'said "{text}"', f'It adds to the answer: "{text}"')

@@ -57,6 +57,12 @@ async def test_turns_side_by_side_that_never_end_keep_to_one_budget() -> None:
     await check_tree(root, script=["floods"], tools=[], limits=limits, cancel_at_s=None)
 
 
+async def test_what_a_tree_says_when_it_is_halted_does_not_follow_the_sentence_that_says_why_it_stopped() -> None:
+    root = {"on_halt": {"child": {"sequence": ["explain_stop", "llm_turn"]}, "then": {"say": "Halted."}}}
+    limits = {"max_iterations": 1, "token_budget": 1_000, "timeout_seconds": 10, "max_parallel_tools": 1}
+    await check_tree(root, script=["answers"], tools=[], limits=limits, cancel_at_s=None)
+
+
 @pytest.mark.soak
 @examples(4_000)
 @WILD
