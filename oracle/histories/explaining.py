@@ -128,9 +128,7 @@ class Explainer:
         kind: str = event.kind
         match kind:
             case "opened":
-                self._opened = Opened.from_json(event.data)
-                self._start_at = event.at
-                self._begin(self._opened)
+                self._take_opened(Opened.from_json(event.data), at=event.at)
             case "turn_end" | "tool_end":
                 self._take_outcome(decode_outcome(event.data))
             case "rule":
@@ -190,6 +188,12 @@ class Explainer:
         self._history.problem = "; ".join(shown) + (f"; and {more:,} more" if more > 0 else "")
 
     # Ticks
+
+    def _take_opened(self, opened: Opened, *, at: float) -> None:
+        self._opened, self._start_at = opened, at
+        if opened.has_requests:
+            self._turns.expect_requests()
+        self._begin(opened)
 
     @property
     def _next(self) -> int:

@@ -60,6 +60,10 @@ class Turns:
                 return open_turn.position + 1
         return len(self._turns)
 
+    def expect_requests(self) -> None:
+        """The log has the request of each turn that begins."""
+        self._has_requests = True
+
     def is_open(self, node: int | None) -> bool:
         """Whether a turn of that node is under way."""
         return node in self._open

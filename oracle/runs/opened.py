@@ -29,18 +29,20 @@ class Opened:
         previous: the classification of the query before in the conversation; `None` if there was none.
         previous_errors: a tool failed in the query before.
         tools: all tools of the user.
+        has_requests: the request of each turn is in the log, which is not so in logs of earlier versions.
     """
 
     start_s: float
     previous: QueryClassification | None = None
     previous_errors: bool = False
     tools: tuple[KnownTool, ...] = ()
+    has_requests: bool = False
 
     @classmethod
     def of(cls, run: AgentRun) -> "Opened":
         """What this query begins with."""
         tools = tuple(KnownTool(tool.name, tool.group, tool.writes) for tool in run.equipment.tools.tools)
-        return cls(run.state.start_time, run.query.previous, run.query.previous_errors, tools)
+        return cls(run.state.start_time, run.query.previous, run.query.previous_errors, tools, has_requests=True)
 
     def to_json(self) -> bytes:
         """The data of the event."""
@@ -51,6 +53,7 @@ class Opened:
                 "previous": previous and [previous.query_type, previous.confidence, previous.second_type],
                 "previous_errors": self.previous_errors,
                 "tools": [[tool.name, tool.group, tool.writes] for tool in self.tools],
+                "has_requests": self.has_requests,
             }
         )
 
@@ -64,7 +67,13 @@ class Opened:
         fields = from_json(data)
         try:
             tools = [KnownTool(name, group, writes) for name, group, writes in fields["tools"]]
-            return cls(float(fields["start_s"]), _previous(fields["previous"]), fields["previous_errors"], tuple(tools))
+            return cls(
+                float(fields["start_s"]),
+                _previous(fields["previous"]),
+                fields["previous_errors"],
+                tuple(tools),
+                has_requests=bool(fields.get("has_requests", False)),
+            )
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(f"this is not the beginning of a run: {type(error).__name__}: {error}") from None
 
