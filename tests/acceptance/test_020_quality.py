@@ -51,7 +51,7 @@ def test_020_sc_008_reading_signals_adds_less_than_50_ms_to_a_response(text: str
     response = text[:33_000]
     pieces = [response[at : at + piece_chars] for at in range(0, len(response), piece_chars)]
     took_ms = []
-    for _ in range(3):
+    for _ in range(20):  # the fastest is the reading itself; what else the machine does only adds to it
         stream = SignalStream()
         began = time.process_time()
         for piece in pieces:
