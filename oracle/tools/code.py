@@ -28,13 +28,14 @@ from oracle.tools.code_search import (
     rank_files,
 )
 from oracle.tools.errors import ToolError
+from oracle.tools.excerpts import Around, Excerpt, read_excerpt
 from oracle.tools.files import read_regular
 from oracle.tools.globs import matcher
 from oracle.tools.languages import extension, extensions_of
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.reading import range_of, read_range
-from oracle.tools.schema import Function, tool
+from oracle.tools.schema import Function, tool, with_excerpts
 from oracle.tools.secret_files import is_secret
 from oracle.tools.suggest import did_you_mean, near_paths
 from oracle.tools.text import (
@@ -70,7 +71,8 @@ def project_tools(root: Path, *, private: Sequence[Path] = ()) -> tuple[Tool, ..
         code.read_file: "To see a file, or the lines around a search hit, when the hit itself does not answer.",
         code.list_files: "To see how the project is laid out, or to find files by name.",
     }
-    return tuple(tool(group="code", when_to_use=use, workers=workers)(function) for function, use in uses.items())
+    made = [tool(group="code", when_to_use=use, workers=workers)(function) for function, use in uses.items()]
+    return tuple(with_excerpts(each, code.excerpt, workers) if each.name == "read_file" else each for each in made)
 
 
 class CodeTools:
@@ -135,7 +137,31 @@ class CodeTools:
     ) -> ToolResult:
         """Read a file of the project, whole or some lines. Returns the lines with their numbers."""
         wanted = range_of(path, start_line=start_line, end_line=end_line, exists=self._is_file)
-        plain = self._root.relative(wanted.path)
+        plain = self._may_show(wanted.path)
+        return read_range(
+            self._root,
+            wanted,
+            source_type="code",
+            continuation=lambda path, line: f"read_file(path={path!r}, start_line={line})",
+            missing=lambda: self._missing(plain),
+            folder_advice=f"list it with list_files(path={plain!r})",
+        )
+
+    def excerpt(self, path: str, around: Around) -> Excerpt:
+        """Lines of a file, by the rules of `read_file`.
+
+        Raises:
+            ToolError: it is not there, or is not shown.
+        """
+        return read_excerpt(self._root, self._may_show(path), around)
+
+    def _may_show(self, path: str) -> str:
+        """The normalized path of a file that may be shown.
+
+        Raises:
+            ToolError: it may not, or the path is malformed.
+        """
+        plain = self._root.relative(path)
         real = self._root.resolve(plain).relative_to(self._root.path).as_posix()
         if is_secret(plain) or is_secret(real):  # a link inside the project may lead to a secret file
             raise ToolError(f"{plain!r} is not shown: by its name it holds credentials or belongs to version control.")
@@ -146,14 +172,7 @@ class CodeTools:
                 f"{plain!r} is not shown: git ignores it, or it lies in a hidden or generated folder. "
                 "list_files shows what can be read."
             )
-        return read_range(
-            self._root,
-            wanted,
-            source_type="code",
-            continuation=lambda path, line: f"read_file(path={path!r}, start_line={line})",
-            missing=lambda: self._missing(plain),
-            folder_advice=f"list it with list_files(path={plain!r})",
-        )
+        return plain
 
     def list_files(
         self,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.chunks import Source
+from oracle.tools.excerpts import Around, Excerpt
 
 GROUPS = ("code", "vault", "thread", "web")
 """The groups of the built-in tools; a package's tools may have groups of their own."""
@@ -50,8 +51,10 @@ class Tool:
         input_schema: JSON Schema of its arguments.
         call: validates the arguments and runs the tool.
         group: what it works on: one of `GROUPS`, or a group of its own.
-        writes: it changes data; offered only to queries of type action.
-        query_types: the types of queries that are offered it; `None`: those of its group.
+        writes: it changes data; offered only where something is to be written.
+        query_types: the types of queries that are offered it; `None`: its group and its words decide.
+        examples: questions that it answers; they place a tool of a group of its own.
+        excerpt: reads lines of what a source of its group names, for people; `None`: it reads none.
         timeout_s: time limit of a call in seconds.
         is_server_side: the provider runs it within the turn; it is part of the request and never called here.
     """
@@ -66,3 +69,5 @@ class Tool:
     timeout_s: float = 30.0
     is_server_side: bool = False
     query_types: tuple[str, ...] | None = None
+    examples: tuple[str, ...] = ()
+    excerpt: Callable[[str, Around], Awaitable[Excerpt]] | None = None

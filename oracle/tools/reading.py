@@ -8,9 +8,8 @@ from oracle.chunks import Source, SourceType
 from oracle.tools.errors import ToolError
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
-from oracle.tools.text import decode, numbered, shorten, that_fit
+from oracle.tools.text import MAX_READ_BYTES, decode, numbered, shorten, that_fit
 
-MAX_READ_BYTES = 16_000_000
 _PLACE = re.compile(r"^(?P<path>.+?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?::\d+)?$")
 
 

@@ -11,6 +11,7 @@ Rules:
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,6 +21,7 @@ from pydantic.errors import PydanticUserError
 
 from bt_runtime.text import near
 from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolGroup, ToolResult
 from oracle.tools.query_types import served
 from oracle.tools.suggest import did_you_mean
@@ -30,7 +32,7 @@ Function = Callable[..., Any]
 """Returns a `ToolResult` or a string, or an awaitable of one."""
 
 
-def tool(
+def tool(  # noqa: PLR0913  keywords, most of them with defaults
     *,
     group: ToolGroup,
     when_to_use: str,
@@ -40,6 +42,7 @@ def tool(
     timeout_s: float = 30.0,
     workers: Workers | None = None,
     query_types: Sequence[str] | Literal["always"] | None = None,
+    examples: Sequence[str] = (),
 ) -> Callable[[Function], Tool]:
     """Make a tool of a function or a bound method.
 
@@ -51,12 +54,14 @@ def tool(
         writes: it changes data.
         timeout_s: time limit of a call in seconds.
         workers: the threads for a synchronous function; new ones by default.
-        query_types: the types of queries that are offered the tool, `always` for all; by default those of its group.
+        query_types: the types of queries that are offered the tool, `always` for all; by default its group decides, and
+            for a group of its own the words of its description, `when_to_use` and `examples`.
+        examples: questions that it answers.
 
     Raises:
-        ToolDefinitionError: the function cannot be a tool, or no query would be offered it.
+        ToolDefinitionError: the function cannot be a tool, or there is no such query type.
     """
-    offered = served(query_types, group=group, writes=writes)
+    offered = served(query_types)
 
     def make(function: Function) -> Tool:
         tool_name = name or str(getattr(function, "__name__", ""))
@@ -77,9 +82,25 @@ def tool(
             writes=writes,
             timeout_s=timeout_s,
             query_types=offered,
+            examples=tuple(examples),
         )
 
     return make
+
+
+def with_excerpts(made: Tool, read: Callable[[str, Around], Excerpt], workers: Workers) -> Tool:
+    """The tool, which also reads excerpts for people, in a thread.
+
+    Args:
+        made: the tool.
+        read: reads an excerpt; raises `ToolError` for what may not be shown.
+        workers: the threads.
+    """
+
+    async def excerpt(path: str, around: Around) -> Excerpt:
+        return await workers.run(partial(read, path, around))
+
+    return replace(made, excerpt=excerpt)
 
 
 def arguments_line(schema: Mapping[str, Any]) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from oracle.tools.errors import ToolError
 
+MAX_READ_BYTES = 16_000_000
+"""What is read of a file that is shown; the rest of a larger one cannot be seen."""
 OUTPUT_CHARS = 32_000
 """The registry's limit of a result: about 8,000 tokens, a sixth of the default token budget."""
 READ_CHARS = 30_000

@@ -17,9 +17,8 @@ from oracle.tools.errors import ToolError
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, entry_text, read_entries
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
-from oracle.tools.reading import MAX_READ_BYTES
 from oracle.tools.suggest import did_you_mean
-from oracle.tools.text import MAX_HITS, READ_CHARS, cut_line, decode, numbered, shorten
+from oracle.tools.text import MAX_HITS, MAX_READ_BYTES, READ_CHARS, cut_line, decode, numbered, shorten
 from oracle.tools.vault import search_result
 from oracle.tools.vault_index import VaultIndex
 

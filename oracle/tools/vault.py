@@ -15,6 +15,7 @@ from typing import Annotated
 from bt_runtime.text import near
 from oracle.chunks import Source
 from oracle.tools.errors import ToolError
+from oracle.tools.excerpts import Around, Excerpt, read_excerpt
 from oracle.tools.notes import NOTE_SUFFIXES, THREADS_FOLDER, is_thread, with_title
 from oracle.tools.paths import Root
 from oracle.tools.protocol import ToolResult
@@ -58,6 +59,16 @@ class VaultTools:
             missing=lambda: self._missing(plain),
             folder_advice="list the folder with vault_list",
         )
+
+    def excerpt(self, path: str, around: Around) -> Excerpt:
+        """Lines of a note or a thread, by the rules of `vault_read`.
+
+        Raises:
+            ToolError: it is not there, or is not shown.
+        """
+        plain = note_path(self._root, path)
+        self._refuse_hidden_target(plain)
+        return read_excerpt(self._root, plain, around)
 
     def vault_list(
         self, folder: Annotated[str | None, "Only notes below this folder, relative to the vault."] = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oracle.tools.paths import Root
 from oracle.tools.protocol import Tool
-from oracle.tools.schema import tool
+from oracle.tools.schema import tool, with_excerpts
 from oracle.tools.threads import ThreadTools
 from oracle.tools.vault import VaultTools
 from oracle.tools.vault_index import VaultIndex
@@ -30,24 +30,30 @@ def vault_tools(root: Path, *, now: Callable[[], datetime]) -> tuple[Tool, ...]:
     index = VaultIndex(folder)
     vault = VaultTools(folder, index)
     threads = ThreadTools(folder, index, now=now)
-    make = partial(tool, workers=Workers())
+    workers = Workers()
+    make = partial(tool, workers=workers)
+    readable = partial(with_excerpts, read=vault.excerpt, workers=workers)
     return (
         make(
             group="vault",
             when_to_use="First for decisions, plans, meetings, conventions and anything else that was written down.",
         )(vault.vault_search),
-        make(
-            group="vault",
-            when_to_use="To see a whole note when the lines of a search hit do not answer.",
-        )(vault.vault_read),
+        readable(
+            make(
+                group="vault",
+                when_to_use="To see a whole note when the lines of a search hit do not answer.",
+            )(vault.vault_read)
+        ),
         make(
             group="vault",
             when_to_use="To see which notes there are, all or in one folder.",
         )(vault.vault_list),
-        make(
-            group="thread",
-            when_to_use="To see a whole thread, when its name is known or a search hit does not answer.",
-        )(threads.thread_read),
+        readable(
+            make(
+                group="thread",
+                when_to_use="To see a whole thread, when its name is known or a search hit does not answer.",
+            )(threads.thread_read)
+        ),
         make(
             group="thread",
             when_to_use="For what was discussed or logged over time; with vault_search, the first place for past talk.",
