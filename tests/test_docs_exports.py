@@ -23,7 +23,9 @@ def runs(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "my-trees").mkdir()
     text = (trees.FOLDER / "fallback.yaml").read_text(encoding="utf-8")
-    (tmp_path / "my-trees" / "fallback.yaml").write_text(text.replace("strategies < 1", "strategies < 0"))
+    (tmp_path / "my-trees" / "fallback.yaml").write_text(
+        text.replace("- condition: turn_left", "- condition: turn_left and turn < 1")
+    )
 
     async def ask():
         async with open_store(f"sqlite:///{tmp_path}/data/oracle.db", worker="w") as store:

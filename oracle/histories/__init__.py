@@ -7,10 +7,11 @@
 `model` is the data; `explaining` makes it from the events of a log, also while the run is under way, by repeating the
 run on its own version of the tree; `nodes` finds the places of nodes and expressions; `codec` is its JSON, `foreign`
 judges that of others; `diffs` says where two runs part; `supposing` makes the history that a run would have had on
-another tree. A service explains runs while they are read: `passes` goes through a log, `sharing` shares that among its
-readers, `encoding` makes the JSON of each tick once.
+another tree, `answers` says what one of its conditions would have answered. A service explains runs while they are
+read: `passes` goes through a log, `sharing` shares that among its readers, `encoding` makes the JSON of each tick once.
 """
 
+from oracle.histories.answers import Answer, supposed_answer
 from oracle.histories.codec import history_from_json, history_to_json
 from oracle.histories.differences import HistoryDifference
 from oracle.histories.diffs import diff_histories
@@ -25,6 +26,7 @@ from oracle.histories.sharing import Passes, TooManyPassesError
 from oracle.histories.supposing import supposed_history
 
 __all__ = [
+    "Answer",
     "DamagedHistoryError",
     "ExplainedTick",
     "Explainer",
@@ -39,6 +41,7 @@ __all__ = [
     "history_from_json",
     "history_to_json",
     "read_history",
+    "supposed_answer",
     "supposed_history",
     "why",
 ]

@@ -1,5 +1,6 @@
 """Where two runs part: what came to them that differs, the first tick in which their nodes do something else, and what.
 
+A run without ticks, because no tree drove it, is compared by its turns.
 Nodes are matched by their paths, and ticks by their numbers; after the tick in which two runs part their ticks are
 about different things, and what is listed of them says how far apart they are.
 """
@@ -21,6 +22,7 @@ from oracle.histories.differences import (
     ValueDifference,
 )
 from oracle.histories.model import History, StatusName, TickFacts, TreeFacts, VisitFacts
+from oracle.histories.turn_ways import way_by_turns
 from oracle.histories.versions import definition_of
 
 _ASKS: Final = ("messages to the model", "tools offered to the model", "notes to the model")
@@ -46,7 +48,10 @@ def diff_histories(old: History, new: History, *, registry: Registry | None = No
     way: Parting | None = None
     ticks: list[TickDifference] = []
     further = 0
-    for was, would_be in zip_longest(before.steps(), after.steps()):
+    has_ticks = bool(old.ticks and new.ticks)
+    if not has_ticks:
+        way = way_by_turns(old, new)
+    for was, would_be in zip_longest(before.steps(), after.steps()) if has_ticks else ():
         if came is None and way is None and was and would_be:
             came = _outcome(before, after, was.tick, would_be.tick)
         if way is None:

@@ -76,6 +76,11 @@ def _copied(value: object) -> object:
         return str(value)
 
 
+def as_json(value: object) -> object:
+    """A blackboard value as a record has it: a list, where the agent's own keys have a tuple."""
+    return list(value) if isinstance(value, tuple) else value
+
+
 def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> EvaluationFacts:
     """An evaluation, with the place of its text."""
     placed = next(
@@ -89,8 +94,8 @@ def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> Evaluation
         setting,
         place.line,
         place.column if placed and placed.is_verbatim else None,
-        evaluation.value,
+        as_json(evaluation.value),
         evaluation.error,
         tuple(ClauseFacts(*clause) for clause in evaluation.clauses),
-        tuple(OperandFacts(*operand) for operand in evaluation.operands),
+        tuple(OperandFacts(name, as_json(value), at) for name, value, at in evaluation.operands),
     )

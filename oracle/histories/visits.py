@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bt_runtime import NodeDefinition, Status, Visit
 from oracle.histories.model import FigureFacts, StatusName, VisitFacts
-from oracle.histories.nodes import evaluation_facts
+from oracle.histories.nodes import as_json, evaluation_facts
 
 STATUS_NAMES: Mapping[Status, StatusName] = {
     Status.SUCCESS: "SUCCESS",
@@ -41,7 +41,7 @@ class Visits:
             words.sentence,
             tuple(FigureFacts(*figure) for figure in words.figures),
             tuple(evaluation_facts(node, each) for each in visit.evaluations),
-            visit.writes,
+            tuple((key, as_json(value)) for key, value in visit.writes),
             tuple(each.error for each in visit.errors),
         )
         self._last[visit.index] = (visit, facts)

@@ -5,7 +5,7 @@
 
 `recorded` reads a run from the store, `rebuilding` makes its query and nodes anew, `repeating` and `playing` give them
 the recorded events, `courses` says how far the recording carries a tree, `comparing` finds where two trees part,
-`visits` what their nodes saw there.
+`tracks` what the nodes did around that place, `visits` what they saw there.
 """
 
 from oracle.replays.comparing import Comparison, Difference, Verdict, compare
@@ -14,6 +14,7 @@ from oracle.replays.playing import Effect, NodeResult, PlayedStep, Playing
 from oracle.replays.rebuilding import RebuiltRun, rebuild, rebuild_query
 from oracle.replays.recorded import DELETED, RecordedRun, UnreplayableError, read_run
 from oracle.replays.repeating import repeat
+from oracle.replays.tracks import Track
 from oracle.replays.visits import visits_at
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Playing",
     "RebuiltRun",
     "RecordedRun",
+    "Track",
     "UnreplayableError",
     "Verdict",
     "compare",

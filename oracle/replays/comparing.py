@@ -9,6 +9,7 @@ from oracle.chunks import TerminationReason
 from oracle.replays.courses import Course, course_of
 from oracle.replays.playing import Effect, NodeResult, PlayedStep
 from oracle.replays.recorded import RecordedRun, UnreplayableError
+from oracle.replays.tracks import Track, tracks
 
 Verdict = Literal["same", "another_way", "differs", "unknown"]
 """`same`: the same nodes, the same effects. `another_way`: other nodes, the same effects. `differs`: the model, a tool
@@ -57,6 +58,9 @@ class Comparison:
         old_end: why the query ends under the old tree; `None` if that is not known.
         new_end: the same under the new tree.
         unknown: why an end, or the comparison, is not known; empty if it is.
+        tracks: what the nodes that differ did around the difference.
+        turns_saved: how many turns of the model less the new tree would have taken; `None` if an end is not known.
+        tokens_saved: the same of tokens.
     """
 
     run_id: str
@@ -66,6 +70,9 @@ class Comparison:
     old_end: TerminationReason | None = None
     new_end: TerminationReason | None = None
     unknown: str = ""
+    tracks: tuple[Track, ...] = ()
+    turns_saved: int | None = None
+    tokens_saved: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The wire form."""
@@ -77,6 +84,9 @@ class Comparison:
             "old_end": self.old_end,
             "new_end": self.new_end,
             "unknown": self.unknown or None,
+            "turns_saved": self.turns_saved,
+            "tokens_saved": self.tokens_saved,
+            "tracks": [track.to_json() for track in self.tracks],
         }
 
 
@@ -100,7 +110,17 @@ def compare(run: RecordedRun, old: TreeDefinition, new: TreeDefinition, *, regis
         difference = _first_way(before, after)
         verdict = "another_way" if difference is not None else "same"
     unknown = after.unknown or before.unknown
-    return Comparison(run_id, question, verdict, difference, before.reason, after.reason, unknown)
+    shown = () if difference is None else tracks(before, after, tick=difference.tick)
+    saved = _saved(before, after)
+    return Comparison(run_id, question, verdict, difference, before.reason, after.reason, unknown, shown, *saved)
+
+
+def _saved(before: Course, after: Course) -> tuple[int, int] | tuple[None, None]:
+    """Turns and tokens that the new tree takes less."""
+    if before.reason is None or after.reason is None:
+        return None, None
+    (turns, tokens), (new_turns, new_tokens) = before.turns(), after.turns()
+    return turns - new_turns, tokens - new_tokens
 
 
 def _first_effect(before: Course, after: Course) -> Difference | None:
@@ -156,7 +176,8 @@ def _node(
 ) -> tuple[str, Place | None, bool]:
     """The node that makes the difference: the first leaf that both trees have and that returns something else there.
 
-    If there is none: the first leaf that only one of them visits; else the node that made the request.
+    If there is none: the first leaf of the new tree alone that is visited, then the first one that only one of them
+    visits; else the node that made the request.
     """
     old, new = _step(before, at), _step(after, at)
     was, would_be = (old.results if old else ()), (new.results if new else ())
@@ -164,8 +185,9 @@ def _node(
     shared_before = [each for each in was if each.path in places_after]
     shared_after = [each for each in would_be if each.path in places_before]
     for path, is_new in (
-        (_first_unlike(shared_before, shared_after), True),
+        (_first_other_result(shared_before, shared_after), True),
         (next((each.path for each in would_be if each.path not in places_before), ""), True),
+        (_first_unlike(shared_before, shared_after), True),
         (next((each.path for each in was if each.path not in places_after), ""), False),
         (next((each.path for each in effects[1] if each.path), ""), True),
         (next((each.path for each in effects[0] if each.path), ""), False),
@@ -174,6 +196,14 @@ def _node(
         if place is not None:
             return path, place, is_new
     return "", None, True
+
+
+def _first_other_result(old: Sequence[NodeResult], new: Sequence[NodeResult]) -> str:
+    """The first leaf that returns something else, if both lists have the same leaves up to it."""
+    for was, would_be in zip(old, new, strict=False):
+        if was != would_be:
+            return would_be.path if was.path == would_be.path else ""
+    return ""
 
 
 def _first_unlike(old: Sequence[NodeResult], new: Sequence[NodeResult]) -> str:

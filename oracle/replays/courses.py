@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bt_runtime import Registry, TreeDefinition
+from oracle.agent.outcomes import TurnOutcome
 from oracle.chunks import TerminationReason
 from oracle.replays.playing import Effect, EffectKind, PlayedStep, Playing
 from oracle.replays.recorded import RecordedRun
@@ -36,6 +37,12 @@ class Course:
     steps: tuple[PlayedStep, ...]
     reason: TerminationReason | None = None
     unknown: str = ""
+
+    def turns(self) -> tuple[int, int]:
+        """How many turns of the model have ended in it, and the tokens that they took."""
+        outcomes = (each for step in self.steps for record in step.records for each in record.outcomes)
+        tokens = [each.value.tokens for each in outcomes if isinstance(each.value, TurnOutcome)]
+        return len(tokens), sum(tokens)
 
     def requests(self) -> Requests:
         """What it asked of model and tools."""

@@ -190,6 +190,7 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         model=record.input.get("model"),
         previous=opened.previous,
         previous_errors=opened.previous_errors,
+        encoded=opened.encoded,
     )
 
 
@@ -202,11 +203,12 @@ def _tool(known: KnownTool) -> Tool:
     return Tool(
         name=known.name,
         description="",
-        when_to_use="",
+        when_to_use=known.words,
         input_schema={},
         call=_never,
         group=known.group,
         writes=known.writes,
+        query_types=known.query_types,
     )
 
 

@@ -37,7 +37,7 @@ def test_it_begins_at_the_tick_that_is_asked_for_with_the_decision_in_view(show,
     page = show(stuck, tick=2)
     assert where(page) == "Tick 2"
     decision = page.run("document.querySelector('.source .row.decision').getAttribute('aria-label')")
-    assert re.match(r"line \d+, grant_turn, success", decision)
+    assert re.match(r"line \d+, try_strategy, success", decision)
     top, bottom = page.run(
         "(() => { const a = document.querySelector('.row.decision').getBoundingClientRect(), "
         "b = document.querySelector('.source').getBoundingClientRect(); "

@@ -30,8 +30,8 @@ async def test_an_edited_tree_goes_another_way_until_it_asks_something_else(stor
     record = await recorded(store, "stuck twice")
     run, whole = await read_run(archive, record), (await log_of(archive, record)).explained()
     sources = dict(run.version.source)
-    assert "strategies < 1" in sources["fallback"]
-    sources["fallback"] = sources["fallback"].replace("strategies < 1", "strategies < 0")
+    assert "condition: turn_left" in sources["fallback"]
+    sources["fallback"] = sources["fallback"].replace("condition: turn_left", "condition: turn < 0")
     edited = read_sources(sources, name="oracle", registry=REGISTRY)
     supposed = supposed_history(run, edited, registry=REGISTRY)
     assert supposed.end is not None

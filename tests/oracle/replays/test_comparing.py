@@ -29,7 +29,7 @@ async def compared(store: Store, archive: Archive, folder: Path, script: str, *e
 
 
 COMMENT = ("oracle.yaml", "# How Oracle answers one question.", "# How it answers.")
-STUCK_AT_ONCE = ("fallback.yaml", "strategies < 1 and turn_left", "strategies < 0 and turn_left")
+STUCK_AT_ONCE = ("fallback.yaml", "- condition: turn_left", "- condition: turn_left and turn < 1")
 OTHER_HINT = ("fallback.yaml", "You are not getting further this way.", "This leads nowhere.")
 OTHER_NOTICE = ("fallback.yaml", "The agent is stuck. Trying another approach.", "Another approach is tried.")
 ONE_TURN = ("oracle.yaml", "    default: 30\n", "    default: 1\n")
@@ -76,7 +76,7 @@ async def test_another_end_is_known_where_nothing_new_is_asked(store: Store, arc
     assert found.difference.old == "The agent is stuck. Trying another approach."
     assert found.difference.new == "The agent cannot get further with the tools it has."
     line = found.difference.place.line
-    assert "strategies < 0" in (tmp_path / "fallback.yaml").read_text().splitlines()[line - 1]
+    assert "- condition: turn_left and turn < 1" in (tmp_path / "fallback.yaml").read_text().splitlines()[line - 1]
     assert found.difference.place.file == str(tmp_path / "fallback.yaml")
 
 
