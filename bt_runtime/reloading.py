@@ -56,6 +56,11 @@ class TreeState:
         return self.error.mistakes if self.error is not None else ()
 
     @property
+    def is_runnable(self) -> bool:
+        """Whether a run can begin with it: there is a valid version, and it needs no arguments."""
+        return self.tree is not None and not self.tree.required and not self.internal
+
+    @property
     def includes(self) -> tuple[str, ...]:
         """The trees that its present file includes, directly or not."""
         return tuple(name for name in self.asked if name != self.name)

@@ -26,10 +26,11 @@ from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.authoring.comparing import compared
 from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError
 from oracle.authoring.saving import PreparedFile, locked
-from oracle.storage import EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
+from oracle.storage import EditFigures, EditKind, NewEdit, StoreUnavailableError, TreeEdit, TreeEdits
 
 log = structlog.get_logger(__name__)
 
+_TEXT = "<text>"  # the file of a text that is checked without a name
 _MOST_WARNINGS_KEPT = 200  # trees whose warnings are remembered
 
 
@@ -56,10 +57,17 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of a check: the errors and warnings of a text, and the errors of the trees that include it."""
+    """The result of a check: the errors and warnings of a text, and the errors of the trees that include it.
+
+    Args:
+        mistakes: the errors, sorted.
+        warnings: of a text without errors, sorted.
+        file: what the mistakes call the text.
+    """
 
     mistakes: tuple[Mistake, ...]
     warnings: tuple[Mistake, ...]
+    file: str
 
 
 class TreeEditor:
@@ -97,6 +105,11 @@ class TreeEditor:
         """Whether the present file of a tree is not in the operator's folder."""
         return state.source is None or Path(state.source.file).parent != self.folder
 
+    def shadows(self, state: TreeState) -> bool:
+        """Whether the operator's file of a tree takes the place of another folder's."""
+        others = (folder for folder in self.trees.library.folders if folder != self.folder)
+        return not self.is_shipped(state) and any((folder / f"{state.name}.yaml").is_file() for folder in others)
+
     async def warnings(self, tree: TreeDefinition | None) -> tuple[Mistake, ...]:
         """What the control of a tree does that its author can hardly have meant."""
         if tree is None:
@@ -120,6 +133,10 @@ class TreeEditor:
         if not found:
             raise NoSuchTreeError(name)
         return found
+
+    async def figures(self) -> dict[str, EditFigures]:
+        """How many versions each tree has, and when the newest came, by the names of the trees."""
+        return await self._edits.figures()
 
     async def version_text(self, name: str, sha: str) -> str:
         """The text of a former version, or of the present one.
@@ -235,14 +252,14 @@ class TreeEditor:
         registry = self.trees.library.registry
         if name is None:
             try:
-                tree: TreeDefinition | None = self.trees.library.read_text(data, file="<text>")
+                tree: TreeDefinition | None = self.trees.library.read_text(data, file=_TEXT)
                 mistakes: tuple[Mistake, ...] = ()
             except TreeFileError as error:
                 tree, mistakes = None, error.mistakes
         else:
             tree, mistakes = self._with(name, Source(str(self._path(name)), data, name))
         warnings = warnings_of(tree, registry=registry) if tree is not None and with_warnings else ()
-        return Checked(mistakes, warnings)
+        return Checked(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
 
     def _with(self, name: str, source: Source) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
         """A tree with this file, and the mistakes that this would bring anywhere."""

@@ -48,7 +48,7 @@ class Trials:
         self._longest_s = longest_s
         self._one = asyncio.Semaphore(1)
 
-    async def compare(self, name: str, text: str, *, of: str, runs: int) -> dict[str, Any]:
+    async def compare(self, name: str, text: str, *, of: str, runs: int, run_id: str | None = None) -> dict[str, Any]:
         """Replay recorded queries on the present trees, and with a text in place; the JSON of `oracle trees compare`.
 
         Args:
@@ -56,12 +56,14 @@ class Trials:
             text: the text.
             of: the tree that the queries named: the same, or one that includes it.
             runs: the latest N queries.
+            run_id: this query alone.
 
         Raises:
             NoSuchTreeError: there is none of this name.
             TrialError: the text has mistakes, nothing is recorded, or it took too long.
         """
-        command = ["compare", f"old/{of}.yaml", f"new/{of}.yaml", "--runs", str(runs), "--json"]
+        which = ["--runs", str(runs)] if run_id is None else ["--run", run_id]
+        command = ["compare", f"old/{of}.yaml", f"new/{of}.yaml", *which, "--json"]
         return await self._run(name, text, command)
 
     async def test(self, name: str, text: str) -> dict[str, Any]:
@@ -73,12 +75,13 @@ class Trials:
         """
         return await self._run(name, text, ["test", f"new/{_SCENARIOS}", "--json"])
 
-    async def verify(self, name: str, text: str, *, turns: int, states: int) -> dict[str, Any]:
-        """Explore all behaviours of the tree with this text; what `oracle trees verify` says of it, as JSON.
+    async def verify(self, name: str, text: str, *, of: str, turns: int, states: int) -> dict[str, Any]:
+        """Explore all behaviours of a tree with this text in place; what `oracle trees verify` says of it, as JSON.
 
         Args:
-            name: of the tree.
+            name: of the tree whose text it would be.
             text: the text.
+            of: the tree that is explored: the same, or one that includes it.
             turns: the most LLM turns of a run.
             states: where the exploration stops. It also stops in time for an answer.
 
@@ -87,7 +90,7 @@ class Trials:
             TrialError: the text has mistakes, or it took too long.
         """
         bounds = ["--turns", str(turns), "--states", str(states), "--seconds", f"{self._longest_s * _SHARE:g}"]
-        found = await self._run(name, text, ["verify", f"new/{name}.yaml", *bounds, "--json"])
+        found = await self._run(name, text, ["verify", f"new/{of}.yaml", *bounds, "--json"])
         report: dict[str, Any] = found["trees"][0]
         return report
 

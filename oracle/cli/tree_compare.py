@@ -4,7 +4,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,6 +17,7 @@ from oracle.cli.errors import CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
+from oracle.histories import Answer, supposed_answer
 from oracle.replays import Comparison, Difference, UnreplayableError, Verdict, compare, read_run
 from oracle.storage import Archive, RunRecord
 from oracle.wiring import tree_library
@@ -33,10 +36,13 @@ _ID_CHARS = 8
 @click.argument("old")
 @click.argument("new")
 @click.option("--runs", default=100, show_default=True, type=click.IntRange(1, 100_000), help="The latest N queries.")
+@click.option("--run", "run_id", metavar="ID", help="This query alone; the first characters of its id are enough.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if a query would have gone differently.")
 @DATA_DIR
-def compare_(*, old: str, new: str, runs: int, as_json: bool, exit_code: bool, data_dir: Path | None) -> int:
+def compare_(
+    *, old: str, new: str, runs: int, run_id: str | None, as_json: bool, exit_code: bool, data_dir: Path | None
+) -> int:
     """Replay the latest recorded queries on the trees OLD and NEW, and say where they part.
 
     OLD and NEW are a tree's name, a file, or the first digits (8 or more) of a version that queries have run. The
@@ -51,31 +57,52 @@ def compare_(*, old: str, new: str, runs: int, as_json: bool, exit_code: bool, d
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)
 
-    async def work(archive: Archive) -> list[Comparison]:
+    async def work(archive: Archive) -> list[_Compared]:
         before, after = await _named(old, library, archive), await _named(new, library, archive)
-        records = await archive.runs(tree=before.name, limit=runs)
+        if run_id is not None:
+            records = [await archive.find(run_id)]
+            if records[0].tree != before.name:
+                raise CommandError(
+                    f"the query {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {before.name!r}"
+                )
+        else:
+            records = await archive.runs(tree=before.name, limit=runs)
         if not records:
             raise CommandError(f"there are no recorded queries of the tree {before.name!r}")
         return [await _compared(record, archive, before, after, library) for record in records]
 
     found = with_archive(settings, work)
     if as_json:
-        click.echo(json.dumps({"runs": [each.to_json() for each in found]}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps({"runs": [_json(each) for each in found]}, ensure_ascii=False, indent=2))
     else:
         for each in found:
             click.echo(_report(each))
-        click.echo(_summary(found))
-    return int(exit_code and any(each.verdict == "differs" for each in found))
+        click.echo(_summary([each.comparison for each in found]))
+    return int(exit_code and any(each.comparison.verdict == "differs" for each in found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A comparison, and what the node that makes the difference would have answered; `None` if it has no condition."""
+
+    comparison: Comparison
+    answer: Answer | None = None
 
 
 async def _compared(
     record: RunRecord, archive: Archive, old: TreeDefinition, new: TreeDefinition, library: TreeLibrary
-) -> Comparison:
+) -> _Compared:
     try:
         run = await read_run(archive, record)
     except UnreplayableError as error:
-        return Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error))
-    return compare(run, old, new, registry=library.registry)
+        return _Compared(Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error)))
+    registry = library.registry
+    found = compare(run, old, new, registry=registry)
+    difference = found.difference
+    if difference is None or not difference.is_new:
+        return _Compared(found)
+    answer = supposed_answer(run, new, tick=difference.tick, path=difference.path, registry=registry)
+    return _Compared(found, answer)
 
 
 async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefinition:
@@ -94,21 +121,33 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
     return read_sources(version.source, name=version.name, registry=library.registry)
 
 
-def _report(found: Comparison) -> str:
+def _json(compared: _Compared) -> dict[str, Any]:
+    found = compared.comparison.to_json()
+    if found["difference"] is not None:
+        found["difference"]["answer"] = compared.answer and compared.answer.to_json()
+    return found
+
+
+def _report(compared: _Compared) -> str:
+    found = compared.comparison
     lines = [f"{found.run_id[:_ID_CHARS]}  {_WORDS[found.verdict]}: {one_line(found.question, longest=70)}"]
     if found.difference is not None:
-        lines += _where(found.difference, found.verdict)
+        lines += _where(found.difference, found.verdict, compared.answer)
     if found.verdict in ("differs", "unknown"):
         lines.append(f"  {_ends(found)}")
     return "\n".join(lines)
 
 
-def _where(difference: Difference, verdict: Verdict) -> list[str]:
+def _where(difference: Difference, verdict: Verdict, answer: Answer | None) -> list[str]:
     lines = [f"  from tick {difference.tick} on"]
     if difference.place is not None:
         tree = "" if difference.is_new else ", of the old tree"
         place = f"{difference.place.file}:{difference.place.line}"
         lines[0] += f", at {one_line(place)} ({one_line(difference.path)}{tree})"
+    if answer is not None:
+        values = ", ".join(f"{each.name} {json.dumps(each.value, ensure_ascii=False)}" for each in answer.operands)
+        said = "yes" if answer.yes else "no"
+        lines.append(f"    {said} in the new tree: {one_line(answer.text)} ({one_line(values)})")
     if verdict == "differs":
         lines += [f"    old: {_did(difference.old)}", f"    new: {_did(difference.new)}"]
     return lines

@@ -4,7 +4,7 @@ All functions are pure: they take a `Desk` (the trees around the file, kinds, ke
 and change nothing. Lines and columns count from 1, a column counts characters.
 """
 
-from oracle.editing.actions import fixes_for, silence
+from oracle.editing.actions import fixes_for, silence, with_offers
 from oracle.editing.completion import Completion, complete
 from oracle.editing.desk import Desk
 from oracle.editing.diagnosing import Diagnosis, Finding, diagnose
@@ -31,4 +31,5 @@ __all__ = [
     "rename",
     "renamed_at",
     "silence",
+    "with_offers",
 ]

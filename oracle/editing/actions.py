@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
+from bt_runtime.reading.fixes import with_fixes
 from bt_runtime.registry import NAME, Registry
 from bt_runtime.text import Edit, Fix, Mistake, Place
 from bt_runtime.text.yaml_reader import Document, read_yaml
 from oracle.editing.desk import names_in
+from oracle.editing.diagnosing import with_end
 from oracle.editing.lines import Lines
 from oracle.editing.occurrences import occurrences
 from oracle.editing.scanning import spot_at
@@ -14,6 +17,23 @@ from oracle.editing.scanning import spot_at
 REASON = "why this is right here"
 """Stands in a new silence until the author has written the reason."""
 _BLOCK = re.compile(r"(?:^|[:-])\s+[|>][-+0-9]*(?:\s+#.*)?\s*$|(?:^|\s)-\s+[|>][-+0-9]*\s*$")
+
+
+def with_offers(mistakes: Iterable[Mistake], text: str, *, file: str, registry: Registry) -> list[Mistake]:
+    """The mistakes as an editor shows them: those of the text have an end, and everything that `fixes_for` offers.
+
+    Args:
+        mistakes: of the text, and perhaps of other files, which stay as they are.
+        text: the text.
+        file: its file, as the mistakes name it.
+        registry: the kinds and the host's keys.
+    """
+    lines, mistakes = {file: Lines(text, file=file)}, with_fixes(mistakes, {file: text})
+    ended = {mistake: with_end(mistake, lines) for mistake in mistakes if mistake.place.file == file}
+    fixes: dict[Mistake, list[Fix]] = {}
+    for mistake, fix in fixes_for(ended, text, registry):
+        fixes.setdefault(mistake, []).append(fix)
+    return [replace(ended[each], fixes=tuple(fixes.get(each, ()))) if each in ended else each for each in mistakes]
 
 
 def fixes_for(mistakes: Iterable[Mistake], text: str, registry: Registry) -> list[tuple[Mistake, Fix]]:

@@ -32,17 +32,16 @@ def edited(folder, old, new):
 
 def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, data, tmp_path):
     folder, (answer, stuck, tool) = data
-    edited(tmp_path / "my", "strategies < 1", "strategies < 0")
+    edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")
     ran = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder)
     assert (ran.code, ran.err) == (0, "")
     blocks = ran.out.splitlines()
-    line = 1 + (tmp_path / "my/fallback.yaml").read_text().splitlines().index(
-        "              - condition: strategies < 0 and turn_left"
-    )
+    line = 1 + (tmp_path / "my/fallback.yaml").read_text().splitlines().index("              - condition: turn < 0")
     assert blocks == [
         f"{tool.id[:8]}  the same: {answer.input['question']}",
         f"{stuck.id[:8]}  different: {answer.input['question']}",
         blocks[2],
+        "    no in the new tree: turn < 0 (turn 1)",
         "    old: The agent is stuck. Trying another approach.",
         "    new: The agent cannot get further with the tools it has.",
         "  ends as stuck all the same",
@@ -52,6 +51,8 @@ def test_it_says_which_queries_would_have_gone_another_way_and_where(oracle, dat
     assert blocks[2].startswith(f"  from tick 2 on, at my/fallback.yaml:{line} (")
     assert oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--exit-code").code == 1
     assert len(oracle("trees", "compare", "oracle", "oracle", "--data-dir", folder, "--runs", 1).out.splitlines()) == 2
+    alone = oracle("trees", "compare", "oracle", "my/oracle.yaml", "--data-dir", folder, "--run", stuck.id[:8])
+    assert alone.out.splitlines() == [*blocks[1:7], "1 query: 1 different"]
 
 
 def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(oracle, data, tmp_path):
@@ -63,8 +64,14 @@ def test_a_version_is_named_by_its_digits_and_the_result_is_json_on_request(orac
     assert found[stuck.id]["difference"]["new"] == "The agent is stuck. Searching elsewhere."
 
 
+def test_a_query_of_another_tree_is_refused(oracle, data):
+    folder, (_, _, tool) = data
+    ran = oracle("trees", "compare", "fallback", "oracle", "--data-dir", folder, "--run", tool.id)
+    assert (ran.code, f"{tool.id[:8]} named the tree 'oracle', not 'fallback'" in ran.err) == (1, True)
+
+
 def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
-    edited(tmp_path / "my", "strategies < 1", "strategies < 0")
+    edited(tmp_path / "my", "condition: turn_left", "condition: turn < 0")
     (tmp_path / "my/oracle.yaml").rename(tmp_path / "my/oracle.yml")
     ran = oracle("trees", "compare", "oracle", "my/oracle.yml", "--data-dir", data[0])
     assert ran.out.splitlines()[-1] == "3 queries: 2 the same, 1 different"
@@ -79,6 +86,7 @@ def test_a_file_may_have_either_ending_of_yaml(oracle, data, tmp_path):
         (("oracle", "./"), "is a folder"),
         (("oracle", "broken.yaml"), "broken.yaml:2:8: there is no node kind 'finsh'"),
         (("fallback", "oracle"), "there are no recorded queries of the tree 'fallback'"),
+        (("oracle", "oracle", "--run", "00000000"), "there is no run '00000000'"),
         (("oracle", "oracle", "--runs", "0"), "0 is not in the range"),
     ],
 )

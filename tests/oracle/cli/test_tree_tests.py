@@ -82,6 +82,8 @@ def test_the_result_can_be_read_by_programs(oracle, trees):
     own, wrong = found["files"]
     (scenario,) = own["scenarios"]
     assert (scenario["name"], scenario["line"], scenario["passed"]) == ("An answer", 2, False)
+    assert scenario["tree"] == "oracle"
+    assert "oracle" in scenario["visited_trees"]
     assert scenario["differences"] == [
         {"line": 4, "path": ["reason"], "expected": "stuck", "got": "completed", "hint": None}
     ]
