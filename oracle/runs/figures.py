@@ -103,7 +103,7 @@ class LogFigures:
     def _result(self, result: CallResult) -> CallResult:
         call = self._call(result.call)
         action = Action.from_call(call.name, {}, is_error=result.is_error, result_digest="")
-        return replace(result, call=call, text="", action=action)
+        return replace(result, call=call, text="", action=action, sources=())
 
     def _tick(self, event: Event) -> bytes:
         tick = decode_tick(event.data, self._outcomes)

@@ -22,6 +22,7 @@ from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
 from oracle.runs.ends import log_end
 from oracle.runs.errors import DrainingError
+from oracle.runs.following import Follower, NoFollower
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
@@ -60,9 +61,10 @@ class RunManager:
         clock: monotonic time.
         now: seconds since the epoch.
         debugger: may pause the runs; `None`: runs cannot be debugged.
+        follower: gets the runs that have ended.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  by name, and each is another part
         self,
         oracle: Oracle,
         store: Store,
@@ -73,8 +75,10 @@ class RunManager:
         clock: Clock | None = None,
         now: Callable[[], float] = time.time,
         debugger: Debugger | None = None,
+        follower: Follower | None = None,
     ) -> None:
         self.is_draining = False
+        self._follower = follower or NoFollower()
         self._oracle = oracle
         self._store = store
         self._options = options
@@ -124,6 +128,7 @@ class RunManager:
 
     async def __aexit__(self, *_: object) -> None:
         self.is_draining = True
+        await self._follower.stop()
         tasks = [*self._running(), *self._attendance.sending]
         for task in tasks:
             task.cancel()
@@ -158,7 +163,8 @@ class RunManager:
         # Shielded: the client may disconnect at any moment, and must not leave the row behind.
         opening = asyncio.ensure_future(self._open(checked, new, trace=trace, started_s=started_s))
         self._openings[new.id] = opening
-        opening.add_done_callback(lambda _: self._openings.pop(new.id))
+        opening.add_done_callback(lambda _: self._opened(new.id))
+        self._note_active()
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -193,7 +199,7 @@ class RunManager:
         live = self._live.get(run.id)
         if live is not None:
             live.cancel()
-        elif run.status == "running":
+        elif run.status == "running" and not self._follower.cancel(run.id):
             await self._store.commands.send(Command(run.id, "cancel"))
 
     def attach(self, run: RunRecord) -> AbstractContextManager[None]:
@@ -214,6 +220,7 @@ class RunManager:
             StoreUnavailableError: the database cannot be written at present.
         """
         until_s = self._clock.now() + _FORGET_S
+        self._follower.forget(user_id, context_id)
         while True:
             running = await self._store.runs.running_of(context_id)
             if running is not None and running.user_id == user_id:
@@ -247,6 +254,7 @@ class RunManager:
         options, clock = self._options, self._clock
         if self.debugger is not None:
             self.debugger.leave_all("stopping")
+        await self._follower.stop()
         if await ended_within(self._running(), options.drain_s, clock=clock):
             return
         log.info("drain.hurried", runs=self.active)
@@ -261,6 +269,13 @@ class RunManager:
 
     def _running(self) -> tuple["asyncio.Future[Any]", ...]:
         return (*self._openings.values(), *self._tasks.values())
+
+    def _opened(self, run_id: str) -> None:
+        self._openings.pop(run_id)
+        self._note_active()
+
+    def _note_active(self) -> None:
+        self._follower.note_active(len(self._openings.keys() | self._tasks.keys()))
 
     def _refuse_if_draining(self) -> None:
         if self.is_draining:
@@ -305,6 +320,9 @@ class RunManager:
             live.note_end()
             await live.settle()
             self._tasks.pop(record.id, None)
+            self._note_active()
+            if not self.is_draining:
+                self._follower.offer(record, reason)
 
     def _log_end(self, query: ActiveQuery, recorder: RunRecorder, done: Done) -> None:
         first_s = recorder.first_chunk_s
@@ -329,6 +347,8 @@ class RunManager:
     def _on_command(self, command: Command) -> None:
         live = self._live.get(command.run_id)
         if live is None:
+            if command.kind == "cancel":
+                self._follower.cancel(command.run_id)
             return
         if command.kind == "cancel":
             live.cancel()

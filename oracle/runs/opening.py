@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from bt_runtime import Clock
+from bt_runtime.text import iso
 from oracle.answering import ActiveQuery, Checked, Oracle
 from oracle.debugging import Debugger
 from oracle.metrics import Metrics
@@ -73,6 +74,7 @@ class Opener:
                 "model": ask.model,
                 "tree": ask.tree,
                 "limits": dict(ask.limits),
+                "turn_limit": checked.turn_limit,
                 **noted(trace),
             },
             limits=checked.config.model_dump(),
@@ -127,7 +129,7 @@ class Opener:
         if self._debugger is not None and checked.tree is not None:
             session = await self._debugger.open(live.record, checked.tree, joining.debug)
         query = await self._oracle.open(
-            checked.for_run(live.record.id, context_id=live.record.context_id),
+            checked.for_run(live.record.id, context_id=live.record.context_id, asked_at=iso(live.record.created_at)),
             emit=joining.emit,
             observers=[joining],
             journal=joining,

@@ -22,7 +22,7 @@ from bt_runtime import Clock
 from bt_runtime.text import iso
 from oracle.agent.notices import error_sentence
 from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
-from oracle.classify import classify_query
+from oracle.classify import classify_query_with
 from oracle.conversations import Conversation, Exchange, Step
 from oracle.models.protocol import ModelFault
 from oracle.runs.ends import run_end
@@ -175,7 +175,7 @@ class Recovery:
             run_id=record.id,
             sources=tuple(story.answer.sources),
             steps=(*story.steps, *answered),
-            classification=classify_query(question, previous=conversation.classification),
+            classification=classify_query_with(question, story.encoded, previous=conversation.classification),
             had_tool_errors=story.had_tool_errors,
             error_type=None if ending.failed is None else ending.failed.error_type,
         )

@@ -22,6 +22,7 @@ from oracle.chunks import (
     read_chunk,
 )
 from oracle.conversations import Step
+from oracle.encoder import QueryShares
 from oracle.encoding import from_json
 from oracle.models.protocol import ModelFault
 from oracle.runs.opened import Opened
@@ -49,6 +50,7 @@ class Story:
         model: the model of the last whole turn; empty if there was none.
         had_tool_errors: a tool that ran has failed.
         summing: the summary of the run so far.
+        encoded: how the encoder read the question; `None` if it did not answer.
     """
 
     seq: int = 0
@@ -63,6 +65,7 @@ class Story:
     model: str = ""
     had_tool_errors: bool = False
     summing: Summing = field(default_factory=Summing)
+    encoded: QueryShares | None = None
     _uncounted: int = 0
     _opened_at: float | None = None
     _last_at: float = 0.0
@@ -87,7 +90,8 @@ class Story:
     def _add(self, event: Event) -> None:
         if event.kind == "opened":
             self._opened_at = event.at
-            self.summing.start_s = Opened.from_json(event.data).start_s
+            opened = Opened.from_json(event.data)
+            self.summing.start_s, self.encoded = opened.start_s, opened.encoded
         elif event.kind == "request":
             self._request_s = float(from_json(event.data)["at_s"])
         elif event.kind == "chunk":

@@ -86,6 +86,21 @@ def decode_tick(data: bytes | str, kept: Mapping[str, Outcome] | None = None) ->
         raise ValueError(f"this is not a tick record: {type(error).__name__}: {error}") from None
 
 
+def decode_statuses(data: bytes | str) -> tuple[Sequence[int], Sequence[tuple[int, Status]]]:
+    """The visited nodes and the changes of a tick alone, at a fraction of what `decode_tick` costs.
+
+    Raises:
+        ValueError: it is not a tick record.
+    """
+    fields = from_json(data)
+    try:
+        if fields.get("form") == _FORM:
+            return _visited(fields.get("visited", ())), _changes(fields.get("changes", ()))
+        return fields["visited"], [(index, Status[name]) for index, name in fields["changes"]]
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"this is not a tick record: {type(error).__name__}: {error}") from None
+
+
 def plain_tick(record: TickRecord) -> dict[str, Any]:
     """A tick record as clients get it: every field, one entry for each node."""
     return {

@@ -41,11 +41,22 @@ from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Pruned, Retention
 from oracle.storage.run_filters import RunFilter
 from oracle.storage.run_log import RunLog
-from oracle.storage.run_pages import RunCounts, RunPage
+from oracle.storage.run_pages import RunCounts, RunOfVersion, RunPage
 from oracle.storage.runs import RunTable
+from oracle.storage.shadow_pairs import (
+    Decision,
+    DecisionKind,
+    PairFigures,
+    PairFilter,
+    PairState,
+    Parting,
+    ShadowPair,
+    ShadowPairs,
+    SideFigures,
+)
 from oracle.storage.store import Store, open_store
 from oracle.storage.summary import RunSummary, Span, SpanKind
-from oracle.storage.tree_edits import EditKind, NewEdit, TreeEdit, TreeEdits
+from oracle.storage.tree_edits import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
@@ -64,6 +75,9 @@ __all__ = [
     "ConversationPage",
     "ConversationSummary",
     "Database",
+    "Decision",
+    "DecisionKind",
+    "EditFigures",
     "EditKind",
     "Event",
     "EventKind",
@@ -73,6 +87,10 @@ __all__ = [
     "LiveQuestion",
     "NewEdit",
     "NewRun",
+    "PairFigures",
+    "PairFilter",
+    "PairState",
+    "Parting",
     "Prompts",
     "Pruned",
     "RequestKey",
@@ -84,11 +102,15 @@ __all__ = [
     "RunFilter",
     "RunLog",
     "RunLostError",
+    "RunOfVersion",
     "RunPage",
     "RunRecord",
     "RunStatus",
     "RunSummary",
     "RunTable",
+    "ShadowPair",
+    "ShadowPairs",
+    "SideFigures",
     "Span",
     "SpanKind",
     "StorageError",

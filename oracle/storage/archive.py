@@ -25,6 +25,7 @@ from oracle.storage.run_filters import RunFilter, matching_runs
 from oracle.storage.run_rows import record_of
 from oracle.storage.runs import find_run
 from oracle.storage.setup import check_version
+from oracle.storage.shadow_pairs import PairFilter, ShadowPair, newest_pairs
 from oracle.storage.tree_versions import TreeVersion, find_version
 
 _run = schema.run
@@ -64,7 +65,7 @@ class Archive:
     async def runs(
         self, *, tree: str, limit: int | None = None, since: float | None = None, with_forgotten: bool = False
     ) -> list[RunRecord]:
-        """The finished runs of a tree whose texts are still there, newest first.
+        """The finished runs of a tree whose texts are still there, newest first; shadows of others are none of them.
 
         Args:
             tree: the name under which they were asked for.
@@ -76,6 +77,7 @@ class Archive:
             StoreUnavailableError: the database cannot be read at present.
         """
         wanted = (_run.c.tree == tree) & (_run.c.status == "finished") & _run.c.tree_sha.is_not(None)
+        wanted &= _run.c.shadow_of.is_(None)
         if not with_forgotten:
             wanted &= _run.c.forgotten_at.is_(None) & _run.c.texts_dropped_at.is_(None)
         if since is not None:
@@ -102,6 +104,14 @@ class Archive:
         """
         query = read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit)
         return await self.database.read(query)
+
+    async def newest_pairs(self, wanted: PairFilter, *, limit: int) -> list[ShadowPair]:
+        """The newest of some pairs of a run and its shadow, newest first.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self.database.read(partial(newest_pairs, wanted=wanted, limit=limit))
 
     def changes(self) -> AsyncGenerator[None, None]:
         """Wake up whenever something has been committed by any process, at once, and then again and again.

@@ -1,6 +1,7 @@
 """Conversations in the database."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -83,6 +84,17 @@ class StoredConversations:
         """The user's conversation with that id, or `None`."""
         return await self._database.read(lambda connection: _load(connection, user_id, context_id))
 
+    async def before(self, user_id: str, context_id: str, run_id: str) -> Conversation | None:
+        """The user's conversation with the messages that it had before a run, and nothing that a query inherits.
+
+        Returns:
+            `None` if there is no such conversation, or if it has no messages of the run.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self._database.read(lambda connection: _before(connection, user_id, context_id, run_id))
+
     async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
         """Add a query and its answer; does nothing if they were added before.
 
@@ -132,6 +144,52 @@ class StoredConversations:
         await self._database.empty_wal()
         return True
 
+    async def fork(
+        self,
+        user_id: str,
+        context_id: str,
+        *,
+        before_run: str | None = None,
+        classification: QueryClassification | None = None,
+        had_tool_errors: bool = False,
+    ) -> ConversationSummary | None:
+        """Begin a conversation with the messages that another one had before a run, so that it can go on otherwise.
+
+        Label and title are those of the other one; one without messages gets its title from its first question.
+
+        Args:
+            user_id: the owner of both.
+            context_id: the other conversation, which stays as it is; it may be answering a query.
+            before_run: a run of the other one; `None`: all messages, and what the next query inherits.
+            classification: what the next query inherits, if it is before a run.
+            had_tool_errors: the same.
+
+        Returns:
+            `None` if the user has no such conversation, or if the run is none of it.
+
+        Raises:
+            StoreUnavailableError: the database cannot be written at present.
+        """
+        at, made = self._database.now(), self._new_id()
+        state = None if before_run is None else _state_of(classification, had_tool_errors=had_tool_errors)
+
+        def work(connection: Connection) -> ConversationSummary | None:
+            row = _forked(connection, user_id, context_id, before_run=before_run, state=state)
+            if row is None:
+                return None
+            number = self._database.dialect.next_number(connection)
+            begun = {"id": made, "user_id": user_id, "created_at": at, "updated_at": at, "n": number}
+            connection.execute(insert(conversation), {**row.fields, **begun})
+            columns = [column for column in message.c if column.name != "conversation_id"]
+            copied = select(literal(made), *columns).where(message.c.conversation_id == context_id)
+            if row.before is not None:
+                copied = copied.where(message.c.n < row.before)
+            names = ["conversation_id", *(column.name for column in columns)]
+            connection.execute(insert(message).from_select(names, copied))
+            return read_summary(connection, user_id, made)
+
+        return await self._writer.write(work, is_alone=True)
+
     async def rename(self, user_id: str, context_id: str, title: str) -> ConversationSummary | None:
         """Set the title of a conversation; returns `None` if the user has no such conversation.
 
@@ -160,6 +218,22 @@ class StoredConversations:
         return await self._database.read(
             lambda connection: read_page(connection, user_id, context_id, limit=limit, before=before)
         )
+
+    async def sources(self, user_id: str, context_id: str, run_id: str) -> "Sequence[Mapping[str, Any]] | None":
+        """The sources of a run's answer, as they were sent; `None` if the conversation has no answer of it.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        theirs = (conversation.c.id == message.c.conversation_id) & (conversation.c.user_id == user_id)
+        query = select(message.c.metadata).where(
+            message.c.conversation_id == context_id,
+            message.c.run_id == run_id,
+            message.c.role == "assistant",
+            select(conversation.c.id).where(theirs).exists(),
+        )
+        found = await self._database.read(lambda connection: connection.scalar(query))
+        return None if found is None else found.get("sources", ())
 
     async def list(
         self,
@@ -214,6 +288,28 @@ def _load(connection: Connection, user_id: str, context_id: str) -> Conversation
     )
 
 
+def _before(connection: Connection, user_id: str, context_id: str, run_id: str) -> Conversation | None:
+    theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
+    row = connection.execute(select(conversation.c.project_id).where(theirs)).one_or_none()
+    of_conversation = message.c.conversation_id == context_id
+    of_run = select(func.min(message.c.n)).where(of_conversation, message.c.run_id == run_id)
+    mark = None if row is None else connection.scalar(of_run)
+    if row is None or mark is None:
+        return None
+    first = first_that_fits(connection, context_id, limit=_MOST_LOADED, before=mark, most_chars=_LOADED_CHARS)
+    columns = (message.c.role, message.c.content, message.c.at, message.c.metadata)
+    said = select(*columns).where(of_conversation, message.c.n >= first, message.c.n < mark).order_by(message.c.n)
+    of_model = message.c.role.in_(("user", "assistant"))
+    earlier = select(func.count()).where(of_conversation, message.c.n < first, of_model)
+    return Conversation(
+        context_id=context_id,
+        user_id=user_id,
+        project_id=row.project_id,
+        messages=tuple(ConversationMessage(*each) for each in connection.execute(said)),
+        earlier=connection.scalar(earlier) or 0 if first > 1 else 0,
+    )
+
+
 def _first_to_load(connection: Connection, context_id: str) -> int:
     """The number of the first message that a history may need: as many as fit, and all of the latest query."""
     of_conversation = message.c.conversation_id == context_id
@@ -263,6 +359,42 @@ def _append(
     connection.execute(update(conversation).where(conversation.c.id == context_id).values(used))
 
 
+@dataclass(frozen=True, slots=True)
+class _Fork:
+    """What a fork has of a conversation: fields of its row, and its messages before a number (`None`: all)."""
+
+    fields: Mapping[str, Any]
+    before: int | None
+
+
+def _forked(
+    connection: Connection, user_id: str, context_id: str, *, before_run: str | None, state: Mapping[str, Any] | None
+) -> _Fork | None:
+    theirs = (conversation.c.id == context_id) & (conversation.c.user_id == user_id)
+    columns = (conversation.c.project_id, conversation.c.title, conversation.c.state)
+    found = connection.execute(select(*columns).where(theirs).with_for_update()).one_or_none()
+    if found is None:
+        return None
+    before = None
+    if before_run is not None:
+        of_run = (message.c.conversation_id == context_id) & (message.c.run_id == before_run)
+        before = connection.scalar(select(func.min(message.c.n)).where(of_run))
+        under_way = (run.c.id == before_run) & (run.c.context_id == context_id) & (run.c.status == "running")
+        if before is None and connection.scalar(select(run.c.id).where(under_way)) is None:
+            return None
+    fields = {"project_id": found.project_id, "state": found.state if state is None else state}
+    has_messages = before != 1
+    return _Fork(fields | ({"title": found.title} if has_messages else {}), before)
+
+
+def _state_of(classification: QueryClassification | None, *, had_tool_errors: bool) -> dict[str, Any]:
+    """What the next query of a conversation inherits."""
+    if classification is None:
+        return {"had_tool_errors": had_tool_errors}
+    kept = _CLASSIFICATION.dump_python(classification, mode="json")
+    return {"classification": kept, "had_tool_errors": had_tool_errors}
+
+
 def _forget(connection: Connection, user_id: str, context_id: str, *, at: float) -> Sequence[str] | None:
     if _locked_state(connection, user_id, context_id) is None:
         return None
@@ -272,8 +404,7 @@ def _forget(connection: Connection, user_id: str, context_id: str, *, at: float)
     connection.execute(delete(message).where(message.c.conversation_id == context_id))
     connection.execute(delete(conversation).where(conversation.c.id == context_id))
     run_ids = list(connection.scalars(select(run.c.id).where(runs)))
-    mark_forgotten(connection, run_ids, at=at)
-    return run_ids
+    return mark_forgotten(connection, run_ids, at=at)
 
 
 def _locked_state(connection: Connection, user_id: str, context_id: str) -> dict[str, Any] | None:

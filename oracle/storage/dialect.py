@@ -157,7 +157,8 @@ class Dialect(Protocol):
         """The committed chunks of a run after that number, at most `PAGE` and about `PAGE_BYTES` of them.
 
         Returns:
-            `None` if the user (`None`: any user) has no such run, or its texts were deleted.
+            `None` if the user (`None`: any user, and shadows of others' runs as well) has no such run, or its texts
+            were deleted.
         """
         ...
 

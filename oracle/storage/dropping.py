@@ -27,7 +27,7 @@ PORTION = 500
 Reduce = Callable[[Event], bytes | None]
 """The figures of an event; `None`: it has none, and is deleted. Called with the events of one run, in order."""
 
-_INPUT = ("model", "tree", "limits")
+_INPUT = ("model", "tree", "limits", "turn_limit")
 _ERROR = ("error_type",)
 
 _SET = (

@@ -4,6 +4,7 @@ Rules:
 
 - A run is first marked as forgotten, in one small write; from then on its texts are not shown.
 - Then its events are deleted, a portion at a time, so that a long deletion does not delay live commits.
+- What shadows a run goes with it. One that is under way is removed altogether, so that nothing more of it is written.
 - If the process dies between the two, `forgotten_with_events` finds the rest; retention deletes it.
 """
 
@@ -20,11 +21,34 @@ PORTION = 1000
 """Events deleted in one write."""
 
 
-def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
-    """Delete the texts in the rows of these runs; a run that was marked before keeps the time of that.
+def mark_forgotten(connection: Connection, run_ids: Collection[str], *, at: float) -> list[str]:
+    """Delete the texts in the rows of these runs and of their shadows; one that was marked before keeps the time.
 
     With them go the prompts that no other run names, breakpoints of these runs alone, and commands that were not read.
+
+    Returns:
+        The runs that were marked, whose events are to be deleted.
     """
+    _mark(connection, run_ids, at=at)  # first: a shadow begins only while its run is not marked
+    shadows = connection.execute(select(run.c.id, run.c.status).where(run.c.shadow_of.in_(run_ids))).all()
+    for shadow in shadows:
+        if shadow.status == "running":
+            remove_run(connection, shadow.id)
+    ended = [shadow.id for shadow in shadows if shadow.status != "running"]
+    if ended:
+        _mark(connection, ended, at=at)
+    return [*run_ids, *ended]
+
+
+def remove_run(connection: Connection, run_id: str) -> None:
+    """Delete a run with everything of it; its worker is refused whatever it has still to write."""
+    release_prompts(connection, [run_id])
+    for table in (event, command, request_key):
+        connection.execute(delete(table).where(table.c.run_id == run_id))
+    connection.execute(delete(run).where(run.c.id == run_id))
+
+
+def _mark(connection: Connection, run_ids: Collection[str], *, at: float) -> None:
     connection.execute(delete(command).where(command.c.run_id.in_(run_ids)))
     connection.execute(delete(breakpoint_).where(breakpoint_.c.run_id.in_(run_ids)))
     release_prompts(connection, run_ids)
@@ -73,5 +97,5 @@ async def erase(writer: Writer, run_ids: Sequence[str], *, at: float) -> None:
     Raises:
         StoreUnavailableError: the database cannot be written at present.
     """
-    await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at), is_alone=True)
-    await delete_events(writer, run_ids)
+    marked = await writer.write(lambda connection: mark_forgotten(connection, run_ids, at=at), is_alone=True)
+    await delete_events(writer, marked)

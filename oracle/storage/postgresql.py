@@ -37,7 +37,10 @@ _ENTER_FENCE = f"SELECT pg_advisory_xact_lock_shared({_LOCK_KEY}), txid_current(
 _COPY = f"COPY event ({EVENT_COLUMNS}) FROM STDIN"
 _EPOCHS = "SELECT id, epoch FROM run WHERE id = ANY(%s)"
 _NOTIFY = "SELECT pg_notify(%s, note) FROM unnest(%s::text[]) AS note"
-_RUN = "SELECT status, user_id FROM run WHERE id = %s AND forgotten_at IS NULL AND texts_dropped_at IS NULL"
+_RUN = """
+    SELECT status, CASE WHEN shadow_of IS NULL THEN user_id END AS reader
+    FROM run WHERE id = %s AND forgotten_at IS NULL AND texts_dropped_at IS NULL
+"""
 # The driver reads all rows of an answer: so the server leaves out those that would not fit into the page.
 _PAGE = f"""
     SELECT chunk_n, data FROM (
@@ -162,7 +165,7 @@ class PostgreSQL:
     def page_after(self, connection: Connection, run_id: str, after: int, user_id: str | None) -> ChunkPage | None:
         """The next page of chunks."""
         found = connection.exec_driver_sql(_RUN, (run_id,)).one_or_none()
-        if found is None or user_id not in (None, found.user_id):
+        if found is None or user_id not in (None, found.reader):
             return None
         rows: Any = connection.exec_driver_sql(_PAGE, {"run_id": run_id, "after": after}).cursor
         chunks = [StoredChunk(n, data.encode()) for n, data in rows]

@@ -85,6 +85,7 @@ class NewRun:
         project_id: label of a new conversation.
         tree_sha: the version of the tree, if it is one.
         key: of its request; `None` if the client sent none.
+        shadow_of: the run that it shadows; it then has no conversation, and takes none.
     """
 
     id: str
@@ -98,6 +99,7 @@ class NewRun:
     project_id: str | None = None
     tree_sha: str | None = None
     key: RequestKey | None = None
+    shadow_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,8 @@ class RunRecord:
     model_used: str | None = None
     summary: RunSummary | None = None
     texts_dropped_at: float | None = None
+    shadow_of: str | None = None
+    """The run that it shadows; `None` for what a user has asked."""
 
     @property
     def kept(self) -> Kept:

@@ -8,9 +8,9 @@ Rules:
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
@@ -56,6 +56,22 @@ class RunCounts:
     is_complete: bool
 
 
+class RunOfVersion(NamedTuple):
+    """A finished run, as far as a count over many needs it; times are seconds since the epoch."""
+
+    id: str
+    tree_sha: str
+    created_at: float
+
+
+def runs_of_versions(connection: Connection, *, shas: Collection[str], limit: int) -> list[RunOfVersion]:
+    """The newest finished runs of these versions of trees whose log is kept, newest first."""
+    wanted = _run.c.tree_sha.in_(sorted(shas)) & (_run.c.status == "finished") & _run.c.forgotten_at.is_(None)
+    wanted &= _run.c.shadow_of.is_(None)
+    query = select(_run.c.id, _run.c.tree_sha, _run.c.created_at).where(wanted)
+    return [RunOfVersion(*row) for row in connection.execute(query.order_by(*_newest_first).limit(limit))]
+
+
 def run_page(connection: Connection, *, wanted: RunFilter, limit: int, before: str | None, now: float) -> RunPage:
     """The newest of those runs that started before another one."""
     condition = figures_match(wanted, now=now)
@@ -94,16 +110,29 @@ def count_runs(connection: Connection, *, wanted: RunFilter, now: float) -> RunC
     return RunCounts(total, by_reason, is_complete=total <= MOST_COUNTED)
 
 
+def count_by_tree(connection: Connection, *, since: float, user_id: str | None) -> dict[str, dict[str, int]]:
+    """The runs that began at a time or later, among the newest: by the trees' names, then by their ends."""
+    newest = select(_run.c.tree, _run.c.created_at, _reason()).where(_run.c.shadow_of.is_(None))
+    if user_id is not None:
+        newest = newest.where(_run.c.user_id == user_id)
+    bounded = newest.order_by(*_newest_first).limit(MOST_COUNTED).subquery()  # older ones are not even looked at
+    grouped = select(bounded.c.tree, bounded.c.reason, func.count()).where(bounded.c.created_at >= since)
+    found: dict[str, dict[str, int]] = {}
+    for tree, reason, count in connection.execute(grouped.group_by(bounded.c.tree, bounded.c.reason)):
+        found.setdefault(tree, {})[reason] = count
+    return found
+
+
 def _search(
     connection: Connection, wanted: RunFilter, condition: ColumnElement[bool]
 ) -> tuple[Sequence[str], Sequence[Any]]:
-    """The ids of the runs that were looked at, and those of them whose questions have the words; newest first."""
+    """The ids of the runs that were looked at, and those of them that are meant; newest first."""
     query = select(_run.c.id).where(condition).order_by(*_newest_first).limit(MOST_SEARCHED)
     searched = list(connection.scalars(query))
     newest = query.subquery()
     rows = select(_run.c.id, _reason(), _run.c.input).where(_run.c.id.in_(select(newest.c.id)), may_ask(wanted))
     found = connection.execute(rows.order_by(*_newest_first)).all()
-    return searched, [row for row in found if wanted.asks(str(row.input.get("question", "")))]
+    return searched, [row for row in found if wanted.finds(row.id, str(row.input.get("question", "")))]
 
 
 def _reason() -> ColumnElement[Any]:

@@ -1,7 +1,7 @@
 """The rows of runs: inserted, found, kept alive, taken over."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    literal,
     or_,
     select,
     update,
@@ -24,12 +25,20 @@ from sqlalchemy.exc import IntegrityError
 from oracle.conversations import UnknownConversationError, title_of
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
-from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError
-from oracle.storage.prompts import release_prompts
+from oracle.storage.erasing import remove_run
+from oracle.storage.errors import AlreadyBegunError, ConversationBusyError, TooManyRunsError, UnclearRunError
 from oracle.storage.records import NewRun, RunRecord
 from oracle.storage.request_keys import claim
 from oracle.storage.run_filters import RunFilter
-from oracle.storage.run_pages import RunCounts, RunPage, count_runs, run_page
+from oracle.storage.run_pages import (
+    RunCounts,
+    RunOfVersion,
+    RunPage,
+    count_by_tree,
+    count_runs,
+    run_page,
+    runs_of_versions,
+)
 from oracle.storage.run_rows import record_of
 from oracle.storage.tails import Tails
 from oracle.storage.writer import Writer
@@ -74,10 +83,13 @@ class RunTable:
     async def begin(self, new: NewRun, *, most_per_user: int | None = None) -> RunRecord:
         """Take the conversation (or create it) and insert the run's row, in one transaction.
 
+        A run that shadows another one has no conversation.
+
         Raises:
             ConversationBusyError: it is answering another query.
             UnknownConversationError: the user has no such conversation.
             TooManyRunsError: the user has reached the number of concurrent runs.
+            UnclearRunError: the run that it shadows is not there any more, or its texts are not.
             AlreadyBegunError: its key names a run.
             KeyReusedError: its key was used for another request.
             StoreUnavailableError: nothing could be written for longer than the patience.
@@ -99,7 +111,10 @@ class RunTable:
         if most_per_user is not None:
             self._check_share(connection, new.user_id, most_per_user, waits=waits)
         number = dialect.next_number(connection)
-        _find_conversation(connection, new)
+        if new.shadow_of is None:
+            _find_conversation(connection, new)
+        else:
+            _find_primary(connection, new.shadow_of)
         # Checked first: SQLAlchemy's error for the constraint leaves its frames, and the commit, in a reference cycle.
         if not new.begins_conversation and _is_busy(connection, new.context_id):
             raise _busy(new.context_id)
@@ -111,7 +126,8 @@ class RunTable:
             if not _is_busy(connection, new.context_id):
                 raise
             raise _busy(new.context_id) from None
-        _take_conversation(connection, new, at=at, number=number)
+        if new.shadow_of is None:
+            _take_conversation(connection, new, at=at, number=number)
         return record
 
     def _check_share(self, connection: Connection, user_id: str, most: int, *, waits: bool) -> None:
@@ -120,7 +136,8 @@ class RunTable:
             dialect.lock(connection, lock)
         elif not dialect.try_lock(connection, lock):
             raise _BeingCountedError
-        query = select(func.count()).where((_run.c.user_id == user_id) & (_run.c.status == "running"))
+        own = (_run.c.user_id == user_id) & (_run.c.status == "running") & _run.c.shadow_of.is_(None)
+        query = select(func.count()).where(own)
         running = connection.execute(query).scalar_one()
         if running >= most:
             raise TooManyRunsError(f"{running} queries are under way; at most {most} may be, so wait for one to end")
@@ -134,11 +151,7 @@ class RunTable:
 
         def work(connection: Connection) -> None:
             context_id = connection.execute(select(_run.c.context_id).where(_run.c.id == run_id)).scalar()
-            release_prompts(connection, [run_id])
-            connection.execute(delete(schema.event).where(schema.event.c.run_id == run_id))
-            connection.execute(delete(schema.command).where(schema.command.c.run_id == run_id))
-            connection.execute(delete(schema.request_key).where(schema.request_key.c.run_id == run_id))
-            connection.execute(delete(_run).where(_run.c.id == run_id))
+            remove_run(connection, run_id)
             used = or_(
                 select(_run.c.id).where(_run.c.context_id == context_id).exists(),
                 select(schema.message.c.n).where(schema.message.c.conversation_id == context_id).exists(),
@@ -148,7 +161,7 @@ class RunTable:
         await self._writer.write(work, on_commit=lambda _: self._tails.wake(run_id))
 
     async def find(self, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
-        """The run, if it belongs to that user; `None` as the user means any user."""
+        """The run, if that user has asked it; `None` as the user means any user, and shadows of runs as well."""
         if not may_be_id(run_id):
             return None
         return await self._database.read(lambda connection: find_run(connection, run_id, user_id=user_id))
@@ -187,6 +200,26 @@ class RunTable:
             StoreUnavailableError: the database cannot be read at present.
         """
         return await self._database.read(partial(count_runs, wanted=wanted, now=self._now()))
+
+    async def of_versions(self, shas: Collection[str], *, limit: int) -> list[RunOfVersion]:
+        """The newest finished runs of these versions of trees whose log is kept, newest first.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self._database.read(partial(runs_of_versions, shas=shas, limit=limit))
+
+    async def count_by_tree(self, *, since: float, user_id: str | None = None) -> dict[str, dict[str, int]]:
+        """How many of the newest runs began at a time or later, by the trees that were asked for and by their ends.
+
+        Args:
+            since: in seconds since the epoch.
+            user_id: only this user's.
+
+        Raises:
+            StoreUnavailableError: the database cannot be read at present.
+        """
+        return await self._database.read(partial(count_by_tree, since=since, user_id=user_id))
 
     async def running_of(self, context_id: str) -> RunRecord | None:
         """The running query of a conversation."""
@@ -268,9 +301,11 @@ class RunTable:
 
 
 def find_run(connection: Connection, run_id: str, *, user_id: str | None = None) -> RunRecord | None:
-    """The run, if it belongs to that user; `None` as the user means any user."""
+    """The run, if that user has asked it; `None` as the user means any user, and shadows of others' runs as well."""
     row = connection.execute(_BY_ID, {"run_id": run_id}).first()
-    return None if row is None or user_id not in (None, row.user_id) else record_of(row)
+    if row is None or (user_id is not None and (row.user_id != user_id or row.shadow_of is not None)):
+        return None
+    return record_of(row)
 
 
 def _is_busy(connection: Connection, context_id: str) -> bool:
@@ -306,6 +341,7 @@ def _row_of(new: NewRun, *, worker: str, at: float, heartbeat_at: float) -> dict
         "status": "running",
         "created_at": at,
         "deadline_at": at + new.timeout_s,
+        "shadow_of": new.shadow_of,
     }
 
 
@@ -318,6 +354,13 @@ def _find_conversation(connection: Connection, new: NewRun) -> None:
         raise UnknownConversationError(new.context_id)
 
 
+def _find_primary(connection: Connection, run_id: str) -> None:
+    """Check that the run has its texts; it keeps them until the end of this transaction."""
+    kept = (_run.c.id == run_id) & _run.c.forgotten_at.is_(None) & _run.c.texts_dropped_at.is_(None)
+    if connection.scalar(select(_run.c.id).where(kept).with_for_update(read=True)) is None:
+        raise UnclearRunError(run_id)
+
+
 def _take_conversation(connection: Connection, new: NewRun, *, at: float, number: int) -> None:
     """Create the conversation, or mark it as used. A concurrent deletion has ended before that, or waits."""
     if new.begins_conversation:
@@ -325,7 +368,7 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
             "id": new.context_id,
             "user_id": new.user_id,
             "project_id": new.project_id,
-            "title": title_of(str(new.input.get("question", ""))),
+            "title": _title(new),
             "state": {},
             "created_at": at,
             "updated_at": at,
@@ -334,8 +377,14 @@ def _take_conversation(connection: Connection, new: NewRun, *, at: float, number
         connection.execute(insert(_conversation), row)
         return
     used = update(_conversation).where(_conversation.c.id == new.context_id).values(n=number, updated_at=at)
+    used = used.values(title=func.coalesce(_conversation.c.title, literal(_title(new), schema.Json)))
     if connection.execute(used).rowcount == 0:
         raise UnknownConversationError(new.context_id)
+
+
+def _title(new: NewRun) -> str:
+    """The title of the conversation that the run begins."""
+    return title_of(str(new.input.get("question", "")))
 
 
 def _maybe(row: Row[Any] | None) -> RunRecord | None:

@@ -64,9 +64,10 @@ _RUNNING = text("status = 'running'")
 _MAY_GO = text("status = 'finished' AND forgotten_at IS NULL")
 _HALF_DROPPED = text("texts_dropped_at IS NOT NULL AND answer IS NOT NULL AND forgotten_at IS NULL")
 _TEXTS_MAY_GO = text("status = 'finished' AND forgotten_at IS NULL AND texts_dropped_at IS NULL")
+_IS_SHADOW = text("shadow_of IS NOT NULL")
 _FIGURES = (
     *("id", "context_id", "tree", "tree_sha", "status", "termination_reason"),
-    *("created_at", "finished_at", "node_errors"),
+    *("created_at", "finished_at", "node_errors", "shadow_of"),
 )
 
 run = Table(
@@ -98,6 +99,7 @@ run = Table(
     Column("summary", Json),  # a RunSummary, written with the end; none for runs of older versions
     Column("node_errors", Integer),  # of the summary, for filters
     Column("texts_dropped_at", Double),  # when retention deleted its texts and kept the figures of its log
+    Column("shadow_of", String(64)),  # the run that it shadows; none for what a user has asked
     # The order of runs with all that lists filter by, so that no row is read for that.
     Index("run_figures", "n", "user_id", *_FIGURES),
     Index("run_of_user", "user_id", "n", *_FIGURES),
@@ -114,6 +116,7 @@ run = Table(
     Index("half_dropped_runs", "id", sqlite_where=_HALF_DROPPED, postgresql_where=_HALF_DROPPED),
     Index("texts_that_may_go", "finished_at", "id", sqlite_where=_TEXTS_MAY_GO, postgresql_where=_TEXTS_MAY_GO),
     Index("running_runs", "heartbeat_at", sqlite_where=_RUNNING, postgresql_where=_RUNNING),
+    Index("shadows_of_runs", "shadow_of", sqlite_where=_IS_SHADOW, postgresql_where=_IS_SHADOW),
 )
 
 event = Table(
@@ -242,4 +245,21 @@ user_settings = Table(
     Column("data", Json, nullable=False),  # the fields that the user has set
     Column("revision", Integer, nullable=False),
     Column("at", Double, nullable=False),
+)
+
+shadow_pair = Table(
+    "shadow_pair",
+    metadata,
+    Column("primary_id", String(64), primary_key=True),  # the run that the user saw
+    Column("shadow_id", String(64)),  # the same question under the other control; none if it was dropped
+    Column("tree", String(255), nullable=False),  # the name that the question gave
+    Column("primary_control", String(255), nullable=False),  # `loop`, or a tree with its version
+    Column("shadow_control", String(255), nullable=False),
+    Column("state", String(16), nullable=False),  # running | finished | failed | dropped
+    Column("why", String(32)),  # of one that failed or was dropped
+    Column("disagreement", Double),  # how far the two are apart; only of finished ones
+    Column("data", Json),  # figures of both, no texts
+    Column("at", Double, nullable=False),
+    Index("shadow_pairs_by_time", "at", "primary_id"),
+    Index("shadow_pairs_by_disagreement", "disagreement", "primary_id"),
 )

@@ -71,7 +71,8 @@ _CHUNKS = f"FROM event WHERE run_id = ?1 AND seq > ?2 AND chunk_n > ?2 ORDER BY 
 _PAGE = f"""
     WITH found AS MATERIALIZED (
         SELECT status, (SELECT coalesce(sum(length(data)), 0) FROM (SELECT data {_CHUNKS})) AS size
-        FROM run WHERE id = ?1 AND forgotten_at IS NULL AND texts_dropped_at IS NULL AND (?3 IS NULL OR user_id = ?3)
+        FROM run WHERE id = ?1 AND forgotten_at IS NULL AND texts_dropped_at IS NULL
+            AND (?3 IS NULL OR (user_id = ?3 AND shadow_of IS NULL))
     )
     SELECT status, size, CASE WHEN size <= {PAGE_BYTES} THEN (
         SELECT group_concat(data, char(10)) FROM (SELECT data {_CHUNKS})

@@ -21,6 +21,7 @@ from oracle.storage.request_keys import RequestKeys
 from oracle.storage.retention import Retention
 from oracle.storage.runs import RunTable
 from oracle.storage.setup import prepare
+from oracle.storage.shadow_pairs import ShadowPairs
 from oracle.storage.tails import Tails
 from oracle.storage.tree_edits import TreeEdits
 from oracle.storage.tree_versions import TreeVersions
@@ -48,6 +49,7 @@ class Store:
         breakpoints: of debuggers.
         request_keys: the idempotency keys of requests.
         commands: to the workers of runs.
+        shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
     """
 
@@ -64,6 +66,7 @@ class Store:
     breakpoints: Breakpoints
     request_keys: RequestKeys
     commands: Commands
+    shadow_pairs: ShadowPairs
     retention: Retention
 
     @property
@@ -148,5 +151,6 @@ async def open_store(
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,
+            shadow_pairs=ShadowPairs(database, writer=writer),
             retention=Retention(database, writer=writer, tails=tails),
         )

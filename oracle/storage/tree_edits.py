@@ -5,9 +5,9 @@ Texts are kept once, by the digest of their bytes. Nothing is deleted: trees are
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from sqlalchemy import Connection, Select, insert, select
+from sqlalchemy import Connection, Select, func, insert, select
 
 from oracle.storage.database import Database
 from oracle.storage.schema import tree_edit, tree_text
@@ -59,6 +59,13 @@ class TreeEdit:
     note: str | None
     at: float
     size: int
+
+
+class EditFigures(NamedTuple):
+    """How many versions a tree has, and when the newest came, in seconds since the epoch."""
+
+    versions: int
+    at: float
 
 
 class TreeEdits:
@@ -130,6 +137,12 @@ class TreeEdits:
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return [TreeEdit(row.n, row.name, row.sha, row.how, row.user_id, row.note, row.at, row.size) for row in rows]
+
+    async def figures(self) -> dict[str, EditFigures]:
+        """How many versions each tree has, and since when the newest is there; by the names of the trees."""
+        query = select(tree_edit.c.name, func.count(), func.max(tree_edit.c.at)).group_by(tree_edit.c.name)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {name: EditFigures(versions, at) for name, versions, at in rows}
 
     async def text(self, name: str, sha: str) -> str | None:
         """The text of a version of a tree; `None` if it never had that one."""

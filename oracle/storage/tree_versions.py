@@ -65,6 +65,10 @@ class TreeVersions:
         row = await self._database.read(lambda connection: connection.execute(query).one_or_none())
         return None if row is None else _version(row)
 
+    async def find_alike(self, beginning: str) -> TreeVersion | None:
+        """The only version whose digest begins so, or `None`."""
+        return await self._database.read(lambda connection: find_version(connection, beginning))
+
 
 def find_version(connection: Connection, beginning: str) -> TreeVersion | None:
     """The only version whose digest begins so, or `None`."""

@@ -15,6 +15,7 @@ from oracle.debugging import Debugger
 from oracle.metrics import Metrics
 from oracle.nodes import REGISTRY
 from oracle.runs import LiveRun, RunManager, RunOptions
+from oracle.runs.following import Follower
 from oracle.storage import RunRecord, Store
 from oracle.testing import Reply
 from oracle.tools import Tool, ToolResult
@@ -131,6 +132,7 @@ async def managed(
     clock: FakeClock | None = None,
     new_id: Callable[[], str] = lambda: uuid4().hex,
     debug_lease_s: float | None = None,
+    follower_of: Callable[[Harness, Metrics], Follower] | None = None,
     **oracle: Any,
 ) -> AsyncIterator[Managed]:
     """A manager over the store; time stands still unless the clock is moved.
@@ -142,6 +144,7 @@ async def managed(
         clock: of the process.
         new_id: makes ids.
         debug_lease_s: of a debugger; `None`: runs cannot be debugged.
+        follower_of: makes what gets the ended runs.
         oracle: of the harness.
     """
     clock = clock or FakeClock(jump=False)
@@ -159,6 +162,7 @@ async def managed(
             new_id=new_id,
             clock=clock,
             debugger=debugger,
+            follower=None if follower_of is None else follower_of(it, metrics),
         )
         async with manager:
             yield Managed(manager, store, it, clock, metrics, debugger)

@@ -9,7 +9,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.encoding import from_json, to_json
 from oracle.nodes import REGISTRY
 from oracle.runs import decode_tick, encode_tick
-from oracle.runs.tick_json import is_kept_apart, plain_tick, refers_to_outcomes
+from oracle.runs.tick_json import decode_statuses, is_kept_apart, plain_tick, refers_to_outcomes
 from oracle.scenarios import Player, read_scenario_file
 from oracle.signals import parse
 from oracle.trees import FOLDER
@@ -91,6 +91,13 @@ def test_every_record_in_the_form_of_an_earlier_version_is_restored_as_well(orig
     earlier = plain_tick(original)
     del earlier["took_ms"]
     assert decode_tick(to_json(earlier), kept_of(original)) == original
+
+
+@given(records())
+def test_the_statuses_alone_are_those_of_the_record_in_both_forms(original: TickRecord):
+    for data in encode_tick(original), to_json(plain_tick(original)):
+        visited, changed = decode_statuses(data)
+        assert (tuple(visited), tuple(changed)) == (original.visited, original.changes)
 
 
 def test_a_record_is_restored_from_a_tick_and_its_kept_outcomes():

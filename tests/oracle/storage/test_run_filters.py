@@ -25,8 +25,9 @@ async def test_runs_are_listed_by_what_they_are(store: Store, store_url: str) ->
     running, _ = await begun(store, question="When?", tree="a", user_id="bob")
     old = await ended(store, tree="a")  # without a summary
     assert await listed(store_url) == [old.id, running.id, second, first]
-    assert await listed(store_url, reason="stuck") == [first]
-    assert await listed(store_url, reason="running") == [running.id]
+    assert await listed(store_url, reasons=("stuck",)) == [first]
+    assert await listed(store_url, reasons=("running",)) == [running.id]
+    assert await listed(store_url, reasons=("stuck", "running")) == [running.id, first]
     assert await listed(store_url, tree="b") == [second]
     assert await listed(store_url, version="abc") == [first]
     assert await listed(store_url, version="%") == []
@@ -35,7 +36,7 @@ async def test_runs_are_listed_by_what_they_are(store: Store, store_url: str) ->
     assert await listed(store_url, since=running.created_at + 60) == []
     assert await listed(store_url, slow_s=60) == []
     assert len(await listed(store_url, slow_s=0)) == 4
-    assert await listed(store_url, reason="stuck", user_id="bob") == []
+    assert await listed(store_url, reasons=("stuck",), user_id="bob") == []
 
 
 @pytest.mark.parametrize("text", ["refund", "REFUND parcel", 'my "late" parcel', "ÜBER"])
@@ -43,6 +44,14 @@ async def test_the_words_of_a_question_are_found_in_any_order_and_case(store: St
     wanted = await asked(store, 'A Refund\nüber my "late" parcel?')
     await asked(store, "A parcel")
     assert await listed(store_url, text=text) == [wanted]
+
+
+async def test_a_run_is_found_by_the_beginning_of_its_id(store: Store, store_url: str) -> None:
+    wanted = await asked(store, "A refund")
+    await asked(store, "A parcel")
+    assert await listed(store_url, text=f" {wanted.upper()} ") == [wanted]
+    assert await listed(store_url, text=f"{wanted} refund") == []
+    assert await listed(store_url, text=wanted[:5]) == []
 
 
 @pytest.mark.parametrize("text", ["question", "%", "_efund", '"', "limits refund"])
