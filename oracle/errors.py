@@ -10,6 +10,7 @@ OracleError
 │   ├── UnknownTreeError        no tree of this name may be used
 │   ├── UnknownConversationError
 │   ├── UnknownRunError
+│   ├── UnknownSourceError      no run of the user's has cited such a source, or it is gone
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
 │   ├── UnscriptableError       a recorded run cannot be turned into a scenario
 │   ├── UnreplayableError       a recorded run cannot be repeated
@@ -35,7 +36,11 @@ OracleError
 │   ├── PluginError             what another package adds cannot be loaded, or claims a name that is taken
 │   ├── ServingError            the address cannot be listened on
 │   ├── ToolSetupError          the project or the vault cannot be used
+│   ├── EncoderError            the encoder cannot be used; heuristics answer alone
+│   │   ├── MissingEncoderError     a package or a file that it needs is not there
+│   │   └── CorruptEncoderError     its files are not what they must be
 │   ├── TraceSetupError         traces cannot be exported as configured
+│   ├── ShadowControlError      the control of shadow runs does not exist
 │   ├── StoreSetupError         the database cannot be used as configured
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
 │   ├── StoreTroubleError       the same, as seen by the thread that writes

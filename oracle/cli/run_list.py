@@ -53,7 +53,8 @@ class Since(click.ParamType[float]):
 @click.option("--since", type=Since(), metavar="TIME", help="Begun since then: 2h, 7d, or 2026-11-01 (UTC).")
 @click.option("--slow", "slow_s", type=click.FloatRange(0), metavar="SECONDS", help="That took at least so long.")
 @click.option("--errors", "with_errors", is_flag=True, help="In which a node has raised an exception.")
-@click.option("--text", default="", metavar="WORDS", help="Whose question has all these words.")
+@click.option("--text", default="", metavar="WORDS", help="Whose question has all these words, or whose id begins so.")
+@click.option("--shadows", is_flag=True, help="Those that shadow another run, in place of what users have asked.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="The newest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @COLOR
@@ -78,9 +79,11 @@ def list_(
       0  the runs were listed; there may be none
       1  the runs cannot be read
     """  # noqa: D301  click's mark for lines that are not rewrapped
+    reason = wanted.pop("reason")
+    filters = RunFilter(reasons=() if reason is None else (reason,), **wanted)
 
     async def work(source: RunSource) -> Sequence[ListedRun]:
-        return await source.list(RunFilter(**wanted), limit=limit)
+        return await source.list(filters, limit=limit)
 
     rows = with_source(SourceOptions(data_dir, url), work)
     if as_json:

@@ -61,5 +61,5 @@ def _announce(listening: Listening) -> None:
     click.echo(
         f"Oracle is listening on {listening.url}\n"
         f"  model: {listening.model}, control: {listening.control}, data: {listening.store}, auth: {listening.auth}\n"
-        f"  next: open {listening.url}/ in a browser, which says how to ask; Ctrl-C here ends the service"
+        f"  next: open {listening.url}/ in a browser; Ctrl-C here ends the service"
     )

@@ -4,9 +4,9 @@
 in front of them, `auth` and `limits` tell who may; `sse` streams; `bodies` and `errors` are what goes in and out.
 """
 
-from oracle.service.app import build_app
+from oracle.service.app import build_app, describe_service
 from oracle.service.auth import Authenticator, Caller
 from oracle.service.parts import ServiceParts
 from oracle.service.sse import OpenStreams, StreamTiming
 
-__all__ = ["Authenticator", "Caller", "OpenStreams", "ServiceParts", "StreamTiming", "build_app"]
+__all__ = ["Authenticator", "Caller", "OpenStreams", "ServiceParts", "StreamTiming", "build_app", "describe_service"]

@@ -4,6 +4,8 @@ Rules:
 
 - A user reaches own runs, conversations and settings; everything else does not exist.
 - Only operators change trees, and read of their files. Others get a 403, whether the tree exists or not.
+- A run that shadows another one is no user's, whoever has asked: operators read and cancel it, to others it does not
+  exist.
 - An operator may also read of others' runs: that they exist, how they stand, and all that is recorded of them, which
   explains them. Not their streams, conversations and settings; and an operator cannot cancel another user's run.
 - Where live debugging is on, operators also pause and change any run. Others get a 403, whether the run exists or not.
@@ -70,7 +72,11 @@ async def find_run(run_id: str, parts: ServiceParts, *, user_id: str | None) -> 
 
 
 async def own_run(run_id: str, parts: Parts, caller: CallerNow) -> RunRecord:
-    """The caller's own run of this name."""
+    """The caller's own run of this name; for an operator a shadow as well."""
+    if caller.is_operator:
+        run = await find_run(run_id, parts, user_id=None)
+        if run.shadow_of is not None:
+            return run
     return await find_run(run_id, parts, user_id=caller.user_id)
 
 

@@ -4,18 +4,20 @@ What is saved is what the user has set; a field that was never set follows the d
 query is asked, never to what is saved: an operator who raises one gives users back what they had chosen.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from bt_runtime import TreeFileError
+from oracle.control.choosing import DEFAULT_TREE
 from oracle.decision import AgentConfig, ConfigError, DecisionTreeError, bounds
 from oracle.service.access import CallerNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.bodies import Limits
 from oracle.service.described import refusals
+from oracle.service.errors import InvalidRequestError
 from oracle.service.parts import ServiceParts
 from oracle.service.replies import AgentSettings
 
@@ -25,9 +27,17 @@ router = APIRouter(prefix="/api/settings/agent-config", tags=["settings"])
 
 
 @router.get("", summary="The limits, and what holds of them", response_model=AgentSettings, responses=refusals())
-async def read_settings(parts: Parts, caller: CallerNow) -> Response:
+async def read_settings(
+    parts: Parts,
+    caller: CallerNow,
+    tree: Annotated[
+        str, Query(max_length=255, description="The tree that would answer; `effective` is as it allows.")
+    ] = DEFAULT_TREE,
+) -> Response:
     """All fields as the user has set them or by default; `effective`: as ceilings and the tree allow."""
-    return json_answer(_values(parts, await config_of(parts, caller.user_id)))
+    if tree != DEFAULT_TREE and not parts.oracle.may_name(tree):
+        raise InvalidRequestError(f"there is no tree {tree!r} to ask", loc=("query", "tree"), value=tree)
+    return json_answer(_values(parts, await config_of(parts, caller.user_id), tree))
 
 
 @router.put("", summary="Set some limits", response_model=AgentSettings, responses=refusals())
@@ -60,17 +70,17 @@ async def config_of(parts: ServiceParts, user_id: str) -> AgentConfig:
     return config
 
 
-def _values(parts: ServiceParts, config: AgentConfig) -> dict[str, Any]:
+def _values(parts: ServiceParts, config: AgentConfig, tree: str = DEFAULT_TREE) -> dict[str, Any]:
     wanted = config.model_dump()
     effective = parts.settings.capped(config).model_dump()
     capped: dict[str, Any] = {
         field: {"limit": effective[field], "by": "operator"} for field in wanted if effective[field] < wanted[field]
     }
-    turns = _turns_of_tree(parts)
+    turns = _turns_of_tree(parts, tree)
     if turns is not None and turns < effective["max_iterations"]:
         effective["max_iterations"] = turns
         capped["max_iterations"] = {"limit": turns, "by": "tree"}
-    return wanted | {"effective": effective, "capped": capped, "fields": _fields(parts, turns)}
+    return wanted | {"effective": effective, "capped": capped, "fields": _fields(parts, turns), "tree": tree}
 
 
 def _fields(parts: ServiceParts, turns: int | None) -> dict[str, Any]:
@@ -89,10 +99,10 @@ def _fields(parts: ServiceParts, turns: int | None) -> dict[str, Any]:
     }
 
 
-def _turns_of_tree(parts: ServiceParts) -> int | None:
-    """The turns that the default tree allows (decision 1); `None` if none drives, or it cannot be read now."""
+def _turns_of_tree(parts: ServiceParts, tree: str) -> int | None:
+    """The turns that a tree allows (decision 1); `None` if none drives, or it cannot be read now."""
     try:
-        return parts.oracle.turn_limit()
+        return parts.oracle.turn_limit(tree)
     except (TreeFileError, DecisionTreeError) as error:
         log.error("tree.refused", problem=str(error)[:1_000])  # noqa: TRY400  the settings are answered all the same
         return None

@@ -1,5 +1,7 @@
 """`build_app`: the calls, what stands in front of them, and how they are described."""
 
+from typing import Any
+
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 from fastapi.telemetry import TelemetryConfig
@@ -8,14 +10,19 @@ from starlette.middleware.cors import CORSMiddleware
 from oracle.service import (
     agent_settings,
     comparing,
+    console,
     conversations,
     debugging,
+    editing,
+    exporting,
     me,
     operations,
     queries,
     recorded,
     run_list,
     runs,
+    shadows,
+    sources,
     trees,
     watching,
 )
@@ -48,6 +55,18 @@ def build_app(parts: ServiceParts) -> FastAPI:
         parts: of the service; its `runs` must have been entered. At the end of the process they are to be drained, and
             `streams` closed after that.
     """
+    app = _with_calls(has_auth=parts.authenticator.is_required)
+    app.state.parts = parts
+    _put_guards_in_front(app, parts)
+    return app
+
+
+def describe_service() -> dict[str, Any]:
+    """The OpenAPI document of a service without auth, as `/openapi.json` answers it; no service is started."""
+    return _with_calls(has_auth=False).openapi()
+
+
+def _with_calls(*, has_auth: bool) -> FastAPI:
     app = DescribedApp(
         title="Oracle",
         version="1",
@@ -58,30 +77,30 @@ def build_app(parts: ServiceParts) -> FastAPI:
         telemetry=_NO_TELEMETRY,
         generate_unique_id_function=lambda route: route.name,  # the names of the functions read well in clients
     )
-    app.state.parts = parts
     strict = [Depends(refuse_unknown_parameters)]
     # The guard in front has checked the token; this only describes it.
     bearer = [Depends(HTTPBearer(auto_error=False, description="A token of the operator's, or a JWT (HS256)."))]
     for module in (
         queries,
         runs,
+        sources,
         run_list,
         recorded,
         watching,
         comparing,
+        exporting,
         conversations,
         agent_settings,
+        editing,
         trees,
         debugging,
+        shadows,
         me,
     ):
-        app.include_router(
-            module.router, dependencies=[*strict, *bearer] if parts.authenticator.is_required else strict
-        )
+        app.include_router(module.router, dependencies=[*strict, *bearer] if has_auth else strict)
     app.include_router(operations.router, dependencies=strict)
-    app.include_router(operations.pages)
+    app.include_router(console.router)
     add_error_answers(app)
-    _put_guards_in_front(app, parts)
     return app
 
 

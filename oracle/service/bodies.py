@@ -97,6 +97,7 @@ class QueryRequest(RequestBody):
 
 
 Text = Annotated[str, AfterValidator(_without_nul), AfterValidator(_whole_characters)]
+TreeName = Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")]
 Sha = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 NodePath = Annotated[Text, Field(min_length=1, max_length=20_000)]
 Note = Annotated[str, Field(max_length=2_000), AfterValidator(_without_nul), AfterValidator(_whole_characters)]
@@ -121,7 +122,7 @@ class TreeText(RequestBody):
     """A text to be checked."""
 
     source: Text = Field(description="The whole text of a tree file.")
-    name: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")] | None = Field(
+    name: TreeName | None = Field(
         default=None, description="The tree whose file it would be: the trees that include it are checked with it."
     )
 
@@ -133,22 +134,42 @@ class TreeCursor(TreeText):
     column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
 
 
+class TreeWord(TreeText):
+    """A text that is being typed, and a place in it."""
+
+    line: int = Field(ge=1, le=1_000_000, description="From 1.")
+    column: int = Field(ge=1, le=1_000_000, description="Of a character of the word, from 1.")
+
+
 class TreeTrial(RequestBody):
     """A text of a tree that exists."""
 
-    name: Annotated[str, Field(pattern="^[a-z][a-z0-9_-]{0,59}$")] = Field(description="The tree.")
+    name: TreeName = Field(description="The tree.")
     source: Text = Field(description="The whole text that its file would have.")
+
+
+class TreePresent(RequestBody):
+    """A tree that exists, and perhaps another text of it."""
+
+    name: TreeName = Field(description="The tree.")
+    source: Text | None = Field(
+        default=None, description="The whole text that its file would have; left out: its present one."
+    )
 
 
 class TreeReplay(TreeTrial):
     """A text of a tree, and how many recorded queries it is tried on."""
 
     runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")
+    run_id: Name | None = Field(default=None, description="This query alone.")
 
 
-class TreeProof(TreeTrial):
-    """A text of a tree, and how much of its behaviour is explored."""
+class TreeProof(TreePresent):
+    """A tree, or a text of it, and how much of its behaviour is explored."""
 
+    of: TreeName | None = Field(
+        default=None, description="The tree that is explored with the text in place; the same if it is left out."
+    )
     turns: int = Field(default=3, ge=1, le=10, description="The most LLM turns of a run.")
     states: int = Field(default=5_000, ge=1, le=50_000, description="Where the exploration stops.")
 
@@ -157,6 +178,14 @@ class TitleChange(RequestBody):
     """Another title."""
 
     title: Title
+
+
+class ForkRequest(RequestBody):
+    """Where a conversation is to go on otherwise."""
+
+    before_run: Name | None = Field(
+        default=None, description="The run whose question is asked anew; left out: the whole conversation is copied."
+    )
 
 
 class DebugSimple(RequestBody):

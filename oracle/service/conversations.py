@@ -1,5 +1,6 @@
 """`/api/oracle/conversations…`: messages; only their owner may list, read, rename and delete them."""
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -8,10 +9,12 @@ from starlette.responses import Response
 
 from bt_runtime.text import iso
 from oracle.conversations import UnknownConversationError
+from oracle.runs.opened import Opened
 from oracle.service.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.service.answers import json_answer
-from oracle.service.bodies import Name, TitleChange
+from oracle.service.bodies import ForkRequest, Name, TitleChange
 from oracle.service.described import refusals
+from oracle.service.parts import ServiceParts
 from oracle.service.reading import GREATEST_ID
 from oracle.service.replies import ConversationBody, ConversationHead, ConversationList
 from oracle.storage import ConversationSummary, StoredMessage
@@ -73,6 +76,39 @@ async def rename_conversation(context_id: ContextId, body: TitleChange, parts: P
     if renamed is None:
         raise UnknownConversationError(context_id)
     return json_answer(_head(renamed))
+
+
+@router.post(
+    "/{context_id}/fork",
+    summary="Go on otherwise",
+    status_code=201,
+    response_model=ConversationHead,
+    responses=refusals(404),
+)
+async def fork_conversation(context_id: ContextId, body: ForkRequest, parts: Parts, caller: CallerNow) -> Response:
+    """Begin a conversation with the messages before a question, so that another one can be asked in its place.
+
+    The conversation stays as it is. The new one is one's own like any other: it is listed, and forgotten by its name.
+    """
+    opened = None if body.before_run is None else await _opened(body.before_run, parts)
+    forked = await parts.store.conversations.fork(
+        caller.user_id,
+        context_id,
+        before_run=body.before_run,
+        classification=None if opened is None else opened.previous,
+        had_tool_errors=opened is not None and opened.previous_errors,
+    )
+    if forked is None:
+        raise UnknownConversationError(context_id)
+    return json_answer(_head(forked), status=201)
+
+
+async def _opened(run_id: str, parts: ServiceParts) -> Opened | None:
+    """What the query of a run has inherited from the one before; `None` if that is not kept."""
+    for event in await parts.store.log.events(run_id, kinds={"opened"}, limit=1):
+        with suppress(ValueError):  # of a version that this one cannot read
+            return Opened.from_json(event.data)
+    return None
 
 
 @router.delete(

@@ -72,6 +72,10 @@ class NotOperatorError(UserError):
     """Only operators may do this, and the caller is none."""
 
 
+class UnknownSourceError(UserError):
+    """The run has cited no such source, or it cannot be read any more."""
+
+
 class UnknownBreakpointError(UserError):
     """There is no such breakpoint."""
 
@@ -124,6 +128,7 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     TrialError: _Refusal(409),
     DebugRefusedError: _Refusal(409),
     TooManyBreakpointsError: _Refusal(409),
+    UnknownSourceError: _Refusal(404, "The run has cited no such source, or it is gone."),
     UnknownBreakpointError: _Refusal(404, "There is no such breakpoint."),
     TreeFolderError: _Refusal(409, event="tree.not_saved", level=logging.WARNING),
     UnknownConversationError: _Refusal(404, "There is no such conversation."),

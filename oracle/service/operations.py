@@ -1,18 +1,16 @@
-"""`/healthz`, `/readyz`, `/metrics` and `/`: for operators, and for visitors with a browser."""
+"""`/healthz`, `/readyz` and `/metrics`: for operators."""
 
 from fastapi import APIRouter
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from oracle.metrics import CONTENT_TYPE
 from oracle.service.access import Parts
 from oracle.service.answers import json_answer
 from oracle.service.described import MISTAKES
 from oracle.service.errors import later
-from oracle.service.page import PAGE, PAGE_POLICY
 from oracle.service.replies import ErrorAnswer, Health
 
 router = APIRouter(tags=["operations"])
-pages = APIRouter(include_in_schema=False)
 
 
 @router.head("/healthz", include_in_schema=False)
@@ -41,7 +39,12 @@ async def check_readiness(parts: Parts) -> Response:
         return later(503, "The store cannot be written for now.")
     await parts.store.ping()
     broken = sum(state.error is not None for state in parts.trees.trees.states())
-    return json_answer({"status": "ready"} | ({"broken_trees": broken} if broken else {}))
+    encoder = parts.encoder.state
+    return json_answer(
+        {"status": "ready"}
+        | ({"broken_trees": broken} if broken else {})
+        | ({"encoder": encoder} if encoder != "off" else {})
+    )
 
 
 @router.head("/metrics", include_in_schema=False)
@@ -57,10 +60,3 @@ async def check_readiness(parts: Parts) -> Response:
 async def read_metrics(parts: Parts) -> Response:
     """Counts and times of this process; none identifies a user."""
     return Response(parts.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
-
-
-@pages.head("/")
-@pages.get("/")
-async def page() -> Response:
-    """A page that describes the service, for browsers."""
-    return HTMLResponse(PAGE, headers={"Content-Security-Policy": PAGE_POLICY})

@@ -1,4 +1,7 @@
-"""The page at `/`: what this is and how it is reached. Self-contained; no script, nothing from elsewhere."""
+"""The page where the console has not been built: what this is, how it is reached, and how the console is built.
+
+Self-contained; no script, nothing from elsewhere.
+"""
 
 import base64
 import hashlib
@@ -23,7 +26,10 @@ PAGE = f"""<!doctype html>
 <body>
 <h1>Oracle</h1>
 <p>An LLM agent for chat products whose control is a behavior tree. This is its HTTP service; it is running.</p>
-<p>The web console is not part of this build.</p>
+<h2>Build the web console</h2>
+<p>It has not been built here. With Node.js 20.19 or newer and npm, <code>make run</code> builds it and starts the
+service. Debian 13 and later have them (<code>apt-get install nodejs npm</code>); for other systems they are at
+nodejs.org.</p>
 <h2>Ask something</h2>
 <pre>curl -N -H 'Content-Type: application/json' \\
   -d '{{"question": "How does the login work?"}}' \\

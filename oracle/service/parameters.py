@@ -1,10 +1,25 @@
-"""Unknown query parameters are refused, so that a misspelt filter is not silently ignored."""
+"""Query parameters of several calls; unknown ones are refused, so that a misspelt filter is not silently ignored."""
 
-from fastapi import Request
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from fastapi import Query, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 
+TEXT: Final = r"^[^\x00]*$"
+"""What a text may be that the database is asked about: PostgreSQL takes no NUL."""
+
+When = Annotated[datetime | None, Query(description="ISO 8601; without an offset it is UTC.")]
+
 _MOST_TOLD = 30
+
+
+def seconds_of(when: datetime | None) -> float | None:
+    """The time in seconds since the epoch."""
+    if when is None:
+        return None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 async def refuse_unknown_parameters(request: Request) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor, Trials
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
+from oracle.console import Console
 from oracle.editing import Desk
+from oracle.encoder import NO_ENCODER, Encoder
 from oracle.histories import Passes
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
@@ -26,6 +28,7 @@ class ServiceParts:
         oracle: checks questions.
         trees: that operators look at and change.
         trials: say what a text of a tree would change.
+        answers: counts what nodes have answered.
         desk: says what can be typed in a tree file.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
@@ -34,9 +37,12 @@ class ServiceParts:
         metrics: what is counted.
         authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
+        console: the web console; `None`: it has not been built.
+        encoder: reads questions and responses beside the heuristics.
+        results: what trials have last said.
         typing: lets one text be completed at a time, because that takes processor time.
         progress: of runs under way.
-        comparing: lets two runs be compared at a time, because that takes memory.
+        comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
         streams: open streams; closed at the end of the process.
         timing: of streams.
         clock: monotonic seconds, for the rate of requests.
@@ -46,6 +52,7 @@ class ServiceParts:
     oracle: Oracle
     trees: TreeEditor
     trials: Trials
+    answers: AnswerCounts
     desk: Desk
     store: Store
     runs: RunManager
@@ -54,6 +61,9 @@ class ServiceParts:
     metrics: Metrics
     authenticator: Authenticator
     provider_answers: bool
+    console: Console | None = None
+    encoder: Encoder = NO_ENCODER
+    results: TrialResults = field(default_factory=TrialResults)
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     progress: Progress = field(default_factory=Progress)

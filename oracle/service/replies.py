@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from bt_runtime import CauseKind
-from oracle.chunks import ErrorType, Severity, Source, SystemNotice, SystemType, TerminationReason
+from oracle.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
+from oracle.encoder import EncoderState
 from oracle.histories.model import VisitFacts
 from oracle.signals import SignalRecord
 from oracle.storage import Kept, SpanKind
@@ -109,6 +110,10 @@ class RunBody(BaseModel):
         description="For operators: the provider's status, error type and request id, as far as they are known."
     )
     limits: dict[str, int]
+    turn_limit: int = Field(
+        description="The most turns: `max_iterations`, or what the tree allows if that is less and is still known."
+    )
+    shadow_of: str | None = Field(description="The run that it shadows; null for what a user has asked.")
     trace_id: str | None = Field(description="The OpenTelemetry trace that it is part of; null where traces are off.")
     summary: RunSummaryBody | None = Field(description="Null while it is under way, and for runs of older versions.")
     forgotten: bool = Field(description="Its texts have been deleted; only its figures remain.")
@@ -183,6 +188,20 @@ class SignalList(BaseModel):
     run_id: str
     signals: list[SignalRecord]
     next: int | None = Field(description="The `after` of the next page; null if there are no more signals yet.")
+
+
+class SourceText(BaseModel):
+    """Lines of a source that a run has cited, as its file is now."""
+
+    run_id: str
+    path: str
+    source_type: Literal["code", "vault", "thread"]
+    line: int | None = Field(description="The line that was asked for.")
+    first_line: int = Field(description="The number of the first of `lines`, from 1.")
+    lines: list[str] = Field(description="Plain text without line ends; long ones are cut, with a mark that says so.")
+    total_lines: int = Field(description="How many the file has.")
+    is_exact: bool = Field(description="The file is valid in its encoding; otherwise wrong bytes are U+FFFD.")
+    is_whole: bool = Field(description="The file was read to its end; of one that is very large only the beginning is.")
 
 
 class CancelAnswer(BaseModel):
@@ -284,12 +303,28 @@ class ConversationBody(ConversationHead):
     next: int | None = Field(description="The `before` of the page of earlier messages; null if there are none.")
 
 
+class NamedTree(BaseModel):
+    """A tree that a question may name."""
+
+    name: str
+    description: str = Field(description="Empty if it has none.")
+
+
 class Me(BaseModel):
-    """The caller."""
+    """The caller, and what a question may choose."""
 
     user_id: str
     is_operator: bool = Field(description="May see all runs, and save trees.")
     can_debug: bool = Field(description="May pause and change runs: an operator, where live debugging is on.")
+    project: str | None = Field(description="The name of the project whose code is read; null if it has none.")
+    sources: list[SourceType] = Field(description="The sources that there are tools for.")
+    provider: Literal["anthropic", "offline"] = Field(description="`offline`: the embedded model, without a network.")
+    model: str = Field(description="The model that answers a question that names none.")
+    models: list[str] = Field(description="The models that a question may name; empty where none can be named.")
+    any_model: bool = Field(description="A question may also name any other model of the provider.")
+    tree: str = Field(description="The tree that answers a question that names none.")
+    trees: list[NamedTree] = Field(description="The trees that a question may name, by name.")
+    version: str = Field(description="Of the service.")
 
 
 class ConfigValues(AgentConfig):
@@ -313,7 +348,7 @@ class SettingBody(BaseModel):
     minimum: int
     maximum: int
     ceiling: int | None = Field(description="Of the operator; null if the field has none.")
-    tree: int | None = Field(description="The greatest value that the default tree uses; null if it has no say.")
+    tree: int | None = Field(description="The greatest value that the tree uses; null if it has no say.")
 
 
 class AgentSettings(ConfigValues):
@@ -322,6 +357,7 @@ class AgentSettings(ConfigValues):
     effective: ConfigValues
     capped: dict[str, Cap] = Field(description="The fields whose effective value is lower than the user's, and why.")
     fields: dict[str, SettingBody] = Field(description="What is known of each field, by name.")
+    tree: str = Field(description="The tree that would answer, which `effective`, `capped` and `fields` speak of.")
 
 
 class Health(BaseModel):
@@ -331,4 +367,9 @@ class Health(BaseModel):
     broken_trees: int | None = Field(
         default=None,
         description="Trees whose files have mistakes: their last valid versions are in use. Left out if there is none.",
+    )
+    encoder: EncoderState | None = Field(
+        default=None,
+        description="Whether the encoder answers; in any other state than `ready` heuristics answer alone. Left out if "
+        "it is `off`.",
     )

@@ -94,11 +94,20 @@ async def body_of(run: RunRecord, log: EventLog, progress: Progress, caller: Cal
         "cause": error.get("cause") if caller.is_operator else None,
         "cause_detail": error.get("detail") if caller.is_operator else None,
         "limits": dict(run.limits),
+        "turn_limit": _turn_limit(run),
+        "shadow_of": run.shadow_of,
         "trace_id": trace_id_of(run),
         "summary": None if run.summary is None else run.summary.to_json(),
         "kept": run.kept,
         "forgotten": run.kept != "whole",
     }
+
+
+def _turn_limit(run: RunRecord) -> int:
+    """The greatest number of turns: the user's, or that of the tree if it is lower."""
+    own: int = run.limits.get("max_iterations", 0)
+    of_tree = run.input.get("turn_limit")
+    return min(own, of_tree) if isinstance(of_tree, int) else own
 
 
 def end_for(end: bytes, caller: Caller) -> bytes:

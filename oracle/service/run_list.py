@@ -1,8 +1,7 @@
 """`GET /api/runs`: runs with their figures, filtered, page by page."""
 
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
@@ -11,19 +10,19 @@ from oracle.chunks import TerminationReason
 from oracle.service.access import CallerNow, Parts, find_run, is_id
 from oracle.service.answers import json_answer
 from oracle.service.described import refusals
+from oracle.service.parameters import TEXT, When, seconds_of
 from oracle.service.replies import RunList
 from oracle.service.run_bodies import body_of
 from oracle.storage import RunCounts, RunFilter, RunStatus
 
 router = APIRouter(tags=["runs"])
 
-_TEXT: Final = r"^[^\x00]*$"  # PostgreSQL takes no NUL
-
-When = Annotated[datetime | None, Query(description="ISO 8601; without an offset it is UTC.")]
-
 
 async def by_end(
-    reason: Annotated[TerminationReason | None, Query(description="Only those that have ended so.")] = None,
+    reason: Annotated[
+        list[TerminationReason] | None,
+        Query(max_length=20, description="Only those that have ended so; given several times: in one of these ways."),
+    ] = None,
     status: Annotated[RunStatus | None, Query(description="Only those that are under way, or that have ended.")] = None,
     slow: Annotated[
         float | None,
@@ -32,35 +31,48 @@ async def by_end(
     errors: Annotated[bool, Query(description="Only those in which a node has raised an exception.")] = False,  # noqa: FBT002
 ) -> RunFilter:
     """The filters by what became of a run."""
-    return RunFilter(reason=reason, status=status, slow_s=slow, with_errors=errors)
+    return RunFilter(reasons=tuple(reason or ()), status=status, slow_s=slow, with_errors=errors)
+
+
+async def by_owner(
+    ends: Annotated[RunFilter, Depends(by_end)],
+    user: Annotated[
+        str | None, Query(max_length=255, pattern=TEXT, description="For operators: only this user's.")
+    ] = None,
+    shadows: Annotated[  # noqa: FBT002
+        bool, Query(description="For operators: the runs that shadow another one, in place of what users have asked.")
+    ] = False,
+) -> RunFilter:
+    """Those, and the filters by whose run it is."""
+    return replace(ends, user_id=user, shadows=shadows)
 
 
 async def by_all(
-    ends: Annotated[RunFilter, Depends(by_end)],
+    owned: Annotated[RunFilter, Depends(by_owner)],
     context_id: Annotated[str | None, Query(description="Only those of this conversation.")] = None,
-    tree: Annotated[str | None, Query(max_length=255, pattern=_TEXT, description="Only those of this tree.")] = None,
+    tree: Annotated[str | None, Query(max_length=255, pattern=TEXT, description="Only those of this tree.")] = None,
     version: Annotated[
         str | None,
         Query(max_length=64, pattern="^[0-9a-f]*$", description="Only those whose tree has a version that begins so."),
     ] = None,
-    user: Annotated[
-        str | None, Query(max_length=255, pattern=_TEXT, description="For operators: only this user's.")
-    ] = None,
     since: When = None,
     until: When = None,
     search: Annotated[
-        str | None, Query(max_length=200, description="Only those whose question has all these words, in any order.")
+        str | None,
+        Query(
+            max_length=200,
+            description="Only those whose question has all these words, in any order; or whose id begins so.",
+        ),
     ] = None,
 ) -> RunFilter:
     """All filters."""
     return replace(
-        ends,
+        owned,
         context_id=context_id,
         tree=tree,
         version=version or None,
-        user_id=user,
-        since=_seconds(since),
-        until=_seconds(until),
+        since=seconds_of(since),
+        until=seconds_of(until),
         text=search or "",
     )
 
@@ -89,15 +101,9 @@ async def list_runs(
     if is_of_another or (wanted.context_id is not None and not is_id(wanted.context_id)):
         none = asdict(RunCounts(0, {}, is_complete=True))
         return json_answer({"runs": [], "next": None, "counts": none if with_counts else None})
-    wanted = wanted if own is None else replace(wanted, user_id=own)
+    wanted = wanted if own is None else replace(wanted, user_id=own, shadows=False)
     store = parts.store
     page = await store.runs.page(wanted, limit=limit, before=before)
     counted = asdict(await store.runs.count(wanted)) if with_counts else None
     bodies = [await body_of(run, store.log, parts.progress, caller) for run in page.runs]
     return json_answer({"runs": bodies, "next": page.next, "counts": counted})
-
-
-def _seconds(when: datetime | None) -> float | None:
-    if when is None:
-        return None
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -38,7 +38,31 @@ class TreeMistake(BaseModel):
     message: str
     hint: str | None
     path: str | None = Field(description="The node that it concerns.")
-    fixes: list[FixBody]
+    fixes: list[FixBody] = Field(description="The best one first. A check also offers declarations and silences.")
+
+
+class TreeRuns(BaseModel):
+    """How many queries have ended how."""
+
+    completed: int
+    stopped: int = Field(description="By a limit, because they were stuck, or by the user.")
+    failed: int = Field(description="By an error, or by tool errors in a row.")
+    running: int
+
+
+class VerifiedTree(BaseModel):
+    """What was last found out about all behaviours of a tree."""
+
+    verdict: Literal["proven", "refuted", "not_decided"]
+    at: str = Field(description="ISO 8601, UTC.")
+
+
+class TestedTree(BaseModel):
+    """How the scenarios that reach a tree went, the last time that they were played."""
+
+    passed: int
+    scenarios: int = Field(description="How many there are; 0: none reaches it.")
+    at: str = Field(description="ISO 8601, UTC.")
 
 
 class TreeHead(BaseModel):
@@ -58,6 +82,13 @@ class TreeHead(BaseModel):
     mistake_count: int
     warning_count: int
     file: str | None = Field(description="For operators: the path of the present file; null for others.")
+    node_count: int | None = Field(description="Of what new runs use, subtrees included; null if there is none.")
+    version_count: int | None = Field(description="For operators; null for others.")
+    changed_at: str | None = Field(description="When the newest version came; ISO 8601, UTC. For operators.")
+    shadows: bool = Field(description="It takes the place of a tree of the same name in another folder.")
+    verified: VerifiedTree | None = Field(description="Of what new runs use; null if it was not verified since then.")
+    tested: TestedTree | None = Field(description="With the trees of now; null if they were not tested since then.")
+    runs_of_day: TreeRuns = Field(description="Those of the last 24 hours that named it; for operators everybody's.")
 
 
 class TreeList(BaseModel):
@@ -65,6 +96,7 @@ class TreeList(BaseModel):
 
     trees: list[TreeHead]
     problem: str | None = Field(description="For operators: why the folders cannot be read at present.")
+    folder: str | None = Field(description="For operators: where trees are saved; read before the shipped ones.")
 
 
 class TreeNode(BaseModel):
@@ -141,6 +173,44 @@ class TreeCompletions(BaseModel):
     items: list[TreeCompletion]
 
 
+class TreeHover(BaseModel):
+    """What a word of a tree file means."""
+
+    markdown: str | None = Field(description="Null if there is nothing to say about it.")
+
+
+class TreePlace(BaseModel):
+    """A place in a tree file; line and column count from 1, the end is behind the last character."""
+
+    tree: str = Field(description="The tree whose file it is; that of the text where none was named is `new`.")
+    file: str = Field(description="The name of the file: `follow_signal.yaml`.")
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class TreePlaces(BaseModel):
+    """Where a name is declared."""
+
+    places: list[TreePlace] = Field(description="Empty for what the service declares, and where there is no name.")
+
+
+class ReplayOperand(BaseModel):
+    """A value that a condition has read."""
+
+    name: str
+    value: Any
+
+
+class ReplayAnswer(BaseModel):
+    """What a condition of the text would have answered."""
+
+    yes: bool
+    text: str = Field(description="The clause that decided it, or the whole condition.")
+    operands: list[ReplayOperand]
+
+
 class ReplayDifference(BaseModel):
     """Where a recorded query would first have gone another way."""
 
@@ -153,6 +223,25 @@ class ReplayDifference(BaseModel):
     in_: Literal["old", "new"] = Field(alias="in", description="The tree that the node is of.")
     old: str | None = Field(description="What the present tree does; null for other users' queries.")
     new: str | None = Field(description="What the tree would do; null for other users' queries.")
+    answer: ReplayAnswer | None = Field(
+        description="What the node would answer; null if it has no condition, and for other users' queries."
+    )
+
+
+class ReplayedCell(BaseModel):
+    """A tick in which a node was asked."""
+
+    tick: int
+    status: Literal["success", "failure", "running", "invalid"]
+
+
+class ReplayTrack(BaseModel):
+    """What a node did around the first difference."""
+
+    path: str
+    label: str
+    old: list[ReplayedCell]
+    new: list[ReplayedCell]
 
 
 class ReplayedRun(BaseModel):
@@ -160,15 +249,21 @@ class ReplayedRun(BaseModel):
 
     tree: str = Field(description="The tree that it named.")
     run_id: str
+    question: str | None = Field(description="Null for other users' queries.")
     verdict: Literal["same", "another_way", "differs", "unknown"]
     difference: ReplayDifference | None
     old_end: TerminationReason | None = Field(description="Why it ends; null if that is not known.")
     new_end: TerminationReason | None
     unknown: str | None = Field(description="Why an end is not known.")
+    turns_saved: int | None = Field(description="Turns that it would have taken less; null if an end is not known.")
+    tokens_saved: int | None = Field(description="Tokens that it would have taken less; null if an end is not known.")
+    tracks: list[ReplayTrack] = Field(
+        description="The turns of the model and the nodes that differ, in the order of the tree; empty if none does."
+    )
 
 
 class TreeComparison(BaseModel):
-    """Which recorded queries would have gone another way; those of each tree newest first."""
+    """Which recorded queries would have gone another way: the named one, then those of each tree, newest first."""
 
     runs: list[ReplayedRun]
 
@@ -190,6 +285,8 @@ class ScenarioResult(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     name: str
+    tree: str = Field(description="The tree that it plays.")
+    visited_trees: list[str] | None = Field(default=None, description="That tree and its parts that were reached.")
     passed: bool
     problem: str | None = Field(default=None, description="Why it could not be played.")
     differences: list[ScenarioDifference] | None = None
@@ -241,6 +338,28 @@ class TreeVerification(BaseModel):
     ends: int
     seconds: float
     megabytes: float
+
+
+class NodeAnswersBody(BaseModel):
+    """What a node of a tree's file has answered."""
+
+    path: str = Field(description="In its own tree.")
+    line: int = Field(description="Of the file, from 1.")
+    column: int
+    yes: int = Field(description="Ticks in which it answered SUCCESS.")
+    no: int = Field(description="Ticks in which it answered FAILURE.")
+
+
+class TreeAnswersBody(BaseModel):
+    """How often the nodes of a tree's file have answered, in recorded runs of what new runs use."""
+
+    name: str
+    run_version: str | None = Field(description="The lines are those of the file in this version.")
+    is_current: bool = Field(description="That is the present file.")
+    runs: int = Field(description="How many were counted, the newest ones: of this tree, and of those that include it.")
+    is_complete: bool = Field(description="Otherwise there was no time for the older ones; ask again.")
+    since: str | None = Field(description="When the oldest of them began; ISO 8601, UTC.")
+    nodes: list[NodeAnswersBody] = Field(description="In the order of the file.")
 
 
 class TreeEditBody(BaseModel):

@@ -1,31 +1,42 @@
-"""`/api/trees…`: the trees of the service; operators check, save and take back."""
+"""`/api/trees…`: the trees of the service; operators try, save and take back."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from starlette.requests import Request
 from starlette.responses import Response
 
-from bt_runtime import Mistake, TreeDefinition, TreeState, render
+from bt_runtime import TreeDefinition, TreeState, render
 from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.text import iso
-from oracle.authoring import NoSuchTreeError, Save, TreeConflictError, TreeRefusedError
+from oracle.authoring import (
+    NoSuchTreeError,
+    Save,
+    TreeAnswers,
+    TreeConflictError,
+    TreeRefusedError,
+    TrialError,
+    is_served,
+)
 from oracle.authoring.editor import text_of, version_of
-from oracle.editing import complete
-from oracle.service.access import CallerNow, OperatorNow, Parts
+from oracle.service.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import TreeCursor, TreeProof, TreeReplay, TreeSave, TreeText, TreeTrial, TreeVersionNow
+from oracle.service.bodies import TreePresent, TreeProof, TreeReplay, TreeSave, TreeVersionNow
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
+from oracle.service.presence import while_present
+from oracle.service.tree_bodies import mistake_bodies
+from oracle.service.tree_figures import figures_for
 from oracle.service.tree_replies import (
+    TreeAnswersBody,
     TreeBody,
-    TreeCheck,
     TreeComparison,
-    TreeCompletions,
     TreeConflict,
     TreeEditList,
     TreeList,
@@ -39,7 +50,6 @@ from oracle.storage import Archive
 router = APIRouter(prefix="/api/trees", tags=["trees"])
 
 _LONGEST_MESSAGE = 1_000
-_MOST_COMPLETIONS = 500
 
 SAVING = {
     **refusals(404, 409),
@@ -58,57 +68,58 @@ SAVING = {
 async def list_trees(parts: Parts, caller: CallerNow) -> Response:
     """Those that a question may name; for operators all, with their files and the number of their mistakes."""
     states = parts.trees.trees.states()
-    heads = [await _head(parts, state, states, caller) for state in states if _may_see(parts, caller, state)]
-    return json_answer({"trees": heads, "problem": parts.trees.trees.problem if caller.is_operator else None})
-
-
-@router.post("/check", summary="Check a text", response_model=TreeCheck, responses=refusals(409))
-async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
-    """Check a text as the file of a tree; nothing is saved."""
-    checked = await parts.trees.check(body.source, name=body.name)
+    figures = await figures_for(parts, caller)
+    shown = [state for state in states if _may_see(parts, caller, state)]
+    heads = [{**await _head(parts, state, states, caller), **figures.of(state)} for state in shown]
     return json_answer(
-        {"ok": not checked.mistakes, "mistakes": _mistakes(checked.mistakes), "warnings": _mistakes(checked.warnings)}
+        {
+            "trees": heads,
+            "problem": parts.trees.trees.problem if caller.is_operator else None,
+            "folder": str(parts.trees.folder) if caller.is_operator else None,
+        }
     )
 
 
-@router.post("/complete", summary="Complete a text", response_model=TreeCompletions, responses=refusals())
-async def complete_tree(body: TreeCursor, parts: Parts, _: OperatorNow) -> Response:
-    """What can be typed at a position of a text, which may be incomplete; nothing is saved."""
-    file = parts.trees.folder / f"{body.name or 'new'}.yaml"
-    async with parts.typing:
-        items = await asyncio.to_thread(complete, parts.desk, body.source, file, line=body.line, column=body.column)
-    return json_answer({"items": [item.to_json() for item in items[:_MOST_COMPLETIONS]]})
-
-
 @router.post("/compare", summary="Replay queries", response_model=TreeComparison, responses=refusals(404, 409))
-async def compare_trees(body: TreeReplay, parts: Parts, caller: OperatorNow) -> Response:
+async def compare_trees(request: Request, body: TreeReplay, parts: Parts, caller: OperatorNow) -> Response:
     """Replay the latest recorded queries on the present trees, and with a text in place.
 
-    The queries are those that named the tree, or one that includes it.
+    The queries are those that named the tree, or one that includes it; of one query that named another tree there is
+    nothing to say.
     """
-    parts.trees.state(body.name)
-    archive = Archive(parts.store.database)
-    runs = []
-    for state in parts.trees.trees.states():
-        is_concerned = body.name in (state.name, *state.includes) and not state.internal
-        if is_concerned and await archive.runs(tree=state.name, limit=1):
-            found = await parts.trials.compare(body.name, body.source, of=state.name, runs=body.runs)
-            runs += [{"tree": state.name, **await _replayed(parts, run, caller)} for run in found["runs"]]
-    return json_answer({"runs": runs})
+    runs = await while_present(request, _compared(body, parts, caller))
+    return _gone() if runs is None else json_answer({"runs": runs})
 
 
 @router.post("/test", summary="Play scenarios", response_model=TreeTest, responses=refusals(404, 409))
-async def try_scenarios(body: TreeTrial, parts: Parts, _: OperatorNow) -> Response:
-    """Play all scenario files with a text in place of a tree's file."""
-    found = await parts.trials.test(body.name, body.source)
+async def try_scenarios(request: Request, body: TreePresent, parts: Parts, _: OperatorNow) -> Response:
+    """Play all scenario files, also with a text in place of a tree's file.
+
+    Lists show how they went with the present files.
+    """
+    state, states = parts.trees.state(body.name), parts.trees.trees.states()
+    text = _text(body, state)
+    found = await while_present(request, parts.trials.test(body.name, text))
+    if found is None:
+        return _gone()
+    if is_served(state, text):
+        parts.results.note_tested(states, found["files"])
     files = [{**file, "file": Path(file["file"]).name} for file in found["files"]]
     return json_answer({"passed": all(file["passed"] for file in files), "files": files})
 
 
 @router.post("/verify", summary="Verify a tree", response_model=TreeVerification, responses=refusals(404, 409))
-async def verify_tree(body: TreeProof, parts: Parts, _: OperatorNow) -> Response:
+async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: OperatorNow) -> Response:
     """Explore all behaviours of a tree with a text in place, and prove or refute what must hold for every run."""
-    return json_answer(await parts.trials.verify(body.name, body.source, turns=body.turns, states=body.states))
+    state, of = parts.trees.state(body.name), parts.trees.state(body.of or body.name)
+    text = _text(body, state)
+    exploration = parts.trials.verify(body.name, text, of=of.name, turns=body.turns, states=body.states)
+    found = await while_present(request, exploration)
+    if found is None:
+        return _gone()
+    if is_served(state, text) and of.error is None:
+        parts.results.note_verified(of, found)
+    return json_answer(found)
 
 
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
@@ -129,6 +140,33 @@ async def save_tree(name: str, body: TreeSave, parts: Parts, caller: OperatorNow
             value=name,
         )
     return await _saved(parts, Save(name, body.source, body.version, caller.user_id, body.note), caller)
+
+
+@router.get("/{name}/answers", summary="What nodes answered", response_model=TreeAnswersBody, responses=refusals(404))
+async def count_answers(
+    name: str,
+    parts: Parts,
+    _: OperatorNow,
+    runs: Annotated[int, Query(ge=1, le=1_000, description="The latest so many runs.")] = 200,
+) -> Response:
+    """How often each node of the file answered yes and no, in the latest runs of what new runs use.
+
+    Counted are runs of the tree and of those that include it, of all users, as long as the figures of their ticks are
+    kept.
+    """
+    state = parts.trees.state(name)
+    found = TreeAnswers((), 0, True, None) if state.tree is None else await parts.answers.count(state.tree, runs=runs)  # noqa: FBT003
+    return json_answer(
+        {
+            "name": name,
+            "run_version": state.tree.sha if state.tree else None,
+            "is_current": state.error is None,
+            "runs": found.runs,
+            "is_complete": found.is_complete,
+            "since": None if found.since is None else iso(found.since),
+            "nodes": [asdict(node) for node in found.nodes],
+        }
+    )
 
 
 @router.get("/{name}/versions", summary="The versions of a tree", response_model=TreeEditList, responses=refusals(404))
@@ -167,23 +205,53 @@ async def restore_version(name: str, sha: str, body: TreeVersionNow, parts: Part
     return await _saved(parts, Save(name, text, body.version, caller.user_id, body.note, how="restored"), caller)
 
 
+def _gone() -> Response:
+    """Nobody gets it: the client has disconnected."""
+    return Response(status_code=204)
+
+
+def _text(body: TreePresent, state: TreeState) -> str:
+    """The text of a request, or else that of the present file."""
+    text = body.source if body.source is not None else text_of(state)
+    if text is None:
+        raise TrialError(f"the file of the tree {state.name!r} cannot be read")
+    return text
+
+
+async def _compared(body: TreeReplay, parts: ServiceParts, caller: Caller) -> list[dict[str, Any]]:
+    parts.trees.state(body.name)
+    archive = Archive(parts.store.database)
+    run = None if body.run_id is None else await find_run(body.run_id, parts, user_id=caller.reads_runs_of)
+    runs = []
+    for state in parts.trees.trees.states():
+        is_concerned = body.name in (state.name, *state.includes) and not state.internal
+        has_runs = run.tree == state.name if run else is_concerned and await archive.runs(tree=state.name, limit=1)
+        if is_concerned and has_runs:
+            found = await parts.trials.compare(
+                body.name, body.source, of=state.name, runs=body.runs, run_id=body.run_id
+            )
+            runs += [{"tree": state.name, **await _replayed(parts, run, caller)} for run in found["runs"]]
+    return runs
+
+
 async def _replayed(parts: ServiceParts, run: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     """A comparison without the texts of other users' queries."""
     is_own = await parts.store.runs.find(run["run_id"], user_id=caller.user_id) is not None
     difference = run["difference"]
     if difference is not None:
-        shown = {} if is_own else {"old": None, "new": None}
+        shown = {} if is_own else {"old": None, "new": None, "answer": None}
         file = difference["file"] and Path(difference["file"]).name
         difference = {**difference, **shown, "file": file}
-    kept = ("run_id", "verdict", "old_end", "new_end", "unknown")
-    return {**{name: run[name] for name in kept}, "difference": difference}
+    kept = ("run_id", "verdict", "old_end", "new_end", "unknown", "turns_saved", "tokens_saved", "tracks")
+    question = run["question"] if is_own else None
+    return {**{name: run[name] for name in kept}, "question": question, "difference": difference}
 
 
 async def _saved(parts: ServiceParts, save: Save, caller: Caller) -> Response:
     try:
         await parts.trees.save(save)
     except TreeRefusedError as error:
-        return json_answer({"detail": _mistakes(error.mistakes)}, status=422)
+        return json_answer({"detail": mistake_bodies(error.mistakes)}, status=422)
     except TreeConflictError as error:
         edit = error.edit
         return json_answer(
@@ -207,7 +275,8 @@ def _may_see(parts: ServiceParts, caller: Caller, state: TreeState) -> bool:
 
 async def _tree(parts: ServiceParts, name: str, caller: Caller) -> Response:
     state = parts.trees.state(name)
-    head = await _head(parts, state, parts.trees.trees.states(), caller)
+    figures = await figures_for(parts, caller)
+    head = {**await _head(parts, state, parts.trees.trees.states(), caller), **figures.of(state)}
     warnings = await parts.trees.warnings(state.tree) if state.error is None else ()
     drawn = await asyncio.to_thread(_drawn, state.tree)
     return json_answer(
@@ -215,8 +284,8 @@ async def _tree(parts: ServiceParts, name: str, caller: Caller) -> Response:
             **head,
             "source": text_of(state),
             **drawn,
-            "mistakes": _mistakes(state.mistakes),
-            "warnings": _mistakes(warnings),
+            "mistakes": mistake_bodies(state.mistakes),
+            "warnings": mistake_bodies(warnings),
         }
     )
 
@@ -253,17 +322,6 @@ async def _head(parts: ServiceParts, state: TreeState, states: Sequence[TreeStat
         "used_by": [other.name for other in states if state.name in other.includes],
         "mistake_count": len(state.mistakes),
         "warning_count": len(warnings),
+        "shadows": parts.trees.shadows(state),
         "file": state.source.file if caller.is_operator and state.source else None,
     }
-
-
-def _mistakes(mistakes: Iterable[Mistake]) -> list[dict[str, Any]]:
-    """The wire form; of a file the name alone."""
-    return [
-        {
-            "file": Path(mistake.place.file).name,
-            **mistake.to_json(),
-            "message": bounded(mistake.message, most=_LONGEST_MESSAGE),
-        }
-        for mistake in mistakes
-    ]

@@ -37,7 +37,8 @@ def service(
     """
     project = make_project(folder / "project", LONG)
     foreign = dict.fromkeys(name for name in os.environ if name.upper().startswith(_FOREIGN))
-    env = foreign | {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": provider.url} | dict(settings or {})
+    own = {"ANTHROPIC_API_KEY": "test", "ANTHROPIC_BASE_URL": provider.url, "ORACLE_ENCODER": "off"}
+    env = foreign | own | dict(settings or {})
     command = python("-m", "oracle", "serve", "--port", str(port), "--data-dir", str(folder / data))
     return ServerProcess([*command, "--project", str(project)], log=folder / f"{data}.log", env=env, cwd=folder)
 

@@ -32,6 +32,11 @@ class Desk:
         self._script.replies = deque(replies)
         self._before = len(self.provider.requests)
 
+    def take_over(self) -> None:
+        """Be what the provider plays again, after another script was laid out; nothing is laid out now."""
+        self.provider.play(self._script)
+        self.play()
+
     def add(self, reply: Reply) -> None:
         """Answer one request more."""
         self._script.replies.append(reply)

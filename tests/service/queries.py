@@ -88,9 +88,9 @@ class Stream(Heard):
         self._after = after
         self._more: AsyncIterator[Event] = read_events(response.aiter_bytes())
 
-    async def until(self, holds: Callable[[Heard], bool]) -> "Stream":
+    async def until(self, holds: Callable[[Heard], bool], *, patience_s: float = PATIENCE_S) -> "Stream":
         """Read until it holds; fails if the stream ends before."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(patience_s):
             while not holds(self):
                 event = await anext(self._more, None)
                 assert event is not None, f"the stream ended before that: {self.chunks}"
@@ -111,8 +111,12 @@ class Stream(Heard):
     async def rest(self) -> "Stream":
         """Read to the end of the body, and check it."""
         async with asyncio.timeout(PATIENCE_S):
-            async for event in self._more:
-                self.events.append(event)
+            return await self.to_end()
+
+    async def to_end(self) -> "Stream":
+        """As `rest`, however long it takes."""
+        async for event in self._more:
+            self.events.append(event)
         self.check(after=self._after)
         return self
 

@@ -71,10 +71,11 @@ class Server:
             kept |= {"ANTHROPIC_BASE_URL": self.desk.provider.url, "ANTHROPIC_API_KEY": "test"}
         if kept.pop("PYTHONDONTWRITEBYTECODE", ""):  # else each start would compile a thousand modules anew
             kept["PYTHONPYCACHEPREFIX"] = str(self.folder.parent / "bytecode")
-        return kept | {"PYTHONUNBUFFERED": "1"} | self.settings
+        return kept | {"PYTHONUNBUFFERED": "1", "ORACLE_ENCODER": "off"} | self.settings
 
-    async def start(self) -> None:
-        arguments = ("serve", "--port", "0", "--data-dir", self.data, "--project", self.project)
+    async def start(self, *, port: int = 0) -> None:
+        """Start it on a free port, or on the one given, such as that of the process before."""
+        arguments = ("serve", "--port", port, "--data-dir", self.data, "--project", self.project)
         with self._log.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -98,6 +99,11 @@ class Server:
             if found := _ADDRESS.search(line):
                 return found[0].decode()
         raise AssertionError(f"the server did not start: {self.logged()}")
+
+    @property
+    def port(self) -> int:
+        """The port of the latest start."""
+        return int(self.url.rpartition(":")[2])
 
     def logged(self) -> str:
         """What it wrote to standard error."""

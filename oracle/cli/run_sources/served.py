@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import httpx2
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from bt_runtime.text import iso
 from oracle.cli.errors import CommandError
@@ -34,7 +34,8 @@ from oracle.histories.model import (
 )
 from oracle.replays import DELETED
 from oracle.server_sent_events import EventReader
-from oracle.storage import RunFilter, RunSummary, UnclearRunError
+from oracle.shadow import ShadowReport
+from oracle.storage import PairFilter, RunFilter, RunSummary, UnclearRunError
 
 TOKEN_VARIABLE: Final = "ORACLE_TOKEN"  # noqa: S105  its name
 _LISTS: Final = ("turns", "calls", "notices", "texts", "breaches", "debug")
@@ -52,6 +53,7 @@ _ITEMS: Mapping[str, TypeAdapter[Any]] = {
     "breaches": TypeAdapter(list[BreachFacts]),
     "debug": TypeAdapter(list[DebugFacts]),
 }
+_REPORT = TypeAdapter(ShadowReport)
 _RUN, _END = TypeAdapter(RunFacts), TypeAdapter(EndFacts | None)
 
 
@@ -104,6 +106,17 @@ class ServedSource:
                 history.problem = str(event["problem"])
             yield history
 
+    async def shadow_report(self, wanted: PairFilter) -> ShadowReport:
+        """The service's report on shadow runs; its token must be an operator's."""
+        named = {"since": None if wanted.since is None else iso(wanted.since), "tree": wanted.tree}
+        given = {name: value for name, value in named.items() if value is not None}
+        body = await self._get("/api/shadow/report", **given)
+        try:
+            return _REPORT.validate_python(body)
+        except ValidationError as error:
+            first = one_line(error.errors()[0]["msg"])
+            raise CommandError(f"the answer is not one of an Oracle service ({first}); check --url") from None
+
     async def _bodies(self, parameters: Mapping[str, Any], limit: int) -> AsyncIterator[dict[str, Any]]:
         """Rows of runs, newest first, page by page."""
         before: dict[str, str] = {}
@@ -125,11 +138,11 @@ class ServedSource:
         """
         if not beginning.isalnum() or len(beginning) >= _WHOLE_ID:
             return quote(beginning, safe="")
-        alike = [
-            str(body["run_id"])
-            async for body in self._bodies({}, _MOST_SEARCHED)
-            if str(body["run_id"]).startswith(beginning)
-        ]
+        alike: list[str] = []
+        for parameters in ({}, {"shadows": "true"}):
+            if not alike:
+                ids = [str(body["run_id"]) async for body in self._bodies(parameters, _MOST_SEARCHED)]
+                alike = [run_id for run_id in ids if run_id.startswith(beginning)]
         if len(alike) != 1 and beginning not in alike:
             raise UnclearRunError(beginning, alike[:6])
         return quote(beginning if beginning in alike else alike[0], safe="")
@@ -229,11 +242,11 @@ def _check(response: httpx2.Response, run: str) -> None:
     raise CommandError(f"the service answers with status {response.status_code}{said}")
 
 
-def _parameters(wanted: RunFilter) -> dict[str, str]:
+def _parameters(wanted: RunFilter) -> dict[str, str | list[str]]:
     """The filter as parameters of `GET /api/runs`."""
-    is_running = wanted.reason == "running"
-    named = {
-        "reason": None if is_running else wanted.reason,
+    is_running = wanted.reasons == ("running",)
+    named: dict[str, str | list[str] | None] = {
+        "reason": None if is_running or not wanted.reasons else list(wanted.reasons),
         "status": "running" if is_running else wanted.status,
         "tree": wanted.tree,
         "version": wanted.version,
@@ -244,6 +257,7 @@ def _parameters(wanted: RunFilter) -> dict[str, str]:
         "slow": None if wanted.slow_s is None else f"{wanted.slow_s:g}",
         "errors": "true" if wanted.with_errors else None,
         "search": wanted.text or None,
+        "shadows": "true" if wanted.shadows else None,
     }
     return {name: value for name, value in named.items() if value is not None}
 

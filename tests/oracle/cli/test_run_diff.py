@@ -46,9 +46,9 @@ def test_lines_of_the_trees_that_differ_are_shown(oracle, database, tmp_path):
     (first,) = database.record("stuck twice")
     own = tmp_path / "trees"
     own.mkdir()
-    text = (trees.FOLDER / "fallback.yaml").read_text().replace("strategies < 1", "strategies < 0")
+    text = (trees.FOLDER / "fallback.yaml").read_text().replace("condition: turn_left", "condition: turn < 0")
     (own / "fallback.yaml").write_text(text)
-    number = text.split("\n").index(next(line for line in text.split("\n") if "strategies < 0" in line)) + 1
+    number = text.split("\n").index(next(line for line in text.split("\n") if "condition: turn < 0" in line)) + 1
     source = json.loads(oracle("runs", "export", first).out)
     source["run"]["id"] = "a" * 32
     source["tree"]["files"]["fallback.yaml"] = text
@@ -56,8 +56,8 @@ def test_lines_of_the_trees_that_differ_are_shown(oracle, database, tmp_path):
     (tmp_path / "other.json").write_text(json.dumps(source))
     oracle("runs", "import", "other.json")
     ran = oracle("runs", "diff", first, "aaaa")
-    assert f"  - fallback.yaml:{number}  - condition: strategies < 1 and turn_left" in ran.out.splitlines()
-    assert f"  + fallback.yaml:{number}  - condition: strategies < 0 and turn_left" in ran.out.splitlines()
+    assert f"  - fallback.yaml:{number}  - condition: turn_left" in ran.out.splitlines()
+    assert f"  + fallback.yaml:{number}  - condition: turn < 0" in ran.out.splitlines()
 
 
 def test_json_has_all_of_it(oracle, database):

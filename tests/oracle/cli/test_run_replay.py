@@ -48,28 +48,28 @@ def test_another_tree_that_does_the_same_is_the_same(oracle, stuck):
 
 
 def test_the_first_node_that_differs_is_named_with_what_it_saw_in_both(oracle, stuck, changed):
-    file = changed("fallback.yaml", "strategies < 1", "strategies < 0")
+    file = changed("fallback.yaml", "condition: turn_left", "condition: turn < 0")
     ran = oracle("runs", "replay", stuck, "--tree", file)
     assert ran.code == 1
     assert re.sub(r":\d+  ", ":N  ", ran.out).split("\n")[:-1] == [
         f"{stuck[:8]}  on oracle.yaml: the same until tick 1, then different",
         "tick 2  …/selector/other_strategy/condition#2",
-        "  old  fallback.yaml:N  - condition: strategies < 1 and turn_left",
-        "       strategies 0 · turn_left true → yes",
+        "  old  fallback.yaml:N  - condition: turn_left",
+        "       turn_left true → yes",
         "       The agent is stuck. Trying another approach.",
-        "  new  fallback.yaml:N  - condition: strategies < 0 and turn_left",
-        "       strategies 0 → no",
+        "  new  fallback.yaml:N  - condition: turn < 0",
+        "       turn 1 → no",
         "       The agent cannot get further with the tools it has.",
         "ends as stuck all the same",
     ]
     data = json.loads(oracle("runs", "replay", stuck, "--tree", file, "--json").out)
     assert (data["verdict"], data["difference"]["tick"], data["new_end"]) == ("differs", 2, "stuck")
-    assert data["nodes"]["new"]["saw"] == "strategies 0 → no"
+    assert data["nodes"]["new"]["saw"] == "turn 1 → no"
     assert data["nodes"]["old"]["status"] == "SUCCESS"
 
 
 def test_from_the_first_request_that_was_never_made_nothing_is_known(oracle, stuck, changed):
-    file = changed("fallback.yaml", "strategies < 1", "strategies < 2")
+    file = changed("fallback.yaml", "- stop: stuck", "- grant_turn")
     ran = oracle("runs", "replay", stuck, "--tree", file)
     assert ran.code == 1
     assert ran.out.splitlines()[-1].startswith("ended as stuck; from here on nothing is known: ")

@@ -141,7 +141,7 @@ async def test_every_filter_means_the_same_in_both_places(places):
     found = await places([ScriptedTurn(text="Done.")])
     asked = [await found.service.ask(question) for question in ("Why?", "How?")]
     filters = {
-        "reason": ("completed", "running"),
+        "reasons": (("completed",), ("running",)),
         "tree": ("oracle", "other"),
         "version": ("", "0" * 64),
         "user_id": ("local", "other"),
@@ -152,6 +152,7 @@ async def test_every_filter_means_the_same_in_both_places(places):
         "text": ("?", "Where?"),
         "context_id": (None, "0" * 32),
         "status": ("finished", "running"),
+        "shadows": (None, True),
     }
     assert filters.keys() == {each.name for each in fields(RunFilter)}
     for name, (all_of_them, none_of_them) in filters.items():

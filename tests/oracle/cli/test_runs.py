@@ -53,7 +53,7 @@ def test_a_note_says_so_if_the_tree_takes_another_way_today(oracle, data, tmp_pa
     own = tmp_path / "my"
     own.mkdir()
     text = (trees.FOLDER / "fallback.yaml").read_text()
-    (own / "fallback.yaml").write_text(text.replace("strategies < 1", "strategies < 0"))
+    (own / "fallback.yaml").write_text(text.replace("condition: turn_left", "condition: turn < 0"))
     monkeypatch.setenv("ORACLE_TREES_DIR", str(own))
     ran = oracle("runs", "scenario", stuck.id, "--data-dir", folder)
     assert ran.code == 0

@@ -31,7 +31,7 @@ async def test_it_prints_its_address_and_configuration_and_ends_with_0(start, pr
         b"  model: offline-extractive, control: tree, data: SQLite, auth: none (one user, this machine only)\n"
     )
     assert (await process.stdout.readline()).decode() == (
-        f"  next: open {url}/ in a browser, which says how to ask; Ctrl-C here ends the service\n"
+        f"  next: open {url}/ in a browser; Ctrl-C here ends the service\n"
     )
     async with httpx2.AsyncClient(base_url=url, timeout=30) as client:
         answered = await client.post("/api/oracle", json={"question": "Where is the function check_password?"})

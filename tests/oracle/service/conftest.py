@@ -22,10 +22,12 @@ import trees
 from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor, Trials
+from oracle.authoring import AnswerCounts, TreeEditor, Trials
 from oracle.classify import HeuristicIntentClassifier
+from oracle.console import Console
 from oracle.debugging import Debugger
 from oracle.editing import Desk
+from oracle.encoder import NO_ENCODER, Encoder
 from oracle.histories import Passes
 from oracle.logs import configure_logging
 from oracle.metrics import Metrics
@@ -111,6 +113,8 @@ async def running_service(
     trees_folder: Path | None = None,
     explaining: dict[str, Any] | None = None,
     traces: Traces = NO_TRACES,
+    console: Console | None = None,
+    encoder: Encoder = NO_ENCODER,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Start a service, on SQLite unless there is a `url`; the last turn is said again and again."""
@@ -137,12 +141,13 @@ async def running_service(
                 intents=HeuristicIntentClassifier(),
                 clock=clock or SystemClock(),
                 timestamp=lambda: TIMESTAMP,
+                encoder=encoder,
             ),
             trees=served,
             conversations=store.conversations,
             new_id=new_id,
             cap=chosen.capped,
-            control=chosen.control,
+            control=chosen.primary_control,
             traces=traces,
         )
         debugger = None
@@ -164,6 +169,7 @@ async def running_service(
             oracle=oracle,
             trees=editor,
             trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
+            answers=AnswerCounts(store, served),
             desk=Desk(library),
             store=store,
             runs=runs,
@@ -172,6 +178,8 @@ async def running_service(
             metrics=metrics,
             authenticator=Authenticator(tokens=tokens, jwt_secret=jwt_secret, operators=chosen.operators),
             provider_answers=provider_answers,
+            console=console,
+            encoder=encoder,
             timing=timing or StreamTiming(),
             body_s=body_s,
             **({} if requests_clock is None else {"clock": requests_clock}),

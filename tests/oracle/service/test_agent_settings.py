@@ -20,13 +20,13 @@ CAMEL = {
 
 def test_the_bodies_have_the_fields_of_the_config():
     assert list(Limits.model_fields) == list(ConfigValues.model_fields) == list(AgentConfig.model_fields)
-    assert set(AgentSettings.model_fields) - set(ConfigValues.model_fields) == {"effective", "capped", "fields"}
+    assert set(AgentSettings.model_fields) - set(ConfigValues.model_fields) == {"effective", "capped", "fields", "tree"}
 
 
 async def test_who_has_set_nothing_has_the_defaults(service):
     told = (await service.client.get(PATH)).json()
     assert told.pop("fields").keys() == DEFAULTS.keys()
-    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}}
+    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}, "tree": "oracle"}
 
 
 async def test_each_field_has_its_bounds_its_default_and_who_may_cap_it(start):
@@ -107,7 +107,7 @@ async def test_a_reset_brings_the_defaults_back(service):
     told = (await service.client.post(f"{PATH}/reset")).json()
     assert told == (await service.client.get(PATH)).json()
     del told["fields"]
-    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}}
+    assert told == {**DEFAULTS, "effective": DEFAULTS, "capped": {}, "tree": "oracle"}
 
 
 async def test_a_ceiling_caps_what_holds_and_not_what_is_kept(start):
@@ -125,6 +125,26 @@ async def test_the_tree_caps_the_turns_and_is_named(service):
     told = (await service.client.put(PATH, json={"max_iterations": 40})).json()
     assert told["effective"]["max_iterations"] == 30
     assert told["capped"] == {"max_iterations": {"limit": 30, "by": "tree"}}
+
+
+async def test_what_another_tree_allows_is_told_for_that_tree(start, tmp_path):
+    text = "tree: brief\ndescription: Two.\nblackboard: {max_turns: {type: int, default: 2}}\nroot: {llm_turn: {}}\n"
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "brief.yaml").write_text(text)
+    service = await start(trees_folder=tmp_path / "trees")
+    await service.client.put(PATH, json={"max_iterations": 40})
+    told = (await service.client.get(PATH, params={"tree": "brief"})).json()
+    assert told["tree"] == "brief"
+    assert told["max_iterations"] == 40
+    assert told["effective"]["max_iterations"] == 2
+    assert told["capped"] == {"max_iterations": {"limit": 2, "by": "tree"}}
+
+
+@pytest.mark.parametrize("tree", ["nowhere", "../oracle", ""])
+async def test_a_tree_that_cannot_be_asked_is_refused(service, tree):
+    response = await service.client.get(PATH, params={"tree": tree})
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["query", "tree"]
 
 
 async def test_without_a_tree_nothing_is_capped_by_it(start):

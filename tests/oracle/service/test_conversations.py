@@ -20,8 +20,9 @@ async def test_a_conversation_has_its_messages_with_the_notifications_in_their_p
     assert kept["context_id"] == streamed.done["context_id"]
     assert kept["project_id"] == "shop"
     assert [message["role"] for message in kept["messages"]] == ["user", "system", "system", "assistant"]
+    began = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()["created_at"]
     assert kept["messages"][0] == {
-        "n": 1, "role": "user", "content": "hello", "at": TIMESTAMP, "timestamp": TIMESTAMP, "tool_calls": [],
+        "n": 1, "role": "user", "content": "hello", "at": began, "timestamp": began, "tool_calls": [],
         "run_id": streamed.run_id, "metadata": {"run_id": streamed.run_id},
     }  # fmt: skip
     notices = [chunk for chunk in streamed.chunks if chunk["type"] == "system"]

@@ -10,6 +10,7 @@ CALLS = [
     ("GET", "/api/oracle/runs/{run}/stream", None),
     ("GET", "/api/oracle/runs/{run}/stream?after=0", None),
     ("GET", "/api/oracle/runs/{run}/stream?after=999999", None),
+    ("GET", "/api/oracle/runs/{run}/source?path=login.py&source_type=code", None),
     ("POST", "/api/oracle/runs/{run}/cancel", None),
     ("GET", "/api/runs/{run}/ticks", None),
     ("GET", "/api/runs/{run}/signals", None),
@@ -23,6 +24,8 @@ CALLS = [
     ("GET", "/api/runs?before={run}", None),
     ("GET", "/api/runs?before={run}&counts=true&search=secret", None),
     ("GET", "/api/oracle/conversations/{context}", None),
+    ("POST", "/api/oracle/conversations/{context}/fork", {}),
+    ("POST", "/api/oracle/conversations/{context}/fork", {"before_run": "{run}"}),
     ("DELETE", "/api/oracle/conversations/{context}", None),
     ("POST", "/api/oracle", {"question": "What was said?", "context_id": "{context}"}),
     ("POST", "/api/oracle/stream", {"question": "What was said?", "context_id": "{context}"}),
@@ -48,7 +51,7 @@ NONE = {"runs": [], "next": None, "counts": {"total": 0, "by_reason": {}, "is_co
 async def sent(service, call, *, run, context, headers):
     method, path, body = call
     if body is not None:
-        body = {name: value.format(context=context) for name, value in body.items()}
+        body = {name: value.format(run=run, context=context) for name, value in body.items()}
     return await service.client.request(method, path.format(run=run, context=context), json=body, headers=headers)
 
 

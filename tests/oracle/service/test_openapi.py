@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
 from oracle.decision import AgentConfig
+from oracle.service import describe_service
 from tests.oracle.service.conftest import ALICE, TOKENS, in_shared_loop
 
 CALLS = {
@@ -9,9 +12,11 @@ CALLS = {
     ("get", "/api/oracle/runs/{run_id}/stream"): {200, 204, 404, 410},
     ("get", "/api/oracle/runs/{run_id}"): {200, 404},
     ("post", "/api/oracle/runs/{run_id}/cancel"): {202, 404},
+    ("get", "/api/oracle/runs/{run_id}/source"): {200, 404},
     ("get", "/api/oracle/conversations"): {200, 404},
     ("get", "/api/oracle/conversations/{context_id}"): {200, 404},
     ("patch", "/api/oracle/conversations/{context_id}"): {200, 404},
+    ("post", "/api/oracle/conversations/{context_id}/fork"): {201, 404},
     ("delete", "/api/oracle/conversations/{context_id}"): {204, 404, 409},
     ("get", "/api/settings/agent-config"): {200},
     ("put", "/api/settings/agent-config"): {200},
@@ -24,6 +29,7 @@ CALLS = {
     ("get", "/api/runs/{run_id}/tree"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/turns"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/compare"): {200, 404, 410},
+    ("get", "/api/runs/{run_id}/export"): {200, 404, 410},
     ("get", "/api/runs/{run_id}/debug"): {200, 404, 409},
     ("post", "/api/runs/{run_id}/debug"): {202, 404, 409},
     ("get", "/api/debug/breakpoints"): {200, 409},
@@ -33,14 +39,19 @@ CALLS = {
     ("get", "/api/trees"): {200},
     ("post", "/api/trees/check"): {200, 409},
     ("post", "/api/trees/complete"): {200},
+    ("post", "/api/trees/hover"): {200},
+    ("post", "/api/trees/definition"): {200},
     ("post", "/api/trees/compare"): {200, 404, 409},
     ("post", "/api/trees/test"): {200, 404, 409},
     ("post", "/api/trees/verify"): {200, 404, 409},
     ("get", "/api/trees/{name}"): {200, 404},
     ("put", "/api/trees/{name}"): {200, 404, 409},
+    ("get", "/api/trees/{name}/answers"): {200, 404},
     ("get", "/api/trees/{name}/versions"): {200, 404},
     ("get", "/api/trees/{name}/versions/{sha}"): {200, 404},
     ("post", "/api/trees/{name}/versions/{sha}/restore"): {200, 404, 409},
+    ("get", "/api/shadow/report"): {200},
+    ("get", "/api/shadow/pairs"): {200},
     ("get", "/api/me"): {200},
     ("get", "/healthz"): {200},
     ("get", "/readyz"): {200, 503},
@@ -73,11 +84,16 @@ async def test_a_token_is_asked_for_where_one_is_needed(start, tokens, is_there)
 
 
 @in_shared_loop
+async def test_the_schema_can_be_had_without_a_service(shared):
+    assert (await shared.client.get("/openapi.json")).json() == json.loads(json.dumps(describe_service()))
+
+
+@in_shared_loop
 async def test_settings_that_are_read_have_all_limits(shared):
     schemas = (await shared.client.get("/openapi.json")).json()["components"]["schemas"]
     limits = set(AgentConfig.model_fields)
     assert set(schemas["ConfigValues"]["required"]) == limits
-    assert set(schemas["AgentSettings"]["required"]) == limits | {"effective", "capped", "fields"}
+    assert set(schemas["AgentSettings"]["required"]) == limits | {"effective", "capped", "fields", "tree"}
     assert "required" not in schemas["Limits"]
 
 

@@ -3,10 +3,13 @@ import pytest
 from opentelemetry._logs import Logger, LoggerProvider, _internal
 from structlog.testing import capture_logs
 
+from oracle.decision import decision_trees
 from oracle.logs import configure_logging
 from oracle.runs import RunOptions
 from oracle.service import build_app
-from tests.oracle.service.conftest import ALICE, HANGS, OLGA, running_service
+from oracle.service.replies import Me
+from oracle.settings.fields import DEFAULT_MODEL
+from tests.oracle.service.conftest import ALICE, HANGS, OLGA, TOKENS, running_service
 
 
 async def test_a_healthy_service_is_ready_without_a_token(guarded):
@@ -23,20 +26,6 @@ async def test_metrics_count_runs_and_streams(service):
     assert float(figures['oracle_runs_ended_total{reason="completed",tree="oracle"}']) == 1
     assert float(figures["oracle_streams_opened_total"]) == 2
     assert float(figures["oracle_streams_active"]) == 0
-
-
-async def test_the_page_describes_the_service_and_loads_nothing_from_elsewhere(service):
-    response = await service.client.get("/")
-    assert response.status_code == 200
-    assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert "The web console is not part of this build." in response.text
-    assert "/api/oracle/stream" in response.text
-    assert "<script" not in response.text
-    assert "http://" not in response.text
-    assert "https://" not in response.text
-    policy = response.headers["content-security-policy"]
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
-    assert "unsafe" not in policy
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc", "/docs/oauth2-redirect", "/favicon.ico", "/api", "/api/nothing"])
@@ -117,7 +106,7 @@ async def test_the_texts_of_a_request_reach_no_telemetry_of_the_process(service,
     assert recorded == []
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
 async def test_head_is_answered_like_get_without_a_body(service, path):
     got, head = await service.client.get(path), await service.client.head(path)
     assert (head.status_code, head.content) == (got.status_code, b"")
@@ -135,8 +124,40 @@ async def test_head_of_a_service_that_is_not_ready_is_a_503(service):
 
 @pytest.mark.parametrize(("who", "told"), [(ALICE, ("alice", False)), (OLGA, ("olga", True))])
 async def test_me_names_the_caller(guarded, who, told):
-    response = await guarded.client.get("/api/me", headers=who)
-    assert response.json() == dict(zip(("user_id", "is_operator"), told, strict=True)) | {"can_debug": False}
+    me = (await guarded.client.get("/api/me", headers=who)).json()
+    assert (me["user_id"], me["is_operator"], me["can_debug"]) == (*told, False)
+
+
+async def test_me_says_what_a_question_may_choose(start, tmp_path):
+    folder = tmp_path / "trees"
+    folder.mkdir()
+    (folder / "brief.yaml").write_text("tree: brief\ndescription: In one word.\nroot: llm_turn\n", encoding="utf-8")
+    (folder / "part.yaml").write_text("tree: part\ninternal: true\nroot: llm_turn\n", encoding="utf-8")
+    (folder / "wrong.yaml").write_text("tree: wrong\nroot: [", encoding="utf-8")
+    service = await start(tokens=TOKENS, models=("claude-b",), trees_folder=folder)
+    me = (await service.client.get("/api/me", headers=ALICE)).json()
+    assert Me.model_validate(me).model_dump(mode="json") == me
+    assert (me["provider"], me["models"], me["any_model"]) == ("anthropic", [DEFAULT_MODEL, "claude-b"], False)
+    assert me["sources"] == ["code", "vault", "thread"]
+    assert me["tree"] == "oracle"
+    assert {"name": "brief", "description": "In one word."} in me["trees"]
+    assert {"part", "wrong"}.isdisjoint(tree["name"] for tree in me["trees"])
+    assert str(tmp_path) not in str(me)
+    registered = decision_trees().keys() - {"default"}  # by other tests of this process
+    for tree in (each for each in me["trees"] if each["name"] not in registered):
+        assert (await service.ask(tree=tree["name"], headers=ALICE)).done["termination_reason"] == "completed"
+
+
+async def test_where_the_offline_model_answers_no_model_can_be_chosen(start):
+    service = await start(provider_answers=False)
+    me = (await service.client.get("/api/me")).json()
+    assert (me["provider"], me["models"], me["any_model"]) == ("offline", [], False)
+
+
+async def test_where_models_are_not_listed_any_may_be_named(start):
+    me = (await (await start()).client.get("/api/me")).json()
+    assert me["any_model"]
+    assert len(me["models"]) == 1
 
 
 async def test_without_auth_everybody_is_the_local_operator(start):

@@ -61,6 +61,7 @@ async def test_runs_are_filtered_and_counted(start):
         assert three["duration_s"] is None
         for params, expected in (
             ({"reason": "completed"}, [one]),
+            ({"reason": ["completed", "error"]}, [two, one]),
             ({"status": "running"}, [three]),
             ({"status": "finished"}, [two, one]),
             ({"tree": "oracle"}, [three, two, one]),
@@ -195,3 +196,18 @@ async def test_a_wrong_filter_is_refused(shared, query):
 @in_shared_loop
 async def test_a_strange_filter_finds_nothing_or_everything(shared, query):
     assert (await shared.client.get(f"/api/runs?{query}")).status_code == 200
+
+
+@pytest.mark.parametrize(("own", "effective"), [(2, 2), (9, 4)])
+async def test_the_turn_limit_is_the_lower_one_of_user_and_tree(start, tmp_path, own, effective):
+    tree = (
+        "tree: short\nblackboard: {max_turns: {type: int, default: 4}}\nroot: {sequence: [compose_prompt, llm_turn]}\n"
+    )
+    (tmp_path / "short.yaml").write_text(tree, encoding="utf-8")
+    service = await start()
+    streamed = await service.ask(tree="short", limits={"max_iterations": own})
+    (run,) = (await service.client.get("/api/runs")).json()["runs"]
+    assert (run["turn_limit"], run["limits"]["max_iterations"]) == (effective, own)
+    await service.client.delete(f"/api/oracle/conversations/{streamed.done['context_id']}")
+    gone = (await service.client.get(f"/api/oracle/runs/{streamed.run_id}")).json()
+    assert gone["turn_limit"] == own

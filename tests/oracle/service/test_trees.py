@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ from oracle.service.tree_replies import (
     TreeComparison,
     TreeCompletions,
     TreeConflict,
+    TreeHover,
     TreeMistakes,
+    TreePlaces,
     TreeTest,
     TreeVerification,
 )
@@ -72,6 +75,20 @@ async def test_the_list_says_whose_each_tree_is_and_what_it_consists_of(library)
     assert outer["file"].endswith("trees/outer.yaml")
     assert listed["oracle"]["origin"] == "shipped"
     assert "follow_signal" in listed["oracle"]["includes"]
+
+
+async def test_the_list_says_how_large_a_tree_is_how_often_it_changed_and_how_the_queries_of_a_day_ended(library):
+    before = (await library.client.get("/api/trees")).json()
+    assert before["folder"].endswith("trees")
+    await library.ask(tree="outer")
+    await put(library, "outer", OUTER + "# more\n", sha(OUTER))
+    listed = {each["name"]: each for each in (await library.client.get("/api/trees")).json()["trees"]}
+    assert (listed["outer"]["node_count"], listed["outer"]["version_count"]) == (6, 2)
+    assert listed["outer"]["changed_at"] > listed["inner"]["changed_at"]
+    assert listed["outer"]["runs_of_day"] == {"completed": 1, "stopped": 0, "failed": 0, "running": 0}
+    assert listed["inner"]["runs_of_day"]["completed"] == 0
+    read = (await library.client.get("/api/trees/outer")).json()
+    assert (read["node_count"], read["version_count"]) == (6, 2)
 
 
 async def test_a_tree_is_read_with_its_exact_text_a_picture_and_its_nodes(library):
@@ -275,6 +292,58 @@ async def test_a_text_is_completed_at_the_cursor(library):
     assert wrong.status_code == 422
 
 
+async def test_a_word_is_explained_and_its_declaration_found(library):
+    text = "tree: new\nblackboard:\n  mood: {type: str, description: How it feels.}\nroot:\n  sequence:\n"
+    text += "    - condition: \"mood == 'good'\"\n    - subtree: inner\n    - llm_turn\n"
+
+    async def ask(call: str, word: str, **more: object) -> dict[str, Any]:
+        line = next(n for n, each in enumerate(text.splitlines(), start=1) if word in each and n > 3)
+        column = text.splitlines()[line - 1].index(word) + 2
+        body = {"source": text, "line": line, "column": column, "name": "new"} | more
+        answer = await library.client.post(f"/api/trees/{call}", json=body)
+        assert answer.status_code == 200
+        model = {"hover": TreeHover, "definition": TreePlaces}[call]
+        assert model.model_validate(answer.json()).model_dump() == answer.json()
+        return answer.json()
+
+    assert "How it feels." in (await ask("hover", "mood"))["markdown"]
+    assert "turn of the model" in (await ask("hover", "llm_turn"))["markdown"]
+    assert (await ask("hover", "mood", line=400))["markdown"] is None
+    (key,) = (await ask("definition", "mood"))["places"]
+    assert (key["tree"], key["file"], key["line"], key["column"], key["end_column"]) == ("new", "new.yaml", 3, 3, 7)
+    (tree,) = (await ask("definition", "inner"))["places"]
+    assert (tree["tree"], tree["file"], tree["line"]) == ("inner", "inner.yaml", 1)
+    assert (await ask("definition", "llm_turn"))["places"] == []
+
+
+def apply(text: str, fix: dict[str, Any]) -> str:
+    """The text after a quick fix."""
+    lines = text.split("\n")
+    for edit in sorted(fix["edits"], key=lambda each: (each["line"], each["column"]), reverse=True):
+        first, last = edit["line"] - 1, edit["end_line"] - 1
+        new = lines[first][: edit["column"] - 1] + edit["text"] + lines[last][edit["end_column"] - 1 :]
+        lines[first : last + 1] = new.split("\n")
+    return "\n".join(lines)
+
+
+async def test_a_check_offers_what_removes_each_mistake(library):
+    async def check(text: str, name: str | None = None) -> dict[str, Any]:
+        return (await library.client.post("/api/trees/check", json={"source": text, "name": name})).json()
+
+    (mistake,) = (await check(WRONG, "inner"))["mistakes"]
+    assert (mistake["line"], mistake["end_line"], mistake["end_column"] - mistake["column"]) == (6, 6, len("llm_trun"))
+    assert apply(WRONG, mistake["fixes"][0]) == INNER
+    unknown = OUTER.replace("    - subtree", '    - condition: "mood == 1"\n    - subtree')
+    (mistake,) = (await check(unknown))["mistakes"]
+    assert mistake["fixes"][-1]["title"] == "Declare 'mood' under 'blackboard:'"
+    assert (await check(apply(unknown, mistake["fixes"][-1])))["ok"]
+    questionable = "tree: new\nroot:\n  sequence:\n    - stop: completed\n    - llm_turn\n"
+    warnings = (await check(questionable))["warnings"]
+    silenced = apply(questionable, warnings[0]["fixes"][-1])
+    left = (await check(silenced))["warnings"]
+    assert [each["code"] for each in left] == [each["code"] for each in warnings[1:]]
+
+
 async def test_a_broken_file_is_shown_with_its_mistakes_while_the_old_tree_answers(library, folder):
     (folder / "inner.yaml").write_bytes(WRONG.encode())
     tree = (await library.client.get("/api/trees/outer")).json()
@@ -360,6 +429,13 @@ async def test_a_tree_is_verified_with_a_text_in_place(library, folder):
     assert (folder / "inner.yaml").read_text(encoding="utf-8") == INNER
 
 
+async def test_a_part_is_verified_in_a_tree_that_includes_it(library):
+    body = {"name": "inner", "source": INNER.replace("- stop: completed", "- stop: stuck"), "of": "outer", "turns": 1}
+    found = (await library.client.post("/api/trees/verify", json=body)).json()
+    assert found["tree"] == "outer"
+    assert (await library.client.post("/api/trees/verify", json={**body, "of": "nothing"})).status_code == 404
+
+
 async def test_an_exploration_that_stops_early_says_where(library):
     body = {"name": "inner", "source": INNER.replace("- llm_turn", "- llm_turn\n    - llm_turn"), "states": 1}
     found = (await library.client.post("/api/trees/verify", json=body)).json()
@@ -385,6 +461,8 @@ async def test_a_folder_that_cannot_be_written_is_said(start, tmp_path):
 CALLS = [
     ("POST", "/api/trees/check", {"source": INNER}),
     ("POST", "/api/trees/complete", {"source": INNER, "line": 1, "column": 1}),
+    ("POST", "/api/trees/hover", {"source": INNER, "line": 1, "column": 1}),
+    ("POST", "/api/trees/definition", {"source": INNER, "line": 1, "column": 1}),
     ("POST", "/api/trees/compare", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/test", {"name": "nothing", "source": INNER}),
     ("POST", "/api/trees/verify", {"name": "nothing", "source": INNER}),
@@ -457,12 +535,55 @@ async def test_recorded_queries_are_replayed_on_a_text_that_is_not_saved(library
     assert (run["run_id"], run["tree"], run["verdict"]) == (run_id, "outer", "differs")
     assert (run["difference"]["file"], run["difference"]["line"], run["difference"]["in"]) == ("inner.yaml", 6, "new")
     assert "First of all." in run["difference"]["new"]
-    assert "question" not in run
+    assert (run["question"], run["turns_saved"], run["tokens_saved"]) == ("a question of its own", 0, 0)
+    said = next(track for track in run["tracks"] if track["label"] == "say")
+    assert (said["old"], [cell["status"] for cell in said["new"]]) == ([], ["success"])
+    assert any(track["label"] == "llm_turn" and track["old"] for track in run["tracks"])
     (run,) = (await library.client.post("/api/trees/compare", json={**body, "source": f"{INNER}# more\n"})).json()[
         "runs"
     ]
     assert (run["verdict"], run["difference"], run["new_end"]) == ("same", None, "completed")
     assert (folder / "inner.yaml").read_bytes() == INNER.encode()
+
+
+async def test_one_recorded_query_is_replayed_with_the_values_of_the_condition_that_decides(library):
+    run_id = (await library.ask("the older one", tree="outer")).run_id
+    await library.ask("the newer one", tree="outer")
+    edited = INNER.replace("- llm", "- condition: turn > 5 and tokens_used > 0\n    - llm")
+    body = {"name": "inner", "source": edited, "run_id": run_id}
+    compared = (await library.client.post("/api/trees/compare", json=body)).json()
+    assert TreeComparison.model_validate(compared).model_dump(by_alias=True) == compared
+    (run,) = compared["runs"]
+    assert (run["run_id"], run["question"]) == (run_id, "the older one")
+    assert run["difference"]["answer"] == {
+        "yes": False,
+        "text": "turn > 5",
+        "operands": [{"name": "turn", "value": 0}],
+    }
+    assert run["turns_saved"] == 1
+    none = await library.client.post("/api/trees/compare", json={**body, "run_id": "nothing"})
+    assert none.status_code == 404
+
+
+@pytest.mark.parametrize("trial", ["test", "verify", "compare"])
+async def test_a_trial_ends_when_its_client_goes(library, monkeypatch, trial):
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def hang(*_args, **_options):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    await library.ask(tree="outer")
+    monkeypatch.setattr(library.parts.trials, trial, hang)
+    body = {"name": "inner", "source": INNER, **({"of": "outer"} if trial == "verify" else {})}
+    asking = asyncio.create_task(library.client.post(f"/api/trees/{trial}", json=body))
+    await begun.wait()
+    asking.cancel()
+    async with asyncio.timeout(10):
+        await ended.wait()
 
 
 async def test_a_trial_of_a_text_with_mistakes_says_so(library):
@@ -487,7 +608,16 @@ async def test_scenarios_are_played_with_a_text_in_place(library, folder):
         "file": "part.yaml",
         "passed": True,
         "mistakes": "",
-        "scenarios": [{"name": "one turn is enough", "line": 2, "passed": True, "differences": []}],
+        "scenarios": [
+            {
+                "name": "one turn is enough",
+                "line": 2,
+                "tree": "outer",
+                "visited_trees": ["inner", "outer"],
+                "passed": True,
+                "differences": [],
+            }
+        ],
     }
     assert (wrong["passed"], wrong["scenarios"][0]["passed"], played[1]["passed"]) == (False, False, False)
     assert ["answer"] in [each["path"][:1] for each in wrong["scenarios"][0]["differences"]]

@@ -29,12 +29,13 @@ WIRE = Path(__file__).with_name("wire.txt")
 OPERATIONS = {
     "answer_query", "cancel_run", "change_settings", "check_liveness", "check_readiness", "check_tree", "compare_runs",
     "compare_trees",
-    "complete_tree",
+    "complete_tree", "count_answers", "export_run", "find_definition", "fork_conversation", "hover_tree",
     "forget_conversation", "list_conversations", "list_runs", "list_trees", "list_versions", "read_conversation",
     "read_history", "read_me", "read_metrics", "read_run", "read_run_tree", "read_settings", "read_signals",
-    "read_ticks", "read_tree", "read_turns", "read_version", "rename_conversation", "reset_settings",
+    "read_ticks", "read_source", "read_tree", "read_turns", "read_version", "rename_conversation", "reset_settings",
     "restore_version", "resume_run", "save_tree", "stream_query", "try_scenarios", "verify_tree", "watch_ticks",
     "change_breakpoint", "debug_run", "list_breakpoints", "read_debug", "remove_breakpoint", "set_breakpoint",
+    "read_shadow_report", "list_shadow_pairs",
 }  # fmt: skip
 TURN = ScriptedTurn(
     text='On. <signal type="need_turn"><reason>r</reason></signal>',

@@ -1,0 +1,13 @@
+"""The web console as it is served: the files that `web/` is built into, which a wheel has and a checkout makes.
+
+    console = read_console()
+    console.page(nonce="…")
+    console.files["assets/index-3f9c.js"].in_encoding("gzip, br")
+
+`files/` is written by `make run`, or by the build of a wheel; git ignores it.
+"""
+
+from oracle.console.built import FOLDER, Console, ConsoleFile, Encoded, read_console
+from oracle.console.policy import PAGE_HEADERS, page_policy
+
+__all__ = ["FOLDER", "PAGE_HEADERS", "Console", "ConsoleFile", "Encoded", "page_policy", "read_console"]
