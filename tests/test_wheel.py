@@ -1,6 +1,7 @@
 """An installed Oracle and a host that has its own `prompts`, `signals` and `trees` live together."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,11 +9,13 @@ import sysconfig
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
 import prompts
 import signals
+from tests.web.built import missing_for_the_console
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("prompts", "signals", "trees")
@@ -21,14 +24,18 @@ PATIENCE_S = 120
 pytestmark = pytest.mark.long
 
 
-def run(*words, cwd, **environment):
-    kept = {
+def own_environment():
+    """That of the tests, without what would lead back to this checkout."""
+    return {
         name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ORACLE_", "PYTHON"))
     }
+
+
+def run(*words, cwd, **environment):
     ran = subprocess.run(
         [*map(str, words)],
         cwd=cwd,
-        env=kept | environment,
+        env=own_environment() | environment,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
@@ -38,15 +45,24 @@ def run(*words, cwd, **environment):
     return ran.stdout
 
 
-def build_wheel(project, into):
-    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", into, cwd=project)
+def build_wheel(project, into, **environment):
+    run(
+        sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", into, cwd=project, **environment
+    )
     (wheel,) = into.glob("*.whl")
     return wheel
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"))
+def missing():
+    """What is missing on this machine for the console; a sentence, or nothing."""
+    return missing_for_the_console()
+
+
+@pytest.fixture(scope="module")
+def wheel(missing, tmp_path_factory):
+    without = {"HATCH_BUILD_NO_HOOKS": "true"} if missing else {}
+    return build_wheel(ROOT, tmp_path_factory.mktemp("wheel"), **without)
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +118,15 @@ def everything_works_beside(host, installed, **environment):
         assert run(installed.python, "-c", script, cwd=host, **environment) == f"the host oracle.{name}\n"
 
 
+@pytest.fixture
+def unbuilt(tmp_path):
+    """The project without a built console, on a machine without Node.js."""
+    project = tmp_path / "project"
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "files", "tests")
+    shutil.copytree(ROOT, project, ignore=left_out)
+    return project
+
+
 def test_a_wheel_takes_two_top_level_names(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name.partition("/")[0] for name in archive.namelist()}
@@ -132,3 +157,62 @@ def test_the_wheel_finds_its_own_segments_and_trees(installed, tmp_path):
     )
     wanted = f"{len(prompts.load_segments().segments)} trees\n{signals.parse('Hi.').text}\n"
     assert run(installed.python, "-c", script, cwd=tmp_path) == wanted
+
+
+@pytest.fixture
+def served(installed, tmp_path):
+    """The address of a service of the installed wheel."""
+    process = subprocess.Popen(
+        [installed.oracle, "serve", "--port", "0", "--data-dir", tmp_path / "data", "--project", tmp_path],
+        cwd=tmp_path,
+        env=own_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def test_the_wheel_serves_the_console(missing, request):
+    if missing:
+        pytest.skip(missing)
+    served = request.getfixturevalue("served")
+    page = read(served)
+    assert '<div id="root">' in page
+    assert "CSP_NONCE" not in page
+    named = re.findall(r'(?:src|href)="(/[^"]+)"', page)
+    assert len(named) >= 3
+    for path in named:
+        assert read(served, path)
+
+
+def read(served, path="/"):
+    with build_opener(ProxyHandler({})).open(served + path, timeout=PATIENCE_S) as response:
+        return response.read().decode()
+
+
+def test_a_wheel_is_not_built_without_the_console(unbuilt, tmp_path):
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path]
+    ran = subprocess.run(
+        command, cwd=unbuilt, env={"PATH": "/nowhere"}, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert ran.returncode == 1
+    assert "needs Node.js" in ran.stdout + ran.stderr
+    assert "HATCH_BUILD_NO_HOOKS=true" in ran.stdout + ran.stderr
+    assert not list(tmp_path.glob("*.whl"))
+
+
+def test_a_wheel_without_the_console_is_built_on_request(unbuilt, tmp_path):
+    wheel = build_wheel(unbuilt, tmp_path / "dist", PATH="/nowhere", HATCH_BUILD_NO_HOOKS="true")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("oracle/console/files")]
+
+
+def test_an_editable_installation_needs_no_node(unbuilt, tmp_path):
+    words = ("hatchling", "build", "--target", "wheel:editable", "--directory", tmp_path / "dist")
+    run(sys.executable, "-m", *words, cwd=unbuilt, PATH="/nowhere")
+    assert list((tmp_path / "dist").glob("*.whl"))

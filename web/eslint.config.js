@@ -1,0 +1,66 @@
+import js from "@eslint/js";
+import globals from "globals";
+import a11y from "eslint-plugin-jsx-a11y";
+import hooks from "eslint-plugin-react-hooks";
+import tseslint from "typescript-eslint";
+
+/** The rooms of `src`, from the top down. A room imports from those below it; those in one row do not know each other. */
+const ROOMS = [["app"], ["pages"], ["source"], ["run", "stream"], ["parts"], ["api"], ["store"]];
+
+/** What a room may not import: the rooms above it and beside it. */
+const layers = ROOMS.flatMap((row, at) =>
+  row.map((room) => {
+    const others = ROOMS.slice(0, at + 1)
+      .flat()
+      .filter((each) => each !== room);
+    const message = `Imports point down: src/${room} may not use this room (see ROOMS in eslint.config.js).`;
+    const group = others.flatMap((each) => [`@/${each}`, `@/${each}/**`]);
+    return {
+      files: [`src/${room}/**/*.{ts,tsx}`],
+      ignores: ["**/*.test.{ts,tsx}"], // a test may hold rooms together
+      rules: {
+        "no-restricted-imports": ["error", { patterns: group.length > 0 ? [{ group, message }] : [] }],
+      },
+    };
+  }),
+);
+
+export default tseslint.config(
+  { ignores: ["node_modules", "src/api/schema.ts"] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  ...tseslint.configs.stylisticTypeChecked,
+  hooks.configs.flat["recommended-latest"],
+  a11y.flatConfigs.strict,
+  {
+    languageOptions: {
+      globals: { ...globals.browser },
+      parserOptions: {
+        projectService: { allowDefaultProject: ["*.js", "scripts/*.mjs"] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/consistent-type-definitions": ["error", "interface"],
+      "no-restricted-globals": [
+        "error",
+        { name: "localStorage", message: "Use store/preferences: nothing secret is kept beyond the tab." },
+      ],
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']",
+          message: "Use parts/Markdown: it alone sets markup, and cleans it.",
+        },
+      ],
+    },
+  },
+  ...layers,
+  {
+    files: ["**/*.js", "**/*.mjs"],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: { ...globals.node } },
+  },
+);

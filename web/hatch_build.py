@@ -1,0 +1,30 @@
+"""The build hook of the wheel: builds the console, and takes it in.
+
+An editable installation goes without: it finds what `make run` builds. For machines without Node.js,
+`HATCH_BUILD_NO_HOOKS=true` makes a wheel without the console.
+"""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class ConsoleBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # its configuration is not used
+    """Sees to it that a wheel has the console."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build the console, unless what is there is that of the sources."""
+        if version == "editable":
+            return
+        tasks = runpy.run_path(str(Path(self.root, "web", "tasks.py")))
+        try:
+            tasks["build"]()
+        except tasks["TaskError"] as error:
+            self.app.abort(
+                f"The web console could not be built. {error}\nA wheel without it: HATCH_BUILD_NO_HOOKS=true"
+            )
+        build_data["artifacts"].append("/oracle/console/files/[!.]*")  # git ignores them

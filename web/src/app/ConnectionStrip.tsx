@@ -1,0 +1,58 @@
+/** Shown while the service does not answer: what that means, and when it is asked again. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { heard } from "@/api/client";
+import { Button } from "@/parts/Button";
+import { Mark } from "@/parts/Mark";
+import { useSession } from "@/store/session";
+import "./ConnectionStrip.css";
+
+const LONGEST_S = 15;
+
+export function ConnectionStrip() {
+  const connection = useSession((state) => state.connection);
+  return connection === "offline" ? <Offline /> : null;
+}
+
+function Offline() {
+  const queries = useQueryClient();
+  const [tries, setTries] = useState(0);
+  const [leftS, setLeftS] = useState(1);
+  const [isTrying, setTrying] = useState(false);
+  const attempt = async () => {
+    setTrying(true);
+    try {
+      heard(await fetch("/healthz", { cache: "no-store" }), null);
+      await queries.invalidateQueries();
+    } catch {
+      setTries(tries + 1);
+      setLeftS(Math.min(LONGEST_S, 2 ** (tries + 1)));
+    }
+    setTrying(false);
+  };
+  useEffect(() => {
+    if (isTrying) return;
+    const timer = setTimeout(() => {
+      if (leftS <= 1) void attempt();
+      else setLeftS(leftS - 1);
+    }, 1000);
+    const now = () => void attempt();
+    window.addEventListener("online", now);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("online", now);
+    };
+  });
+  return (
+    <div className="connection-strip" role="alert">
+      <Mark kind="warning" size={14} label={null} />
+      <span>
+        <strong>The service does not answer.</strong> What was loaded stays.{" "}
+        <span aria-hidden="true">{isTrying ? "Trying now." : `Trying again in ${leftS} s.`}</span>
+      </span>
+      <Button size="small" disabled={isTrying} onClick={() => void attempt()}>
+        Try now
+      </Button>
+    </div>
+  );
+}

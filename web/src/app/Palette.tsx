@@ -1,0 +1,124 @@
+/** ⌘K: go to a node of what is shown, a run, a tree, or a page, by some letters of its name. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useLocation } from "wouter";
+import { api, unwrap } from "@/api/client";
+import { useMe, useTrees } from "@/api/queries";
+import { placesNow } from "@/store/places";
+import { SECTIONS } from "./sections";
+import "./Palette.css";
+
+const MOST_RUNS = 8;
+const MOST_PLACES = 12;
+
+interface Target {
+  key: string;
+  label: string;
+  detail: string;
+  go: () => void;
+}
+
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const found = useTargets(useDeferredValue(text.trim()));
+  const chosen = Math.min(at, found.length - 1);
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    if (dialog && !dialog.open) dialog.showModal();
+  }, []);
+  const open = (target: Target | undefined) => {
+    if (!target) return;
+    ref.current?.close();
+    target.go();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setAt((chosen + 1) % Math.max(1, found.length));
+    else if (event.key === "ArrowUp") setAt((chosen - 1 + found.length) % Math.max(1, found.length));
+    else if (event.key === "Enter") open(found[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog ref={ref} className="palette" aria-label="Go to" onClose={onClose}>
+      <input
+        className="palette-input"
+        placeholder="Go to run, tree, node…"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={found.length ? `${id}-${chosen}` : undefined}
+        aria-label="Go to run, tree, node or page"
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
+      />
+      <div className="palette-list" id={id} role="listbox" aria-label="Found">
+        {found.map((target, index) => (
+          // eslint-disable-next-line jsx-a11y/click-events-have-key-events -- the input has the keys, as the pattern of a combobox has it
+          <div
+            key={target.key}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => {
+              open(target);
+            }}
+          >
+            <span className="truncate">{target.label}</span>
+            <span className="palette-detail">{target.detail}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p className="palette-none">Nothing has this name.</p>}
+    </dialog>
+  );
+}
+
+/** Nodes in view, pages, trees and runs that have the text in their names; runs are searched by the service. */
+function useTargets(text: string): Target[] {
+  const [, navigate] = useLocation();
+  const [places] = useState(placesNow);
+  const { data: trees } = useTrees();
+  const isOperator = useMe().data?.is_operator ?? false;
+  const isId = /^[0-9a-f]{6,32}$/i.test(text);
+  const { data: runs } = useQuery({
+    queryKey: ["palette", text],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/runs", {
+          params: { query: { limit: MOST_RUNS, ...(text && !isId ? { search: text } : {}) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+  const matches = (name: string) => name.toLowerCase().includes(text.toLowerCase());
+  const link = (href: string, label: string, detail: string): Target => ({
+    key: href,
+    label,
+    detail,
+    go: () => navigate(href),
+  });
+  const nodes = places
+    .map((place, index): Target => ({ key: `place ${String(index)}`, ...place }))
+    .filter(({ label, detail }) => matches(label) || (/[.:]/.test(text) && matches(detail)));
+  const links = [
+    ...(isId ? [link(`/runs/${text}`, text, "run")] : []),
+    ...SECTIONS.filter(({ label }) => matches(label)).map(({ href, label }) => link(href, label, "page")),
+    ...(isOperator && matches("Shadow runs") ? [link("/shadow", "Shadow runs", "page")] : []),
+    ...(trees?.trees ?? [])
+      .filter(({ name }) => matches(name))
+      .map(({ name }) => link(`/trees/${name}`, name, "tree")),
+    ...(runs?.runs ?? []).map(({ run_id, question }) =>
+      link(`/runs/${run_id}`, question || run_id, run_id.slice(0, 8)),
+    ),
+  ];
+  return text === "" ? links : [...nodes.slice(0, MOST_PLACES), ...links];
+}

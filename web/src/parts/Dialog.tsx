@@ -1,0 +1,54 @@
+import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
+import { Button } from "./Button";
+import { CloseIcon } from "./icons";
+import "./Dialog.css";
+
+interface DialogProps {
+  title: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+  /** Buttons at its foot. */
+  actions?: ReactNode;
+  width?: number;
+}
+
+const FIRST = ".dialog-body :is(input, textarea, select), .dialog-actions :is(button, a)";
+
+/** A modal dialog: the browser's own, so that focus, Escape and what lies below are its work. */
+export function Dialog({ title, onClose, children, actions, width = 480 }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const dialog = ref.current;
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    // The browser would choose the button that closes it: what is to be typed, or the first answer, is meant.
+    dialog.querySelector<HTMLElement>(FIRST)?.focus();
+  }, []);
+  return (
+    // eslint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions -- Escape does the same
+    <dialog
+      ref={ref}
+      className="dialog"
+      aria-labelledby={id}
+      style={{ width }}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === event.currentTarget) event.currentTarget.close();
+      }}
+    >
+      <div className="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <Button
+          variant="ghost"
+          size="small"
+          icon={<CloseIcon />}
+          aria-label="Close"
+          onClick={() => ref.current?.close()}
+        />
+      </div>
+      <div className="dialog-body">{children}</div>
+      {actions && <div className="dialog-actions">{actions}</div>}
+    </dialog>
+  );
+}

@@ -1,0 +1,106 @@
+import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import "./Menu.css";
+
+export interface MenuItem {
+  label: ReactNode;
+  onSelect: () => void;
+  /** For choices: whether this one is chosen. */
+  checked?: boolean;
+  detail?: ReactNode;
+  isDisabled?: boolean;
+  tone?: "danger";
+}
+
+interface MenuProps {
+  /** Makes the button; the props open the menu. */
+  button: (props: MenuButtonProps) => ReactNode;
+  label: string;
+  items: readonly MenuItem[];
+  align?: "start" | "end";
+  /** Where it opens. */
+  side?: "below" | "above";
+}
+
+export interface MenuButtonProps {
+  "aria-haspopup": "menu";
+  "aria-expanded": boolean;
+  "aria-controls": string;
+  onClick: () => void;
+}
+
+/** A menu below its button. Arrow keys move, Escape closes. */
+export function Menu({ button, label, items, align = "start", side = "below" }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    if (!isOpen) return;
+    const list = root.current?.querySelectorAll<HTMLElement>(".menu-item:not(:disabled)");
+    ([...(list ?? [])].find((item) => item.ariaChecked === "true") ?? list?.[0])?.focus();
+    const leave = (event: Event) => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", leave);
+    return () => {
+      document.removeEventListener("pointerdown", leave);
+    };
+  }, [isOpen]);
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector<HTMLElement>("[aria-haspopup]")?.focus();
+  };
+  const move = (event: KeyboardEvent) => {
+    const shown = [...(root.current?.querySelectorAll<HTMLElement>(".menu-item:not(:disabled)") ?? [])];
+    const at = shown.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + shown.length, Home: 0, End: shown.length - 1 }[
+      event.key
+    ];
+    if (event.key === "Escape") close();
+    else if (event.key === "Tab") setOpen(false);
+    else if (to !== undefined) shown[to % shown.length]?.focus();
+    else return;
+    if (event.key === "Tab") return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div className="menu" ref={root}>
+      {button({
+        "aria-haspopup": "menu",
+        "aria-expanded": isOpen,
+        "aria-controls": id,
+        onClick: () => {
+          setOpen(!isOpen);
+        },
+      })}
+      {isOpen && (
+        <div
+          className={`menu-list menu-${align} menu-${side}`}
+          id={id}
+          role="menu"
+          tabIndex={-1}
+          aria-label={label}
+          onKeyDown={move}
+        >
+          {items.map((item, index) => (
+            <button
+              key={index}
+              type="button"
+              className={`menu-item${item.tone ? ` menu-${item.tone}` : ""}`}
+              role={item.checked === undefined ? "menuitem" : "menuitemradio"}
+              aria-checked={item.checked}
+              disabled={item.isDisabled}
+              onClick={() => {
+                close();
+                item.onSelect();
+              }}
+            >
+              <span>{item.label}</span>
+              {item.detail !== undefined && <span className="menu-detail">{item.detail}</span>}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

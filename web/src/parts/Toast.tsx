@@ -1,0 +1,28 @@
+import { create } from "zustand";
+import "./Toast.css";
+
+interface Toasts {
+  text: string | null;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+const SHOWN_MS = 4000;
+const useToasts = create<Toasts>()(() => ({ text: null, timer: undefined }));
+
+/** Say something that needs no answer, for a few seconds. */
+export function toast(text: string): void {
+  clearTimeout(useToasts.getState().timer);
+  const timer = setTimeout(() => {
+    useToasts.setState({ text: null });
+  }, SHOWN_MS);
+  useToasts.setState({ text, timer });
+}
+
+export function Toasts() {
+  const text = useToasts((state) => state.text);
+  return (
+    <div className="toasts" role="status">
+      {text !== null && <div className="toast">{text}</div>}
+    </div>
+  );
+}
