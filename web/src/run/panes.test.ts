@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { answerBy, argumentsOf, callState, debugSentence } from "./answer";
+import { boardAt, isEmpty, pastValues } from "./board";
+import type { CallFacts, KeyFacts, TextFacts } from "./facts";
+import { hasSamePrompt, newMessages, turnShownAt } from "./messages";
+import { RunModel } from "./model";
+import { samplePage, sampleTick, sampleTurn } from "./sample";
+
+const key = (name: string, value: unknown): KeyFacts => ({
+  name,
+  type: "int",
+  description: `About ${name}.`,
+  read_only: false,
+  value,
+});
+const text = (type: string, tick: number, at_s: number, said: string): TextFacts => ({
+  type,
+  tick,
+  turn: 1,
+  at_s,
+  text: said,
+});
+const call = (id: string, began_tick: number, more: Partial<CallFacts> = {}): CallFacts => ({
+  id,
+  name: "search_code",
+  turn: 1,
+  began_tick,
+  ended_tick: began_tick + 1,
+  began_s: began_tick,
+  ended_s: began_tick + 0.5,
+  ...more,
+});
+
+describe("the blackboard at a tick", () => {
+  const model = new RunModel(
+    samplePage({
+      keys: [key("turn", 0), key("hint", ""), key("limit", 10), key("done", false)],
+      ticks: [
+        sampleTick({ tick: 1, writes: [["turn", 1]] }),
+        sampleTick({
+          tick: 2,
+          writes: [
+            ["limit", 10],
+            ["hint", "look"],
+            ["turn", 2],
+          ],
+        }),
+        sampleTick({ tick: 3, writes: [["turn", 2]] }),
+      ],
+    }),
+  );
+
+  test("changed keys come in the order in which they were written; a write of the same value is no change", () => {
+    const { changed } = boardAt(model, 1);
+    expect(changed.map(({ key: name, before, value }) => [name, before, value])).toEqual([
+      ["hint", "", "look"],
+      ["turn", 1, 2],
+    ]);
+    expect(boardAt(model, 2).changed).toEqual([]);
+  });
+
+  test("keys without a value are counted apart; false and 0 are values", () => {
+    const board = boardAt(model, 0);
+    expect(board.others.map((row) => row.key)).toEqual(["done", "limit"]);
+    expect(board.empty.map((row) => row.key)).toEqual(["hint"]);
+    expect([0, false, null, "", [], {}].map(isEmpty)).toEqual([false, false, true, true, true, true]);
+  });
+
+  test("the history of a key has each value once", () => {
+    expect(pastValues(model, "turn", 2)).toEqual([
+      { at: -1, value: 0 },
+      { at: 0, value: 1 },
+      { at: 1, value: 2 },
+    ]);
+    expect(pastValues(model, "turn", 0)).toHaveLength(2);
+  });
+});
+
+describe("what the user had read by a tick", () => {
+  const model = new RunModel(
+    samplePage({
+      ticks: [1, 2, 3].map((tick) => sampleTick({ tick })),
+      texts: [
+        text("content", 2, 1.5, "I will look."),
+        text("source", 3, 2.9, "a.py"),
+        text("source", 3, 2.95, "b.py"),
+        text("content", 4, 5, "After the last tick."),
+      ],
+      calls: [call("one", 2), call("two", 2)],
+    }),
+  );
+
+  test("later pieces are not shown yet; calls and sources that follow each other are one item", () => {
+    expect(answerBy(model, 0)).toEqual([]);
+    expect(answerBy(model, 1).map((item) => item.kind)).toEqual(["text", "calls"]);
+    const [, calls] = answerBy(model, 1);
+    expect(calls?.kind === "calls" && calls.calls.map((each) => each.id)).toEqual(["one", "two"]);
+  });
+
+  test("the last tick shows all that was said, also what came after it", () => {
+    expect(answerBy(model, 2).map((item) => item.kind)).toEqual(["text", "calls", "sources", "text"]);
+  });
+
+  test("a call is running until the tick that got its result", () => {
+    expect(callState(call("a", 2), 2)).toBe("running");
+    expect(callState(call("a", 2), 3)).toBe("done");
+    expect(callState(call("a", 2, { is_error: true }), 3)).toBe("error");
+    expect(callState(call("a", 2, { ran: false }), 3)).toBe("not run");
+  });
+
+  test("arguments stand on one line, whatever the model has written", () => {
+    expect(argumentsOf(call("a", 1, { arguments: { query: "auth", limit: 5 } }))).toBe("auth 5");
+    expect(argumentsOf(call("a", 1, { arguments: "{broken" }))).toBe("{broken");
+    expect(argumentsOf(call("a", 1, { arguments: null }))).toBe("");
+  });
+
+  test("what an operator did is a sentence", () => {
+    const done = { tick: 2, at_s: 1, what: "set", by: "olga", key: "hint", value: "x" } as const;
+    expect(debugSentence(done)).toBe('hint was set to "x" by olga.');
+  });
+});
+
+describe("the messages of a turn", () => {
+  const request = { prompt_sha: "a", messages: [] };
+  const turns = [
+    sampleTurn({ n: 1, began_tick: 1, request }),
+    sampleTurn({
+      n: 2,
+      began_tick: 3,
+      request: {
+        prompt_sha: "a",
+        messages: [
+          { role: "assistant", content: [{ type: "tool_use", name: "read_file", input: { path: "a.py" } }] },
+          { role: "user", content: [{ type: "tool_result", content: "1 | code" }, "loose"] },
+        ],
+      },
+    }),
+  ];
+  const model = new RunModel(samplePage({ ticks: [1, 2, 3].map((tick) => sampleTick({ tick })), turns }));
+
+  test("a tick shows the last turn that had begun", () => {
+    expect([0, 1, 2].map((at) => turnShownAt(model, at)?.n)).toEqual([1, 1, 2]);
+    expect(turnShownAt(model, -1)).toBeUndefined();
+  });
+
+  test("blocks of content are shown as the provider gets them", () => {
+    expect(turns[1] && newMessages(turns[1])).toEqual([
+      { role: "assistant", text: 'read_file({"path":"a.py"})' },
+      { role: "user", text: "→ 1 | code\nloose" },
+    ]);
+  });
+
+  test("the same system prompt is recognised by its digest", () => {
+    expect(turns[1] && hasSamePrompt(turns[1], turns[0])).toBe(true);
+    expect(turns[0] && hasSamePrompt(turns[0], undefined)).toBe(false);
+  });
+});

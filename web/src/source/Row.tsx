@@ -1,0 +1,281 @@
+/** A line of the source: gutter, edges of the tree, code with its clauses, and what its node saw. */
+import { memo, type CSSProperties, type ReactNode } from "react";
+import { Mark as MarkSign } from "@/parts/Mark";
+import { FileIcon } from "@/parts/icons";
+import { Mark, markWord } from "@/run/marks";
+import type { RowValues } from "@/run/operands";
+import { guidesOf, segmentsOf, type Guide, type TickView } from "@/run/rows";
+import type { PlacedRow } from "./arrange";
+import type { BreakpointMark } from "./interface";
+import { markKind } from "./markKind";
+
+const EDGE_PX = 4; // between the code and the matrix
+
+/** What all rows share. */
+export interface RowFrame {
+  readonly view: TickView;
+  readonly markOf: (node: number) => Mark;
+  /** The node was asked in an earlier tick of the turn. */
+  readonly wasAsked: (node: number) => boolean;
+  /** The px that `x` of a row is moved to the left by. */
+  readonly base: number;
+  readonly codeWidth: number;
+  readonly charWidth: number;
+  readonly gutter: number;
+  readonly turn: number | null;
+  /** Where the marks of a second run stand; `null` without one. */
+  readonly otherLeft: number | null;
+}
+
+interface RowProps {
+  id: string;
+  shown: PlacedRow;
+  frame: RowFrame;
+  /** The gutter has a place to set a breakpoint at. */
+  canBreak: boolean;
+  top: number | null;
+  /** Which of the shown rows it is, from 1 on. */
+  number: number;
+  isSelected: boolean;
+  breakpoint: BreakpointMark | undefined;
+  isPaused: boolean;
+  /** It stays in view while its own place is scrolled away; it is a second one for the eye alone. */
+  isSticky?: boolean;
+}
+
+export const Row = memo(function Row(props: RowProps) {
+  const { id, shown, frame, top, number, isSelected, isSticky = false } = props;
+  const { row, mark } = shown;
+  const left = frame.gutter + Math.max(0, row.x - frame.base);
+  const style: CSSProperties = { height: isSticky ? 20 : shown.height };
+  if (top !== null) style.transform = `translateY(${top}px)`;
+  const category = shown.node === null ? undefined : frame.view.source.nodes[shown.node]?.category;
+  const isLeaf = category !== "composite" && category !== "decorator";
+  const tone = toneClass(shown, frame.otherLeft !== null);
+  const semantics = isSticky
+    ? { "aria-hidden": true }
+    : {
+        id,
+        role: "row",
+        "aria-rowindex": number,
+        "aria-level": row.level,
+        "aria-selected": isSelected,
+        "aria-label": labelOf(shown, frame),
+        ...(shown.isFoldable ? { "aria-expanded": !shown.isFolded } : {}),
+      };
+  return (
+    <div
+      className={`source-row ${tone} ${isSelected ? "is-selected" : ""}`}
+      style={style}
+      data-row={shown.sign === "+" ? undefined : row.index}
+      {...semantics}
+    >
+      {guidesOf(row, frame.view, frame.markOf).map((guide, at) => (
+        <Edge key={at} guide={guide} frame={frame} />
+      ))}
+      <Gutter {...props} />
+      {shown.sign !== "" && <span className="source-sign">{shown.sign === "-" ? "−" : "+"}</span>}
+      {frame.otherLeft !== null && shown.otherMark !== null && shown.otherMark !== Mark.notAsked && (
+        <span className="source-mark" style={{ left: frame.otherLeft }}>
+          <MarkSign kind={markKind(shown.otherMark)} size={12} label={null} />
+        </span>
+      )}
+      <span
+        className="source-code"
+        role="gridcell"
+        style={{ left, width: Math.max(40, frame.codeWidth - left - EDGE_PX) }}
+      >
+        <span className="source-text">
+          {segmentsOf(shown, frame.view.source).map((segment, at) => (
+            <span
+              key={at}
+              className={`source-token is-${segment.kind}${isLeaf && segment.kind === "kind" ? " is-leaf" : ""}${segment.tone === undefined ? "" : ` is-${segment.tone}`}`}
+            >
+              {segment.node !== undefined && mark !== Mark.notAsked && (
+                <MarkSign kind={markKind(frame.markOf(segment.node))} size={9} label={null} />
+              )}
+              {segment.text}
+            </span>
+          ))}
+        </span>
+        {shown.tag !== "" && <span className="source-name">{shown.tag}</span>}
+        {shown.note !== "" && (
+          <button type="button" className="source-note" tabIndex={-1}>
+            {shown.note}
+          </button>
+        )}
+        {shown.include !== "" && (
+          <span className="source-include">
+            <FileIcon size={11} />
+            {shown.include}
+          </span>
+        )}
+        {shown.said !== "" && (
+          <span className={`source-said ${mark === Mark.running ? "is-running" : ""}`}>
+            {emphasised(shown.said)}
+          </span>
+        )}
+        {shown.values?.place === "behind" && <Behind values={shown.values} />}
+      </span>
+      {shown.values !== null && !isSticky && <Below values={shown.values} left={left} frame={frame} />}
+    </div>
+  );
+});
+
+function Gutter({ shown, frame, canBreak, breakpoint, isPaused, isSticky = false }: RowProps) {
+  const { node, row } = shown;
+  const own = node === null ? null : shown.mark;
+  const mark = shown.sign === "+" ? shown.otherMark : own;
+  const isShown = mark !== null && (mark !== Mark.notAsked || (node !== null && frame.wasAsked(node)));
+  return (
+    <>
+      {node !== null && !isSticky && (canBreak || breakpoint !== undefined) && (
+        <span role="gridcell">
+          <button
+            type="button"
+            className={`source-breakpoint ${breakpoint === undefined ? "is-free" : ""} ${breakpoint?.enabled === false ? "is-off" : ""}`}
+            aria-label={`${breakpoint === undefined ? "Set" : "Remove"} breakpoint in line ${row.line}`}
+            title={breakpoint?.problem}
+            tabIndex={-1}
+            disabled={!canBreak}
+          >
+            <MarkSign kind="breakpoint" size={10} label={null} />
+          </button>
+        </span>
+      )}
+      {isPaused && <span className="source-paused" title="Paused here" />}
+      <span className="source-number">{row.line}</span>
+      {isShown && (
+        <span className="source-mark">
+          <MarkSign kind={markKind(mark)} size={12} label={null} />
+        </span>
+      )}
+    </>
+  );
+}
+
+const MARK_CLASS = [
+  "",
+  "is-yes",
+  "is-no",
+  "is-running",
+  "is-running",
+  "is-running",
+  "is-error",
+  "is-yes",
+] as const;
+
+function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
+  const x = frame.gutter + guide.x - frame.base + 3;
+  if (guide.x < frame.base) return null;
+  if (guide.mark === null) return <i className="source-guide" style={{ left: x }} />;
+  const status = MARK_CLASS[guide.mark];
+  if (guide.until === null)
+    return <i className={`source-edge ${status} ${guide.isEnd ? "is-end" : ""}`} style={{ left: x }} />;
+  return (
+    <i
+      className={`source-edge is-arm ${status}`}
+      style={{ left: x, width: Math.max(0, guide.until - guide.x - 6) }}
+    />
+  );
+}
+
+function Behind({ values }: { values: RowValues }) {
+  return (
+    <>
+      {values.list.length > 0 && <span className="source-said">{listOf(values)}</span>}
+      {values.verdict !== null && <VerdictWord values={values} />}
+    </>
+  );
+}
+
+function Below({ values, left, frame }: { values: RowValues; left: number; frame: RowFrame }) {
+  const { charWidth } = frame;
+  const error = values.error !== "" && (
+    <span
+      className="source-error"
+      title={values.error}
+      style={{
+        left: left + 2 * charWidth,
+        top: values.place === "behind" ? 20 : 40,
+        width: Math.max(40, frame.codeWidth - left - 2 * charWidth - EDGE_PX),
+      }}
+    >
+      {values.error}
+    </span>
+  );
+  if (values.place === "behind") return error;
+  if (values.place === "operands")
+    return (
+      <>
+        {values.placed.map((value) => (
+          <span
+            key={value.column}
+            className={`source-value is-${value.tone}`}
+            style={{ left: left + value.column * charWidth }}
+          >
+            {value.text}
+          </span>
+        ))}
+        <span className="source-below" style={{ left: left + (values.end + 2) * charWidth }}>
+          <VerdictWord values={values} />
+        </span>
+        {error}
+      </>
+    );
+  return (
+    <>
+      <span
+        className="source-below is-list"
+        style={{
+          left: left + 4 * charWidth,
+          width: Math.max(40, frame.codeWidth - left - 4 * charWidth - EDGE_PX),
+        }}
+      >
+        <span className="source-said">{listOf(values)}</span>
+        <VerdictWord values={values} />
+      </span>
+      {error}
+    </>
+  );
+}
+
+function VerdictWord({ values }: { values: RowValues }) {
+  if (values.verdict === null) return null;
+  return <span className={`source-verdict is-${values.verdict.tone}`}>→ {values.verdict.text}</span>;
+}
+
+function listOf(values: RowValues): ReactNode[] {
+  return values.list.map(({ name, text }, at) => (
+    <span key={at}>
+      {at > 0 && " · "}
+      {name} <b>{text}</b>
+    </span>
+  ));
+}
+
+/** Figures and quoted texts stand out. */
+function emphasised(text: string): ReactNode[] {
+  return text
+    .split(/("[^"]*"|\b\d[\d,.]*\b)/)
+    .map((part, at) => (at % 2 === 1 ? <b key={at}>{part}</b> : part));
+}
+
+function toneClass({ node, mark, isDecision, sign, otherMark }: PlacedRow, isCompared: boolean): string {
+  if (sign !== "") return sign === "-" ? "is-old" : "is-new";
+  if (node === null) return "is-quiet";
+  if (isCompared && mark !== (otherMark ?? Mark.notAsked)) return "is-different";
+  if (mark === Mark.error) return "is-error";
+  if (isDecision) return `is-decision ${MARK_CLASS[mark]}`;
+  return mark === Mark.notAsked ? "is-unasked" : "";
+}
+
+function labelOf({ row, node, mark, values, said, note }: PlacedRow, { view, turn }: RowFrame): string {
+  if (node === null)
+    return [`line ${row.line}`, row.text.slice(0, 200), note].filter((each) => each !== "").join(", ");
+  const kind = view.source.nodes[node]?.kind ?? "";
+  const name = view.source.nodes[node]?.name ?? "";
+  const shown = values === null ? [said] : values.list.map((each) => `${each.name} ${each.text}`);
+  const parts = [`line ${row.line}`, kind, name, markWord(mark), ...shown, values?.error ?? "", note];
+  return [...parts, turn === null ? "" : `turn ${turn}`].filter((each) => each !== "").join(", ");
+}

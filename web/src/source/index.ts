@@ -1,0 +1,5 @@
+export type * from "./interface";
+export { markKind } from "./markKind";
+export { Overview } from "./Overview";
+export { SourceView } from "./SourceView";
+export { useRunVersion } from "./useRunVersion";
