@@ -1,0 +1,89 @@
+import { useCallback, useMemo } from "react";
+import { roughly } from "@/parts/format";
+import { Problem } from "@/parts/Problem";
+import { SystemRow } from "@/parts/SystemRow";
+import { type Answer, type Block, blocksOf } from "@/stream/answer";
+import type { Source } from "@/stream/chunks";
+import { GrowingMarkdown } from "./GrowingMarkdown";
+import { SourceChips } from "./SourceChips";
+import { sourceNamed } from "./sourceLinks";
+import { WorkCard } from "./WorkCard";
+
+interface AnswerViewProps {
+  answer: Answer;
+  /** When the question was asked, in milliseconds; notices say how long after it they came. */
+  askedAt: number;
+  /** The answer is coming. */
+  isLive: boolean;
+  /** Text may come now: the connection is there. */
+  hasCaret: boolean;
+  onSource: (source: Source) => void;
+}
+
+/** The parts of an answer in the order in which they came, and its sources. */
+export function AnswerView({ answer, askedAt, isLive, hasCaret, onSource }: AnswerViewProps) {
+  const { parts, sources } = answer;
+  const blocks = useMemo(() => blocksOf(parts), [parts]);
+  const isPlace = useCallback((code: string) => sourceNamed(code, sources) !== null, [sources]);
+  const onPlace = useCallback(
+    (code: string) => {
+      const source = sourceNamed(code, sources);
+      if (source) onSource(source);
+    },
+    [sources, onSource],
+  );
+  const show = (block: Block, isLast: boolean) => {
+    switch (block.kind) {
+      case "text":
+        return (
+          <GrowingMarkdown
+            text={block.part.text}
+            isPlace={isPlace}
+            onPlace={onPlace}
+            hasCaret={isLast && hasCaret}
+          />
+        );
+      case "work":
+        return (
+          <WorkCard
+            thought={block.thought}
+            calls={block.calls}
+            isThinking={isLive && isLast && block.calls.length === 0}
+          />
+        );
+      case "system":
+        return (
+          <SystemRow at={sinceAsked(block.part.notice.timestamp, askedAt)} isPast={!isLive}>
+            {block.part.notice.system_message}
+          </SystemRow>
+        );
+      case "error":
+        return <Failure words={block.part.error} isAlone={blocks.length === 1} />;
+    }
+  };
+  return (
+    <>
+      {blocks.map((block, at) => (
+        <div key={block.key} className="chat-block">
+          {show(block, at === blocks.length - 1)}
+        </div>
+      ))}
+      {!isLive && <SourceChips sources={sources} onOpen={onSource} />}
+    </>
+  );
+}
+
+/** What went wrong, in the service's words: their first sentence is the title. */
+function Failure({ words, isAlone }: { words: string; isAlone: boolean }) {
+  const [, title, rest] = /^(.*?[.!?])\s+(.*)$/s.exec(words) ?? [null, words, ""];
+  return (
+    <Problem title={title}>
+      {rest} {!isAlone && "What was said is kept."}
+    </Problem>
+  );
+}
+
+function sinceAsked(timestamp: string, askedAt: number): string | undefined {
+  const seconds = (Date.parse(timestamp) - askedAt) / 1000;
+  return Number.isFinite(seconds) ? roughly(Math.max(0, seconds)) : undefined;
+}

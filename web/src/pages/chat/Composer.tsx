@@ -1,0 +1,190 @@
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useMe } from "@/api/queries";
+import { Button } from "@/parts/Button";
+import { Chip } from "@/parts/Chip";
+import { ArrowUpIcon, StopIcon, TreeIcon } from "@/parts/icons";
+import { Menu, type MenuItem } from "@/parts/Menu";
+import { LimitsDialog } from "./LimitsDialog";
+import { ModelDialog } from "./ModelDialog";
+import { limitsText, type OwnLimits } from "./limits";
+import "./Composer.css";
+
+const LONGEST_QUESTION = 20_000;
+
+/** What a question is asked with; null is the service's own choice. */
+export interface Choices {
+  readonly tree: string | null;
+  readonly model: string | null;
+  readonly limits: OwnLimits;
+}
+
+export const NO_CHOICES: Choices = { tree: null, model: null, limits: {} };
+
+interface ComposerProps {
+  text: string;
+  onText: (text: string) => void;
+  choices: Choices;
+  onChoices: (choices: Choices) => void;
+  onSend: () => void;
+  /** An answer is coming: it can be stopped, and the next question waits. */
+  live: { isStopping: boolean; onStop: () => void } | null;
+  /** A number that changes when the text is to be typed in. */
+  focusKey: number;
+}
+
+/** Where a question is typed, and what it is asked with. */
+export function Composer({ text, onText, choices, onChoices, onSend, live, focusKey }: ComposerProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  // With what is drawn: later, it would take the focus from what the first key chose.
+  useLayoutEffect(() => {
+    if (focusKey > 0) field.current?.focus();
+  }, [focusKey]);
+  useEffect(() => {
+    const area = field.current;
+    if (!area) return;
+    area.style.height = "auto";
+    area.style.height = `${area.scrollHeight}px`;
+  }, [text]);
+  const send = () => {
+    if (live !== null) return;
+    if (text.trim() !== "") onSend();
+    else field.current?.focus();
+  };
+  return (
+    <form
+      className={live ? "composer composer-live" : "composer"}
+      aria-label="Question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        value={text}
+        maxLength={LONGEST_QUESTION}
+        aria-label="Question"
+        placeholder={live ? "Ask the next question when this one is answered…" : "Ask about the project…"}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      <div className="composer-row">
+        <TreeChoice choices={choices} onChoices={onChoices} />
+        <ModelChoice choices={choices} onChoices={onChoices} />
+        <LimitsChoice choices={choices} onChoices={onChoices} />
+        <span className="composer-space" />
+        {live ? (
+          <Button
+            variant="danger"
+            icon={<StopIcon size={12} />}
+            keys="Escape"
+            disabled={live.isStopping}
+            onClick={live.onStop}
+          >
+            {live.isStopping ? "Stopping" : "Stop"}
+          </Button>
+        ) : (
+          <Button type="submit" variant="primary" icon={<ArrowUpIcon size={16} />} aria-label="Send" />
+        )}
+      </div>
+    </form>
+  );
+}
+
+type ChoiceProps = Pick<ComposerProps, "choices" | "onChoices">;
+
+function TreeChoice({ choices, onChoices }: ChoiceProps) {
+  const { data: me } = useMe();
+  if (!me) return null;
+  const chosen = choices.tree ?? me.tree;
+  const items = me.trees.map(({ name, description }): MenuItem => ({
+    label: name,
+    detail: description || undefined,
+    checked: name === chosen,
+    onSelect: () => onChoices({ ...choices, tree: name === me.tree ? null : name }),
+  }));
+  return (
+    <ChoiceMenu label={`Tree: ${chosen}`} items={items} icon={<TreeIcon size={13} />}>
+      {chosen}
+    </ChoiceMenu>
+  );
+}
+
+function ModelChoice({ choices, onChoices }: ChoiceProps) {
+  const { data: me } = useMe();
+  const [isNaming, setNaming] = useState(false);
+  if (!me) return null;
+  const chosen = choices.model ?? me.model;
+  const choose = (name: string) => onChoices({ ...choices, model: name === me.model ? null : name });
+  const names = me.models.includes(chosen) ? me.models : [...me.models, chosen];
+  const items = names.map((name): MenuItem => ({
+    label: name,
+    checked: name === chosen,
+    onSelect: () => choose(name),
+  }));
+  if (me.any_model) items.push({ label: "Another model…", onSelect: () => setNaming(true) });
+  return (
+    <>
+      <ChoiceMenu label={`Model: ${chosen}`} items={items}>
+        {chosen}
+      </ChoiceMenu>
+      {isNaming && (
+        <ModelDialog name={choices.model ?? ""} onChange={choose} onClose={() => setNaming(false)} />
+      )}
+    </>
+  );
+}
+
+interface ChoiceMenuProps {
+  label: string;
+  items: readonly MenuItem[];
+  icon?: ReactNode;
+  children: string;
+}
+
+/** A chip that opens a menu; without a choice it only says what is used. */
+function ChoiceMenu({ label, items, icon, children }: ChoiceMenuProps) {
+  if (items.length < 2) {
+    return (
+      <span className="chip chip-square composer-fixed" title={label}>
+        {icon}
+        {children}
+      </span>
+    );
+  }
+  return (
+    <Menu
+      label={label}
+      side="above"
+      items={items}
+      button={(props) => (
+        <Chip {...props} shape="square" icon={icon} aria-label={label}>
+          <span className="truncate">{children}</span>
+        </Chip>
+      )}
+    />
+  );
+}
+
+function LimitsChoice({ choices, onChoices }: ChoiceProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Chip shape="square" className="composer-limits" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Limits: {limitsText(choices.limits) || "yours"}
+      </Chip>
+      {isOpen && (
+        <LimitsDialog
+          limits={choices.limits}
+          onChange={(limits) => onChoices({ ...choices, limits })}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, unwrap } from "@/api/client";
+import { queryClient } from "@/api/queries";
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+import { MoreIcon } from "@/parts/icons";
+import { Menu } from "@/parts/Menu";
+import { toast } from "@/parts/Toast";
+import { liveAnswers } from "./asking";
+import { Dots } from "./Dots";
+import { type ConversationHead, refreshConversation } from "./queries";
+
+interface ConversationRowProps {
+  conversation: ConversationHead;
+  isOpen: boolean;
+  onChoose?: (() => void) | undefined;
+}
+
+/** A conversation in the list; its menu renames and deletes it. */
+export function ConversationRow({ conversation, isOpen, onChoose }: ConversationRowProps) {
+  const [mode, setMode] = useState<"shown" | "renaming" | "deleting">("shown");
+  const { context_id: contextId, title, state } = conversation;
+  if (mode === "renaming") {
+    return (
+      <li>
+        <TitleField contextId={contextId} title={title} onClose={() => setMode("shown")} />
+      </li>
+    );
+  }
+  return (
+    <li className="conversation-row">
+      <Link
+        href={`/chat/${contextId}`}
+        aria-current={isOpen ? "page" : undefined}
+        title={title}
+        onClick={onChoose}
+      >
+        <span className="truncate">{title}</span>
+        {state === "answering" && <Dots label="answering" />}
+      </Link>
+      <Menu
+        label={`Actions for ${title}`}
+        align="end"
+        items={[
+          { label: "Rename", onSelect: () => setMode("renaming") },
+          { label: "Delete…", tone: "danger", onSelect: () => setMode("deleting") },
+        ]}
+        button={(props) => (
+          <Button
+            {...props}
+            variant="ghost"
+            size="small"
+            icon={<MoreIcon size={14} />}
+            aria-label={`Actions for ${title}`}
+          />
+        )}
+      />
+      {mode === "deleting" && (
+        <DeleteDialog contextId={contextId} title={title} isOpen={isOpen} onClose={() => setMode("shown")} />
+      )}
+    </li>
+  );
+}
+
+function TitleField({
+  contextId,
+  title,
+  onClose,
+}: {
+  contextId: string;
+  title: string;
+  onClose: () => void;
+}) {
+  const [text, setText] = useState(title);
+  const isOver = useRef(false);
+  const rename = useMutation({
+    mutationFn: (next: string) =>
+      unwrap(
+        api.PATCH("/api/oracle/conversations/{context_id}", {
+          params: { path: { context_id: contextId } },
+          body: { title: next },
+        }),
+      ),
+    onError: (error) => toast(error.message),
+    onSettled: () => refreshConversation(contextId).finally(onClose),
+  });
+  const end = (next: string | null) => {
+    if (isOver.current) return;
+    isOver.current = true; // a field that goes away loses the focus, which would save what Escape has given up
+    const trimmed = next?.trim() ?? "";
+    if (trimmed && trimmed !== title) rename.mutate(trimmed);
+    else onClose();
+  };
+  return (
+    <input
+      className="conversation-title"
+      aria-label="Title"
+      value={text}
+      maxLength={200}
+      // eslint-disable-next-line jsx-a11y/no-autofocus -- the user has just asked to type here
+      autoFocus
+      onFocus={(event) => event.target.select()}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => end(text)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") end(text);
+        else if (event.key === "Escape") end(null);
+        else return;
+        event.stopPropagation();
+      }}
+    />
+  );
+}
+
+interface DeleteDialogProps {
+  contextId: string;
+  title: string;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+function DeleteDialog({ contextId, title, isOpen, onClose }: DeleteDialogProps) {
+  const [, navigate] = useLocation();
+  const forget = useMutation({
+    mutationFn: () =>
+      unwrap(
+        api.DELETE("/api/oracle/conversations/{context_id}", { params: { path: { context_id: contextId } } }),
+      ),
+    onSuccess: () => {
+      const live = liveAnswers.of(contextId);
+      if (live) liveAnswers.drop(live);
+      if (isOpen) navigate("/");
+      onClose();
+      queryClient.removeQueries({ queryKey: ["conversation", contextId] });
+      void refreshConversation(contextId);
+    },
+  });
+  return (
+    <Dialog
+      title="Delete this conversation?"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button variant="danger" disabled={forget.isPending} onClick={() => forget.mutate()}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p>
+        <strong>{title}</strong>
+      </p>
+      <p className="chat-note">
+        Its questions and answers are deleted, and every text of its runs. An answer that is under way is
+        stopped. Figures of the runs stay.
+      </p>
+      {forget.error && <p role="alert">{forget.error.message}</p>}
+    </Dialog>
+  );
+}

@@ -1,0 +1,60 @@
+import { Badge } from "@/parts/Badge";
+import { compact, number } from "@/parts/format";
+import { Meter } from "@/parts/Meter";
+import { elapsedS, type Progress } from "./progress";
+import { useMedia } from "@/store/media";
+import { useNow } from "./useNow";
+import "./Meters.css";
+
+interface MetersProps {
+  progress: Progress;
+  /** The limits of the run, by their names. */
+  limits: Readonly<Record<string, number>>;
+  /** The stream is there: what is shown is now. */
+  isConnected: boolean;
+}
+
+/** How much of its limits a run has used. */
+export function Meters({ progress, limits, isConnected }: MetersProps) {
+  const now = useNow(500, isConnected && !progress.isPaused);
+  const { max_iterations: turns, token_budget: tokens, timeout_seconds: timeS } = limits;
+  const { soft_warning_percent: soft, token_warning_percent: tokenSoft } = limits;
+  const isNarrow = useMedia("(width < 700px)");
+  const usedS = Math.floor(elapsedS(progress, now));
+  return (
+    <div className="meters">
+      {isConnected && progress.turn > 0 && <Badge tone="run">Turn {progress.turn}</Badge>}
+      {turns !== undefined && (
+        <Meter
+          label="Turns"
+          value={progress.turns}
+          limit={turns}
+          warnPercent={soft}
+          text={`${number(progress.turns)} of ${number(turns)}`}
+        />
+      )}
+      {tokens !== undefined && (
+        <Meter
+          label="Tokens"
+          value={progress.tokens}
+          limit={tokens}
+          warnPercent={tokenSoft}
+          text={
+            isNarrow
+              ? `${compact(progress.tokens)} of ${compact(tokens)}`
+              : `${number(progress.tokens)} of ${number(tokens)}`
+          }
+        />
+      )}
+      {timeS !== undefined && (
+        <Meter
+          label="Time"
+          value={usedS}
+          limit={timeS}
+          warnPercent={soft}
+          text={isNarrow ? `${number(usedS)} s` : `${number(usedS)} of ${number(timeS)} s`}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import { useState } from "react";
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+
+const LONGEST_NAME = 200;
+
+interface ModelDialogProps {
+  name: string;
+  onChange: (name: string) => void;
+  onClose: () => void;
+}
+
+/** A model of the provider by its name, where the service lets a question name any. */
+export function ModelDialog({ name, onChange, onClose }: ModelDialogProps) {
+  const [text, setText] = useState(name);
+  const named = text.trim();
+  const use = () => {
+    if (named === "") return;
+    onChange(named);
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Another model"
+      onClose={onClose}
+      width={420}
+      actions={
+        <Button variant="primary" disabled={named === ""} onClick={use}>
+          Use it
+        </Button>
+      }
+    >
+      <label className="model-input">
+        Name of the model
+        <input
+          className="mono"
+          value={text}
+          maxLength={LONGEST_NAME}
+          spellCheck={false}
+          autoComplete="off"
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault(); // it would send the question, in whose form the dialog stands
+            use();
+          }}
+        />
+      </label>
+      <p className="chat-note">As the provider names it. A name that it does not know fails the question.</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,21 @@
+import { ApiError } from "@/api/client";
+import { Problem } from "@/parts/Problem";
+import { SystemRow } from "@/parts/SystemRow";
+
+const BUSY = new Set([409, 429, 503]);
+
+/** A question that the service did not take, in its own words. The text is in the composer again. */
+export function Refusal({ error }: { error: unknown }) {
+  const message = error instanceof Error ? error.message : String(error);
+  const status = error instanceof ApiError ? error.status : 0;
+  return (
+    <div className="chat-block">
+      {BUSY.has(status) ? (
+        <SystemRow at={String(status)}>{message}</SystemRow>
+      ) : (
+        <Problem title="The question was not taken.">{message}</Problem>
+      )}
+      <p className="chat-note">The text stays in the box.</p>
+    </div>
+  );
+}

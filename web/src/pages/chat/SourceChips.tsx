@@ -1,0 +1,70 @@
+import { useState } from "react";
+import { Chip } from "@/parts/Chip";
+import { FileIcon } from "@/parts/icons";
+import type { Source } from "@/stream/chunks";
+import { withoutRepeats } from "./sourceLinks";
+import "./SourceChips.css";
+
+const SHOWN = 4;
+
+/** The sources of an answer: the first ones, the others on demand. */
+export function SourceChips({
+  sources,
+  onOpen,
+}: {
+  sources: readonly Source[];
+  onOpen: (source: Source) => void;
+}) {
+  const [isWhole, setWhole] = useState(false);
+  const all = withoutRepeats(sources);
+  if (all.length === 0) return null;
+  const shown = isWhole || all.length <= SHOWN + 1 ? all : all.slice(0, SHOWN);
+  return (
+    <ul className="source-chips" aria-label="Sources">
+      {shown.map((source) => (
+        <li key={`${source.source_type} ${source.path} ${source.line ?? ""}`}>
+          <SourceChip source={source} onOpen={onOpen} />
+        </li>
+      ))}
+      {shown.length < all.length && (
+        <li>
+          <Chip
+            shape="square"
+            onClick={() => setWhole(true)}
+            aria-label={`${all.length - SHOWN} more sources`}
+          >
+            + {all.length - SHOWN}
+          </Chip>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function SourceChip({ source, onOpen }: { source: Source; onOpen: (source: Source) => void }) {
+  if (source.source_type === "web") return <WebChip address={source.path} />;
+  return (
+    <Chip
+      shape="square"
+      className="source-chip mono"
+      icon={<FileIcon size={12} />}
+      title={source.snippet ?? undefined}
+      onClick={() => onOpen(source)}
+    >
+      <span className="truncate">{source.path}</span>
+      {source.line != null && <span className="source-chip-line"> :{source.line}</span>}
+    </Chip>
+  );
+}
+
+/** An address comes from the model's search: only pages of the web are links. */
+function WebChip({ address }: { address: string }) {
+  const text = address.replace(/^https?:\/\//, "");
+  if (!/^https?:\/\//i.test(address)) return <span className="source-chip mono">{address}</span>;
+  return (
+    <a className="chip chip-square source-chip mono" href={address} target="_blank" rel="noopener noreferrer">
+      <FileIcon size={12} />
+      <span className="truncate">{text}</span>
+    </a>
+  );
+}

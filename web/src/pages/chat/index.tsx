@@ -1,0 +1,257 @@
+/** The chat: conversations, the one that is open, and the tree of its run beside it. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useCallback, useState } from "react";
+import { useLocation } from "wouter";
+import { useSettings } from "@/api/queries";
+import { Button, LinkButton } from "@/parts/Button";
+import { ArrowUpIcon, ChevronDownIcon, MenuIcon, TreeIcon } from "@/parts/icons";
+import { toast } from "@/parts/Toast";
+import { useKeys } from "@/store/keys";
+import { useMedia } from "@/store/media";
+import { usePreferences } from "@/store/preferences";
+import { Announcer } from "./Announcer";
+import { ask as askQuestion, hasEnded, liveAnswers } from "./asking";
+import { Composer, NO_CHOICES } from "./Composer";
+import { Conversation } from "./Conversation";
+import { ConversationList } from "./ConversationList";
+import { ConversationSheet } from "./ConversationSheet";
+import { Empty } from "./Empty";
+import { greatest, LimitsDialog } from "./LimitsDialog";
+import { type LimitField, raised } from "./limits";
+import { Meters } from "./Meters";
+import { forkBefore, runQuery } from "./queries";
+import { ReconnectStrip } from "./ReconnectStrip";
+import { useLive, useLiveAnswer } from "./useLive";
+import { useProgress } from "./useProgress";
+import { useStickToEnd } from "./useStickToEnd";
+import "./chat.css";
+
+const TreePanel = lazy(() => import("./TreePanel").then(({ TreePanel: panel }) => ({ default: panel })));
+
+const GO_ON = "Please go on.";
+
+export default function Chat({ contextId = null }: { contextId?: string | null }) {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState("");
+  const [choices, setChoices] = useState(NO_CHOICES);
+  const [focusKey, setFocusKey] = useState(1);
+  const [isListOpen, setListOpen] = useState(false);
+  const [raising, setRaising] = useState<LimitField | null>(null);
+  const { scroller, content, isAtEnd, toEnd } = useStickToEnd();
+  const { data: settings } = useSettings();
+
+  const stream = useLive(contextId);
+  const live = useLiveAnswer(stream);
+  const isAnswering = live !== null && !hasEnded(live);
+  const runId = live?.runId ?? null;
+  const { data: run } = useQuery({ ...runQuery(runId ?? ""), enabled: runId !== null });
+
+  // The tree of the run that was asked here: beside the chat where there is room, else when it is wanted.
+  const [watched, setWatched] = useState<{ contextId: string | null; runId: string } | null>(null);
+  if (runId !== null && (watched?.runId !== runId || watched.contextId !== contextId))
+    setWatched({ contextId, runId });
+  const { treeBesideChat, change } = usePreferences();
+  const [isTreeWanted, setTreeWanted] = useState(false);
+  const isNarrow = useMedia("(width < 700px)");
+  const hasRoom = useMedia("(width >= 1280px)");
+  const isWide = useMedia("(width >= 1500px)");
+  const watchedRun = watched?.contextId === contextId ? watched.runId : null;
+  const hasTree = hasRoom && watchedRun !== null && (isTreeWanted || (isWide && treeBesideChat));
+  // The tree beside the chat reads the ticks as well: one stream of them is enough.
+  const ticked = useProgress(isAnswering && !hasTree ? runId : null);
+  const [treeTurn, setTreeTurn] = useState(0);
+  const progress = hasTree ? { ...ticked, turn: treeTurn } : ticked;
+  const showTree = (isShown: boolean) => {
+    setTreeWanted(isShown);
+    change({ treeBesideChat: isShown });
+  };
+
+  /** The question of the open conversation that is being edited, with what was said before it. */
+  const [edited, setEdited] = useState<{ contextId: string; runId: string; isFirst: boolean } | null>(null);
+  const editing = edited?.contextId === contextId ? edited : null;
+
+  const typeIn = useCallback((question: string) => {
+    setText(question);
+    setFocusKey((key) => key + 1);
+  }, []);
+
+  const ask = async (question: string, limits = choices.limits) => {
+    const asked = question.trim();
+    setText("");
+    setEdited(null);
+    toEnd();
+    let within = contextId;
+    if (editing) {
+      try {
+        within = editing.isFirst ? null : await forkBefore(editing.contextId, editing.runId);
+      } catch (error) {
+        setEdited(editing);
+        setText(asked);
+        toast(error instanceof Error ? error.message : String(error));
+        return;
+      }
+      navigate(within === null ? "/" : `/chat/${within}`);
+    }
+    const isTaken = await askQuestion(
+      {
+        question: asked,
+        ...(within !== null && { context_id: within }),
+        ...(choices.tree !== null && { tree: choices.tree }),
+        ...(choices.model !== null && { model: choices.model }),
+        ...(Object.keys(limits).length > 0 && { limits }),
+      },
+      (id) => {
+        if (within === null && window.location.pathname === "/") navigate(`/chat/${id}`, { replace: true });
+      },
+    );
+    if (!isTaken) setText((typed) => typed || asked);
+  };
+
+  const newQuestion = () => {
+    const pending = liveAnswers.of(null);
+    if (pending && hasEnded(pending.getSnapshot())) liveAnswers.drop(pending);
+    navigate("/");
+    typeIn("");
+  };
+  useKeys({
+    n: newQuestion,
+    Escape: () => {
+      if (!isAnswering || document.querySelector("dialog[open]")) return false;
+      stream?.cancel();
+      return true;
+    },
+  });
+
+  const composer = (
+    <Composer
+      text={text}
+      onText={setText}
+      choices={choices}
+      onChoices={setChoices}
+      onSend={() => void ask(text)}
+      live={isAnswering && stream ? { isStopping: live.isStopping, onStop: stream.cancel } : null}
+      focusKey={focusKey}
+    />
+  );
+  const isEmpty = contextId === null && live === null;
+  return (
+    <div className={hasTree ? "chat chat-with-tree" : "chat"}>
+      {!hasTree && !isNarrow && (
+        <aside className="chat-list">
+          <ConversationList contextId={contextId} />
+        </aside>
+      )}
+      <section className="chat-main" aria-label="Conversation">
+        {(hasTree || isNarrow) && (
+          <div className="chat-bar">
+            <Button
+              variant="ghost"
+              icon={<MenuIcon />}
+              aria-label="Conversations"
+              aria-haspopup="dialog"
+              onClick={() => setListOpen(true)}
+            />
+            <LinkButton variant="ghost" href="/" icon={<ArrowUpIcon />} aria-label="New question" />
+          </div>
+        )}
+        {live && (
+          <ReconnectStrip
+            connection={live.connection}
+            hasRun={runId !== null}
+            onTryNow={() => stream?.tryNow()}
+          />
+        )}
+        {isEmpty ? (
+          <div className="chat-scroll">
+            <div className="chat-column">
+              <Empty composer={composer} onAsk={(question) => void ask(question)} />
+            </div>
+          </div>
+        ) : (
+          <>
+            <div className="chat-view">
+              {hasRoom && !hasTree && watchedRun !== null && (
+                <Button
+                  size="small"
+                  className="chat-show-tree"
+                  icon={<TreeIcon size={13} />}
+                  onClick={() => showTree(true)}
+                >
+                  Watch the tree
+                </Button>
+              )}
+              <div className="chat-scroll" ref={scroller}>
+                <div className="chat-column" ref={content}>
+                  <h1 className="visually-hidden">Conversation</h1>
+                  <Conversation
+                    key={contextId}
+                    contextId={contextId}
+                    live={live}
+                    beganAt={run ? Date.parse(run.created_at) : (live?.askedAt ?? 0)}
+                    progress={progress}
+                    canAsk={!isAnswering}
+                    onAsk={(question) => void ask(question)}
+                    onEdit={(question, forkRun, isFirst) => {
+                      if (contextId !== null) setEdited({ contextId, runId: forkRun, isFirst });
+                      typeIn(question);
+                    }}
+                    onRaise={setRaising}
+                  />
+                </div>
+              </div>
+            </div>
+            <div className="chat-foot">
+              {!isAtEnd && (
+                <Button
+                  size="small"
+                  className="chat-to-end"
+                  icon={<ChevronDownIcon size={12} />}
+                  onClick={toEnd}
+                >
+                  To the end
+                </Button>
+              )}
+              {isAnswering && run && !hasTree && (
+                <Meters progress={progress} limits={run.limits} isConnected={live.connection.at === "open"} />
+              )}
+              {editing && (
+                <p className="chat-editing">
+                  The edited question is asked in a new conversation; this one stays as it is.{" "}
+                  <Button variant="ghost" size="small" onClick={() => setEdited(null)}>
+                    Ask it here
+                  </Button>
+                </p>
+              )}
+              {composer}
+            </div>
+          </>
+        )}
+      </section>
+      {hasTree && (
+        <Suspense fallback={<section className="tree-panel" aria-label="Tree of the run" />}>
+          <TreePanel
+            key={watchedRun}
+            runId={watchedRun}
+            onTurn={setTreeTurn}
+            onClose={() => showTree(false)}
+          />
+        </Suspense>
+      )}
+      <Announcer answer={live?.answer ?? null} isLive={isAnswering} />
+      {isListOpen && (hasTree || isNarrow) && (
+        <ConversationSheet contextId={contextId} onClose={() => setListOpen(false)} />
+      )}
+      {raising !== null && settings && (
+        <LimitsDialog
+          action="Ask it to go on"
+          limits={{
+            ...choices.limits,
+            [raising]: raised(settings.effective[raising], greatest(settings, raising)),
+          }}
+          onChange={(limits) => void ask(GO_ON, limits)}
+          onClose={() => setRaising(null)}
+        />
+      )}
+    </div>
+  );
+}
