@@ -1,0 +1,252 @@
+import { useEffect, useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { StatusBar } from "@/parts/StatusBar";
+import { Button } from "@/parts/Button";
+import { ChevronLeftIcon, ChevronRightIcon } from "@/parts/icons";
+import { Menu } from "@/parts/Menu";
+import { Segmented } from "@/parts/Segmented";
+import { Tabs } from "@/parts/Tabs";
+import type { RunModel } from "@/run/model";
+import { SourceView, useRunVersion } from "@/source";
+import { useKeys } from "@/store/keys";
+import { useMedia } from "@/store/media";
+import { Legend } from "../run/Legend";
+import { downloadExport, save } from "../run/exports";
+import {
+  alignedTo,
+  equalTicks,
+  lineDifferences,
+  nextDifference,
+  partsAtTick,
+  type Alignment,
+  type Difference,
+  differingParts,
+} from "./differences";
+import { AnswersPane, TreePane, WherePane } from "./panes";
+import { Strips } from "./Strips";
+
+const KEYS = [
+  [["n"], "next difference"],
+  [["s"], "swap"],
+  [["ArrowLeft", "ArrowRight"], "tick"],
+] as const;
+const ALIGNMENTS: readonly { value: Alignment; label: string }[] = [
+  { value: "tick", label: "By tick" },
+  { value: "turn", label: "By turn" },
+];
+type Pane = "where" | "answers" | "tree";
+
+export interface Side {
+  model: RunModel;
+  explain: (at: number) => void;
+}
+
+interface CompareViewProps {
+  a: Side;
+  b: Side;
+  difference: Difference;
+}
+
+/** Two runs on one source: A's tree, with the marks of both. */
+export function CompareView({ a, b, difference }: CompareViewProps) {
+  const [, navigate] = useLocation();
+  const versions = [useRunVersion(a.model), useRunVersion(b.model)].join(" ");
+  const parts = partsAtTick(difference);
+  const [tick, setTick] = useState(Math.max(1, parts));
+  const [by, setBy] = useState<Alignment>("tick");
+  const isWide = useMedia("(width >= 1500px)");
+  const [pane, setPane] = useState<Pane>("where");
+  const [row, setRow] = useState<number | null>(null);
+  const last = a.model.ticks.length - 1;
+  const at = Math.min(last, Math.max(0, tick - 1));
+  const atB = alignedTo(a.model, b.model, at, by);
+  useExplained(a, at);
+  useExplained(b, atB);
+  const equal = equalTicks(difference, a.model, b.model);
+  const lines = useMemo(() => lineDifferences(a.model.tree, b.model.tree), [a.model.tree, b.model.tree]);
+
+  const go = (to: number) => {
+    setTick(Math.min(last, Math.max(0, to)) + 1);
+  };
+  /** The tick of A beside which a tick of B stands. */
+  const goByB = (to: number) => {
+    const turn = b.model.ticks[to]?.turn;
+    const same = a.model.ticks.findIndex((each) => each.turn === turn);
+    go(by === "turn" && same >= 0 ? same + to - b.model.ticks.findIndex((each) => each.turn === turn) : to);
+  };
+  const next = () => {
+    const found = nextDifference(difference, at + 1);
+    if (found !== null) setTick(found);
+  };
+  const swap = () => {
+    navigate(`/compare/${b.model.run.id}/${a.model.run.id}`);
+  };
+  useKeys({
+    n: next,
+    s: swap,
+    ArrowLeft: () => {
+      go(at - 1);
+    },
+    ArrowRight: () => {
+      go(at + 1);
+    },
+    Home: () => {
+      go(0);
+    },
+    End: () => {
+      go(last);
+    },
+  });
+
+  const question = a.model.run.question || "(the question was deleted)";
+  const isParting = tick === parts;
+  const headlines = [a.model.headline(at), b.model.headline(atB)] as const;
+  const differing = differingParts(...headlines);
+  return (
+    <div className="compare" data-versions={versions}>
+      <header className="compare-head">
+        <nav aria-label="Where this is">
+          <Link href="/runs">Runs</Link> / Compare
+        </nav>
+        <h1 className="truncate" title={question}>
+          {question}
+        </h1>
+        <Segmented label="What is beside each other" options={ALIGNMENTS} value={by} onChange={setBy} />
+        <Button onClick={swap}>Swap</Button>
+        <Menu
+          label="Export"
+          align="end"
+          button={(props) => <Button {...props}>Export</Button>}
+          items={[
+            {
+              label: "Comparison (JSON)",
+              onSelect: () => {
+                const text = JSON.stringify({ a: a.model.run.id, b: b.model.run.id, difference }, null, 2);
+                save(new Blob([text], { type: "application/json" }), "comparison.json");
+              },
+            },
+            ...(
+              [
+                ["A", a],
+                ["B", b],
+              ] as const
+            ).flatMap(([letter, { model }]) => [
+              {
+                label: `${letter} as a page (HTML)`,
+                onSelect: () => void downloadExport(model.run.id, "html", null),
+              },
+              {
+                label: `${letter} as data (JSON)`,
+                onSelect: () => void downloadExport(model.run.id, "json", null),
+              },
+            ]),
+          ]}
+        />
+      </header>
+      <Strips
+        runs={[
+          { letter: "A", model: a.model, at },
+          { letter: "B", model: b.model, at: atB },
+        ]}
+        equalTicks={equal}
+        onSelectTick={(letter, to) => {
+          if (letter === "A") go(to);
+          else goByB(to);
+        }}
+      />
+      <div className="compare-bar">
+        <Button
+          variant="ghost"
+          size="small"
+          icon={<ChevronLeftIcon />}
+          aria-label="Tick before"
+          disabled={at <= 0}
+          onClick={() => {
+            go(at - 1);
+          }}
+        />
+        <Button
+          variant="ghost"
+          size="small"
+          icon={<ChevronRightIcon />}
+          aria-label="Tick after"
+          disabled={at >= last}
+          onClick={() => {
+            go(at + 1);
+          }}
+        />
+        <strong>
+          {parts === 0 ? "They never part" : isParting ? `They part at tick ${tick}` : `Tick ${tick}`}
+        </strong>
+        <span className="compare-of">
+          of {a.model.ticks.length} and {b.model.ticks.length}
+        </span>
+        <p aria-live="polite">
+          {isParting && equal > 0 && <>{equal} ticks are the same. Then </>}
+          {headlines[0] === headlines[1] ? (
+            <>{headlines[0] || "Nothing is known of this tick."}</>
+          ) : (
+            <>
+              <b>A:</b> {differing[0] || "not known."} <b>B:</b> {differing[1] || "not known."}
+            </>
+          )}
+        </p>
+      </div>
+      <div className="compare-body">
+        <div className="compare-source">
+          <SourceView
+            model={a.model}
+            at={at}
+            onSelectTick={go}
+            follow
+            axis="equal"
+            selectedRow={row}
+            onSelectRow={setRow}
+            compare={{ model: b.model, at: atB, equalTicks: equal, onSelectTick: goByB }}
+          />
+        </div>
+        <aside className="compare-side" aria-label="Differences">
+          <Tabs<Pane>
+            label="Differences"
+            selected={pane}
+            onSelect={setPane}
+            tabs={[
+              {
+                name: "where",
+                label: "Where they part",
+                panel: (
+                  <WherePane
+                    a={a.model}
+                    b={b.model}
+                    atA={at}
+                    atB={atB}
+                    difference={difference}
+                    lines={lines}
+                  />
+                ),
+              },
+              { name: "answers", label: "Answers", panel: <AnswersPane difference={difference} /> },
+              {
+                name: "tree",
+                label: isWide ? "Tree difference" : "Tree",
+                count: lines.length,
+                panel: <TreePane a={a.model} b={b.model} difference={difference} lines={lines} />,
+              },
+            ]}
+          />
+        </aside>
+      </div>
+      <StatusBar keys={KEYS}>
+        <Legend />
+      </StatusBar>
+    </div>
+  );
+}
+
+/** Has what explains the tick loaded. */
+function useExplained({ model, explain }: Side, at: number): void {
+  const isExplained = model.visits(at) !== undefined;
+  useEffect(() => {
+    if (!isExplained && at >= 0) explain(at);
+  }, [at, isExplained, explain]);
+}

@@ -1,0 +1,157 @@
+/** The head of a run: what was asked, how it ended, what it used, and what can be done with it. */
+import { useState, type ReactNode } from "react";
+import { Link } from "wouter";
+import { Badge } from "@/parts/Badge";
+import { Button, LinkButton } from "@/parts/Button";
+import { duration, number, plural } from "@/parts/format";
+import { ChevronLeftIcon, MoreIcon } from "@/parts/icons";
+import { Menu, type MenuItem } from "@/parts/Menu";
+import { outcomeOf } from "@/run/outcome";
+import type { RunModel } from "@/run/model";
+import { useMedia } from "@/store/media";
+import { CompareDialog } from "./CompareDialog";
+import { downloadExport, EXPORTS } from "./exports";
+import { usedBy } from "./figures";
+import "./RunHead.css";
+
+interface RunHeadProps {
+  model: RunModel;
+  at: number;
+  isFollowing: boolean;
+  onLive: () => void;
+  onNextError: () => void;
+  isPaused: boolean;
+  /** The connection of a live run is lost, and being made again. */
+  isReconnecting: boolean;
+  /** More buttons. */
+  children?: ReactNode;
+}
+
+export function RunHead(props: RunHeadProps) {
+  const { model, at, isFollowing, onLive, onNextError, isPaused } = props;
+  const [isComparing, setComparing] = useState(false);
+  const isWide = useMedia("(width >= 1500px)");
+  const isNarrow = useMedia("(width < 700px)");
+  const { run } = model;
+  const outcome = outcomeOf(run);
+  const errors = model.errors.length;
+  const used = usedBy(model);
+  const tick = model.ticks[at]?.tick;
+  const exports = EXPORTS.map(({ format, label, detail }): MenuItem => ({
+    label,
+    detail,
+    onSelect: () => void downloadExport(run.id, format, tick ?? null),
+  }));
+  const replay = run.tree
+    ? `/trees/${encodeURIComponent(run.tree)}?replay=${encodeURIComponent(run.id)}`
+    : null;
+  const compare = { label: "Compare…", onSelect: () => setComparing(true) };
+  return (
+    <header className="run-head">
+      <nav className="run-head-where" aria-label="Where this is">
+        <Link href="/runs" aria-label="All runs">
+          {isNarrow ? <ChevronLeftIcon /> : "Runs"}
+        </Link>
+        {!isNarrow && <span aria-hidden="true">/</span>}
+        <code title={run.id}>{run.id.slice(0, 8)}</code>
+      </nav>
+      <h1 className="run-head-question truncate" title={run.question}>
+        {run.question || "(the question was deleted)"}
+      </h1>
+      {model.isComplete && <Badge tone={outcome.tone}>{outcome.words}</Badge>}
+      {errors > 0 && (
+        <button type="button" className="run-head-errors" onClick={onNextError} title="To the next error (E)">
+          <Badge tone="err">{plural(errors, "node error")}</Badge>
+        </button>
+      )}
+      {!model.isComplete && (
+        <button
+          type="button"
+          className="run-head-live"
+          aria-pressed={isFollowing}
+          onClick={onLive}
+          title="Live (L)"
+        >
+          <Badge tone={isPaused ? "plain" : "run"} mark={isPaused ? "breakpoint" : "running"}>
+            {liveWords(props)}
+          </Badge>
+        </button>
+      )}
+      <dl className="run-head-figures">
+        <Figure value={number(used.turns)} unit={used.turns === 1 ? "turn" : "turns"} label="Turns" />
+        <Figure
+          value={`${run.tokens_estimated ? "≈ " : ""}${number(used.tokens)}`}
+          unit="tokens"
+          label="Tokens"
+        />
+        {used.seconds !== null && <Figure value={duration(used.seconds)} unit="" label="Time" />}
+        {isWide && run.model !== null && <Figure code value="" unit={run.model} label="Model" />}
+        {run.tree !== "" && (
+          <div>
+            <dt className="visually-hidden">Tree</dt>
+            <dd>
+              <Link className="run-head-tree" href={`/trees/${encodeURIComponent(run.tree)}`}>
+                <code>
+                  {run.tree}
+                  {run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}
+                </code>
+              </Link>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <div className="run-head-actions">
+        {props.children}
+        {!isNarrow && <Button onClick={compare.onSelect}>Compare…</Button>}
+        <Menu
+          label="Export"
+          align="end"
+          items={isNarrow ? [compare, ...exports] : exports}
+          button={(props) =>
+            isWide ? (
+              <Button {...props}>Export</Button>
+            ) : (
+              <Button
+                {...props}
+                variant={isNarrow ? "ghost" : "plain"}
+                icon={<MoreIcon />}
+                aria-label={isNarrow ? "Compare and export" : "Export"}
+                title="Export"
+              />
+            )
+          }
+        />
+        {!isNarrow && replay !== null && (
+          <LinkButton variant="primary" href={replay}>
+            Replay on an edit…
+          </LinkButton>
+        )}
+      </div>
+      {isComparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
+    </header>
+  );
+}
+
+function liveWords({ model, isFollowing, isPaused, isReconnecting }: RunHeadProps): string {
+  if (isReconnecting) return "reconnecting";
+  const state = isPaused ? "halted" : "live";
+  return isFollowing ? state : `${state}: ${plural(model.ticks.length, "tick")} so far`;
+}
+
+interface FigureProps {
+  value: string;
+  unit: string;
+  label: string;
+  code?: boolean;
+}
+
+function Figure({ value, unit, label, code = false }: FigureProps) {
+  return (
+    <div className={code ? "mono" : undefined}>
+      <dt className="visually-hidden">{label}</dt>
+      <dd>
+        {value && <b>{value}</b>} {unit}
+      </dd>
+    </div>
+  );
+}

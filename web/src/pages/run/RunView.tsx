@@ -1,0 +1,263 @@
+/** The view of a run: overview, source with its matrix, and panes, all at one tick. */
+import { useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { StatusBar } from "@/parts/StatusBar";
+import type { RunModel } from "@/run/model";
+import { sourceOf } from "@/run/source";
+import { titleOf } from "@/run/why";
+import { Overview, SourceView, useRunVersion, type SourceHandle, type TickRange } from "@/source";
+import { useKeys, type KeyMap } from "@/store/keys";
+import { useMedia } from "@/store/media";
+import { usePlaces } from "@/store/places";
+import { TABS } from "./address";
+import { BottomSheet } from "./BottomSheet";
+import { useDebugging } from "./debug/useDebugging";
+import { findValue } from "./find";
+import { Graph } from "./graph/Graph";
+import { Legend } from "./Legend";
+import { firstShown, nextAsked, nextError, turnFrom } from "./moves";
+import { FiguresStrip } from "./NoRun";
+import { Panes } from "./panes";
+import { RunHead } from "./RunHead";
+import { RunSearch, type Found } from "./RunSearch";
+import { TickBar } from "./TickBar";
+import { usePlay } from "./usePlay";
+import type { LoadedRun } from "./useRun";
+import { useView } from "./useView";
+import "./RunView.css";
+
+const KEYS = [
+  [["ArrowLeft", "ArrowRight"], "tick"],
+  [["shift+ArrowRight"], "turn"],
+  [["d"], "to decision"],
+  [["t"], "time axis"],
+  [["?"], "all keys"],
+] as const;
+
+interface RunViewProps {
+  loaded: LoadedRun;
+  model: RunModel;
+}
+
+export function RunView({ loaded, model }: RunViewProps) {
+  const version = useRunVersion(model);
+  const [view, change] = useView();
+  const [row, setRow] = useState<number | null>(null);
+  const [window_, setWindow] = useState<TickRange | null>(null);
+  const [search, setSearch] = useState<string | null>(null);
+  const [foundKey, setFoundKey] = useState<string | null>(null);
+  const source = useRef<SourceHandle>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const [, navigate] = useLocation();
+  const isWide = useMedia("(width >= 1500px)");
+  const isNarrow = useMedia("(width < 700px)");
+
+  const at = firstShown(model, view.tick);
+  const last = model.ticks.length - 1;
+  const isFollowing = view.tick === null && !model.isComplete;
+  const go = (to: number) => {
+    const tick = model.ticks[Math.max(0, Math.min(last, to))];
+    if (tick) change({ tick: tick.tick });
+  };
+  const play = usePlay(model, at, go);
+
+  const { explain } = loaded;
+  const wanted = isFollowing ? last : at;
+  const isExplained = model.visits(wanted) !== undefined;
+  const isPassing = isFollowing && model.run.status !== "running"; // it has ended, and its ticks are being read
+  useEffect(() => {
+    if (!isExplained && !isPassing && wanted >= 0) explain(wanted);
+  }, [wanted, isExplained, isPassing, explain]);
+
+  const { node } = view;
+  const isShown = !view.graph;
+  useEffect(() => {
+    if (isShown && node !== null) source.current?.revealNode(node);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once shown, the rows lead, and the node follows them
+  }, [isShown]);
+
+  const selectRow = (to: number | null) => {
+    setRow(to);
+    const rows = model.tree === null ? [] : sourceOf(model.tree).rows;
+    change({ node: rows[to ?? -1]?.nodes[0] ?? null });
+  };
+  const showNode = (to: number) => {
+    change({ node: to });
+    source.current?.revealNode(to);
+  };
+  usePlaces(() =>
+    model.nodes.map((each) => ({
+      label: titleOf(each),
+      detail: `${each.file}:${String(each.line)}`,
+      go: () => showNode(each.index),
+    })),
+  );
+  const toError = () => {
+    const error = nextError(model, at);
+    if (error === null) return;
+    go(error.at);
+    if (error.node !== null) showNode(error.node);
+  };
+  const toAsked = () => {
+    const selected = source.current?.selectedNode() ?? node;
+    const found = selected === null ? null : nextAsked(model, selected, at);
+    if (found !== null) go(found);
+  };
+  const find = (direction: 1 | -1): Found => {
+    if (search === null) return "nothing";
+    if (source.current?.find(search, direction)) return "line";
+    const key = findValue(model, at, search, foundKey);
+    setFoundKey(key);
+    if (key !== null) change({ tab: "board" });
+    return key === null ? "nothing" : "value";
+  };
+  const openSource = () => {
+    const selected = model.nodes[source.current?.selectedNode() ?? model.decision(at) ?? -1];
+    if (selected === undefined) return;
+    const file = selected.file.replace(/\.ya?ml$/, "");
+    navigate(`/trees/${encodeURIComponent(file)}?line=${String(selected.line)}`);
+  };
+
+  const debugging = useDebugging(model, at, () => source.current?.selectedNode() ?? node);
+  /** The focus goes with it: a screen reader says the line. */
+  const moveRow = (step: number) => {
+    source.current?.focus();
+    source.current?.moveRow(step);
+  };
+  const keys: KeyMap = {
+    ...debugging.keys,
+    ArrowLeft: () => go(at - 1),
+    ArrowRight: () => go(at + 1),
+    "shift+ArrowLeft": () => go(turnFrom(model, at, -1)),
+    "shift+ArrowRight": () => go(turnFrom(model, at, 1)),
+    Home: (event) => !isScrolled(event) && go(0),
+    End: (event) => !isScrolled(event) && go(last),
+    ArrowUp: (event) => !isScrolled(event) && moveRow(-1),
+    ArrowDown: (event) => !isScrolled(event) && moveRow(1),
+    Enter: (event) => !isControl(event) && source.current?.toggleRow(),
+    " ": (event) => !isControl(event) && play.toggle(),
+    d: () => source.current?.revealDecision(),
+    e: toError,
+    n: () => (search === null ? toAsked() : find(1)),
+    "shift+n": () => search !== null && find(-1),
+    l: () => change({ tick: null }),
+    t: () => change({ axis: view.axis === "time" ? "equal" : "time" }),
+    a: () => change({ follow: !view.follow }),
+    g: () => change({ graph: !view.graph }),
+    "/": () => {
+      if (search === null) setSearch("");
+      else field.current?.focus();
+    },
+    F12: openSource,
+    Escape: () => search !== null && setSearch(null),
+    ...Object.fromEntries(TABS.map((tab, index) => [String(index + 1), () => change({ tab })])),
+  };
+  useKeys(keys);
+
+  const panes = (
+    <Panes
+      model={model}
+      at={at}
+      version={version}
+      tab={view.tab}
+      isSplit={isWide}
+      foundKey={foundKey}
+      onTab={(tab) => change({ tab })}
+      onNode={showNode}
+      onSelectTick={go}
+      onChangeValue={debugging.onChangeValue}
+    />
+  );
+  return (
+    <div className="run">
+      <RunHead
+        model={model}
+        at={at}
+        isFollowing={isFollowing}
+        onLive={() => change({ tick: null })}
+        onNextError={toError}
+        isPaused={debugging.isPaused}
+        isReconnecting={loaded.state === "reconnecting"}
+      >
+        {debugging.buttons}
+      </RunHead>
+      {debugging.strip}
+      {model.run.kept !== "whole" && <FiguresStrip />}
+      <div className="run-overview">
+        <Overview model={model} at={at} onSelectTick={go} window={isNarrow ? null : window_} />
+      </div>
+      <TickBar
+        model={model}
+        at={at}
+        isPlaying={play.isPlaying}
+        follow={view.follow}
+        axis={view.axis}
+        isGraph={view.graph}
+        onGo={go}
+        onPlay={play.toggle}
+        onFollow={(follow) => change({ follow })}
+        onAxis={(axis) => change({ axis })}
+        onGraph={(graph) => change({ graph })}
+      />
+      <div className="run-body">
+        <div className="run-source">
+          {search !== null && (
+            <RunSearch
+              ref={field}
+              words={search}
+              onWords={setSearch}
+              onFind={find}
+              onClose={() => {
+                setSearch(null);
+                setFoundKey(null);
+              }}
+            />
+          )}
+          {view.graph ? (
+            <Graph
+              model={model}
+              at={at}
+              version={version}
+              selected={node}
+              onSelect={(to) => change({ node: to })}
+              onOpen={(to) => change({ node: to, graph: false })}
+            />
+          ) : (
+            <SourceView
+              ref={source}
+              model={model}
+              at={at}
+              onSelectTick={go}
+              follow={view.follow}
+              axis={view.axis}
+              selectedRow={row}
+              onSelectRow={selectRow}
+              {...(debugging.breakpoints && { breakpoints: debugging.breakpoints })}
+              {...(debugging.onToggleBreakpoint && { onToggleBreakpoint: debugging.onToggleBreakpoint })}
+              pausedAt={debugging.pausedAt}
+              live={isFollowing}
+              onWindow={setWindow}
+            />
+          )}
+        </div>
+        {isNarrow ? <BottomSheet>{panes}</BottomSheet> : <aside className="run-panes">{panes}</aside>}
+      </div>
+      <StatusBar keys={KEYS}>
+        <Legend />
+      </StatusBar>
+      {debugging.dialogs}
+    </div>
+  );
+}
+
+/** The key belongs to what has the focus: a button, a link, a folded part. */
+function isControl(event: KeyboardEvent): boolean {
+  return event.target instanceof Element && event.target.closest("button, a, summary, [role=menu]") !== null;
+}
+
+/** The key scrolls what has the focus. */
+function isScrolled(event: KeyboardEvent): boolean {
+  return (
+    event.target instanceof Element && event.target.closest(".run-panes, .bottom-sheet, [role=menu]") !== null
+  );
+}

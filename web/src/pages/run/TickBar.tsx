@@ -1,0 +1,140 @@
+/** Which tick is shown, what happened in it, and how it is shown. */
+import type { ReactNode } from "react";
+import { Button } from "@/parts/Button";
+import { duration } from "@/parts/format";
+import {
+  ChevronLeftIcon,
+  ChevronRightIcon,
+  FirstIcon,
+  GraphIcon,
+  LastIcon,
+  PauseIcon,
+  PlayIcon,
+} from "@/parts/icons";
+import { Segmented } from "@/parts/Segmented";
+import type { RunModel } from "@/run/model";
+import type { Axis } from "@/source";
+import { useMedia } from "@/store/media";
+import { headlineParts } from "./moves";
+import "./TickBar.css";
+
+interface TickBarProps {
+  model: RunModel;
+  at: number;
+  isPlaying: boolean;
+  follow: boolean;
+  axis: Axis;
+  isGraph: boolean;
+  onGo: (at: number) => void;
+  onPlay: () => void;
+  onFollow: (follow: boolean) => void;
+  onAxis: (axis: Axis) => void;
+  onGraph: (graph: boolean) => void;
+  children?: ReactNode;
+}
+
+export function TickBar(props: TickBarProps) {
+  const { model, at, isPlaying, onGo } = props;
+  const isWide = useMedia("(width >= 1500px)");
+  const isNarrow = useMedia("(width < 700px)");
+  const last = model.ticks.length - 1;
+  const tick = model.ticks[at];
+  return (
+    <div className="tick-bar">
+      <div className="tick-bar-steps" role="group" aria-label="Ticks">
+        {!isNarrow && (
+          <Step label="First tick" icon={<FirstIcon />} isOff={at <= 0} onClick={() => onGo(0)} />
+        )}
+        <Step label="Previous tick" icon={<ChevronLeftIcon />} isOff={at <= 0} onClick={() => onGo(at - 1)} />
+        {!isNarrow && (
+          <Step
+            label={isPlaying ? "Stop playing" : "Play"}
+            icon={isPlaying ? <PauseIcon /> : <PlayIcon />}
+            isOff={last < 1}
+            onClick={props.onPlay}
+          />
+        )}
+        <Step label="Next tick" icon={<ChevronRightIcon />} isOff={at >= last} onClick={() => onGo(at + 1)} />
+        {!isNarrow && (
+          <Step label="Last tick" icon={<LastIcon />} isOff={at >= last} onClick={() => onGo(last)} />
+        )}
+      </div>
+      <p className="tick-bar-where">
+        {tick ? (
+          <>
+            <b>Tick {tick.tick}</b> of {model.lastTick} · turn {tick.turn} · {duration(tick.at_s)}
+          </>
+        ) : (
+          "No tick yet"
+        )}
+      </p>
+      {!isNarrow && <Headline text={model.headline(at)} />}
+      <div className="tick-bar-modes">
+        {isWide && (
+          <Segmented
+            label="Lines"
+            value={props.follow ? "follow" : "all"}
+            options={[
+              { value: "follow", label: "Follow tick" },
+              { value: "all", label: "All lines" },
+            ]}
+            onChange={(value) => props.onFollow(value === "follow")}
+          />
+        )}
+        {!isNarrow && (
+          <Segmented
+            label="Axis"
+            value={props.axis}
+            options={[
+              { value: "equal", label: "Equal" },
+              { value: "time", label: "Time" },
+            ]}
+            onChange={props.onAxis}
+          />
+        )}
+        {!isNarrow && (
+          <Button
+            variant={props.isGraph ? "primary" : "plain"}
+            size="small"
+            icon={<GraphIcon />}
+            aria-label="Graph"
+            aria-pressed={props.isGraph}
+            title="Graph (G)"
+            onClick={() => props.onGraph(!props.isGraph)}
+          />
+        )}
+      </div>
+      {isNarrow && <Headline text={model.headline(at)} />}
+    </div>
+  );
+}
+
+function Headline({ text }: { text: string }) {
+  const [first, rest] = headlineParts(text);
+  return (
+    <p className="tick-bar-headline" title={text} aria-live="polite">
+      <b>{first}</b> {rest}
+    </p>
+  );
+}
+
+interface StepProps {
+  label: string;
+  icon: ReactNode;
+  isOff: boolean;
+  onClick: () => void;
+}
+
+function Step({ label, icon, isOff, onClick }: StepProps) {
+  return (
+    <Button
+      variant="ghost"
+      size="small"
+      icon={icon}
+      aria-label={label}
+      title={label}
+      disabled={isOff}
+      onClick={onClick}
+    />
+  );
+}

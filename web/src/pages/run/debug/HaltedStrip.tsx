@@ -1,0 +1,125 @@
+/** Says that a run is halted, where and why, and has the buttons that let it go on. */
+import { Button } from "@/parts/Button";
+import { Mark } from "@/parts/Mark";
+import type { RunModel } from "@/run/model";
+import { titleOf } from "@/run/why";
+import { valueText } from "../valueText";
+import type { Debugger } from "./useDebugger";
+import "./HaltedStrip.css";
+
+interface HaltedStripProps {
+  model: RunModel;
+  it: Debugger;
+  onForce: () => void;
+}
+
+export function HaltedStrip({ model, it, onForce }: HaltedStripProps) {
+  const { state } = it;
+  if (!state || state.state === "running" || state.state === "ended") return null;
+  const isPaused = state.state === "paused";
+  return (
+    <section className="halted" role="status" aria-label="Debugger">
+      <Mark kind="breakpoint" label={null} />
+      <div className="halted-words">
+        <p>
+          {isPaused ? (
+            <Where model={model} it={it} />
+          ) : (
+            <b>{state.state === "pausing" ? PAUSING : STEPPING}</b>
+          )}
+        </p>
+        <p className="halted-detail">
+          {isPaused &&
+            `${state.tick ? `Tick ${String(state.tick)} is over; what it asked for has not begun.` : "No node was asked yet."} The time limit stands still. When this page is closed, the run goes on after ${String(Math.round(state.lease_s ?? 0))} s.`}
+        </p>
+        <Pending state={state} model={model} />
+      </div>
+      <div className="halted-actions">
+        <Button size="small" disabled={!isPaused} onClick={onForce}>
+          Force a result…
+        </Button>
+        <Button
+          size="small"
+          keys="F10"
+          disabled={!isPaused || it.isBusy}
+          onClick={() => it.send({ command: "step" })}
+        >
+          Step
+        </Button>
+        <Button
+          variant="primary"
+          size="small"
+          disabled={it.isBusy}
+          onClick={() => it.send({ command: "resume" })}
+        >
+          Go on
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+const PAUSING = "Will be halted after its next tick.";
+const STEPPING = "Steps: the next tick comes when something happens.";
+
+function Where({ model, it }: { model: RunModel; it: Debugger }) {
+  const hit = it.state?.hit ?? null;
+  const by = it.state?.by ?? null;
+  if (hit === null)
+    return (
+      <>
+        <b>Halted{by === null ? "" : ` by ${by}`}</b> after tick {it.state?.tick}
+      </>
+    );
+  const node = hit.path === null ? undefined : model.nodes.find((each) => each.path === hit.path);
+  const place = node && (
+    <code>
+      {node.file}:{node.line}
+    </code>
+  );
+  switch (hit.kind) {
+    case "start":
+      return <b>Halted before the first tick</b>;
+    case "condition":
+      return (
+        <>
+          <b>Halted</b> as this became true: <code>{hit.expression}</code>
+        </>
+      );
+    case "error":
+      return (
+        <>
+          <b>Halted by an error of {titleOf(node)}</b> {place} {hit.error}
+        </>
+      );
+    case "node":
+      return (
+        <>
+          <b>Halted as {titleOf(node)} begins</b> {place}
+        </>
+      );
+  }
+}
+
+/** What the next tick gets. */
+function Pending({ state, model }: { state: NonNullable<Debugger["state"]>; model: RunModel }) {
+  const values = Object.entries(state.values);
+  const results = Object.entries(state.results);
+  if (values.length + results.length === 0) return null;
+  const title = (path: string): string => titleOf(model.nodes.find((each) => each.path === path));
+  return (
+    <p className="halted-pending">
+      The next tick gets{" "}
+      {values.map(([key, value]) => (
+        <code key={key}>
+          {key} = {valueText(value, 60)}
+        </code>
+      ))}
+      {results.map(([path, result]) => (
+        <code key={path}>
+          {title(path)} → {result}
+        </code>
+      ))}
+    </p>
+  );
+}

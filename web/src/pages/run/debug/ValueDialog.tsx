@@ -1,0 +1,70 @@
+/** Changes a blackboard value of a run that is halted; its next tick gets it. */
+import { useId, useState } from "react";
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+import type { BoardRow } from "@/run/board";
+import type { Debugger } from "./useDebugger";
+import "./Dialogs.css";
+
+interface ValueDialogProps {
+  row: BoardRow;
+  it: Debugger;
+  onClose: () => void;
+}
+
+export function ValueDialog({ row, it, onClose }: ValueDialogProps) {
+  const [text, setText] = useState(() => JSON.stringify(row.value ?? null, null, 1));
+  const [wasSent, setSent] = useState(false);
+  const id = useId();
+  const parsed = parse(text);
+  const problem = parsed.ok ? (wasSent ? it.error : null) : "This is not JSON: texts stand in double quotes.";
+  const send = () => {
+    if (!parsed.ok) return;
+    setSent(true);
+    it.send({ command: "set", key: row.key, value: parsed.value }, onClose);
+  };
+  return (
+    <Dialog
+      title={
+        <>
+          Change <code>{row.key}</code>
+        </>
+      }
+      onClose={onClose}
+      actions={
+        <Button variant="primary" disabled={!parsed.ok || it.isBusy} onClick={send}>
+          Give it to the next tick
+        </Button>
+      }
+    >
+      <p className="debug-about">
+        {row.type && <code>{row.type}</code>} {row.description}
+      </p>
+      <label htmlFor={id}>Value, as JSON</label>
+      <textarea
+        id={id}
+        className="debug-text"
+        rows={4}
+        value={text}
+        spellCheck={false}
+        aria-invalid={problem !== null}
+        aria-describedby={`${id}-problem`}
+        onChange={(event) => {
+          setSent(false);
+          setText(event.target.value);
+        }}
+      />
+      <p id={`${id}-problem`} className="debug-problem" role="alert">
+        {problem}
+      </p>
+    </Dialog>
+  );
+}
+
+function parse(text: string): { ok: true; value: unknown } | { ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return { ok: false };
+  }
+}

@@ -1,0 +1,95 @@
+/** Moves and scales a drawing: drag, wheel, buttons. */
+import { useEffect, useRef, useState, type PointerEvent, type RefObject } from "react";
+
+export interface Zoom {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+const LEAST = 0.15;
+const MOST = 2.5;
+const CLICK_PX = 4;
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export function useZoom(frame: RefObject<Element | null>, drawing: Size) {
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const from = useRef<{ x: number; y: number; zoom: Zoom; moved: boolean } | null>(null);
+
+  const fitted = (): Zoom => {
+    const box = frame.current?.getBoundingClientRect();
+    if (!box || drawing.width === 0) return { x: 0, y: 0, scale: 1 };
+    const scale = Math.max(0.5, Math.min(1, box.width / drawing.width, box.height / drawing.height));
+    return {
+      x: Math.max(0, (box.width - drawing.width * scale) / 2),
+      y: Math.max(0, (box.height - drawing.height * scale) / 2),
+      scale,
+    };
+  };
+  const scaleBy = (factor: number, at?: { x: number; y: number }): void =>
+    setZoom((before) => {
+      const now = before ?? fitted();
+      const box = frame.current?.getBoundingClientRect();
+      const [x, y] = at
+        ? [at.x - (box?.left ?? 0), at.y - (box?.top ?? 0)]
+        : [(box?.width ?? 0) / 2, (box?.height ?? 0) / 2];
+      const scale = Math.max(LEAST, Math.min(MOST, now.scale * factor));
+      const ratio = scale / now.scale;
+      return { x: x - (x - now.x) * ratio, y: y - (y - now.y) * ratio, scale };
+    });
+
+  const latest = useRef(scaleBy);
+  useEffect(() => {
+    latest.current = scaleBy;
+  });
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const turn = (event: Event): void => {
+      if (!(event instanceof WheelEvent)) return;
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey || event.deltaMode !== 0)
+        latest.current(Math.exp(-event.deltaY / 300), { x: event.clientX, y: event.clientY });
+      else
+        setZoom((before) => before && { ...before, x: before.x - event.deltaX, y: before.y - event.deltaY });
+    };
+    element.addEventListener("wheel", turn, { passive: false });
+    return () => element.removeEventListener("wheel", turn);
+  }, [frame]);
+
+  return {
+    zoom,
+    /** Show the whole drawing, or its beginning at half size. */
+    fit: () => setZoom(fitted()),
+    /** Bring a place of the drawing to the middle. */
+    centre: (x: number, y: number) =>
+      setZoom((before) => {
+        const box = frame.current?.getBoundingClientRect();
+        const scale = before?.scale ?? Math.max(0.9, fitted().scale);
+        return { x: (box?.width ?? 0) / 2 - x * scale, y: (box?.height ?? 0) / 2 - y * scale, scale };
+      }),
+    scaleBy,
+    dragging: {
+      onPointerDown: (event: PointerEvent) => {
+        if (event.button === 0)
+          from.current = { x: event.clientX, y: event.clientY, zoom: zoom ?? fitted(), moved: false };
+      },
+      onPointerMove: (event: PointerEvent) => {
+        const start = from.current;
+        if (start === null) return;
+        const [dx, dy] = [event.clientX - start.x, event.clientY - start.y];
+        if (!start.moved && Math.hypot(dx, dy) < CLICK_PX) return;
+        if (!start.moved) event.currentTarget.setPointerCapture(event.pointerId);
+        start.moved = true;
+        setZoom({ ...start.zoom, x: start.zoom.x + dx, y: start.zoom.y + dy });
+      },
+      onPointerUp: () => {
+        from.current = null;
+      },
+    },
+  };
+}

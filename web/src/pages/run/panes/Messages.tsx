@@ -1,0 +1,150 @@
+/** The request of the turn that the tick belongs to, and its raw answer. */
+import { memo } from "react";
+import { Badge } from "@/parts/Badge";
+import { number, plural } from "@/parts/format";
+import { Problem } from "@/parts/Problem";
+import { SystemRow } from "@/parts/SystemRow";
+import type { SignalFacts, TurnFacts } from "@/run/facts";
+import { hasSamePrompt, newMessages, turnBefore, turnShownAt } from "@/run/messages";
+import type { RunModel } from "@/run/model";
+import { LongText } from "./LongText";
+import "./Messages.css";
+
+interface MessagesProps {
+  model: RunModel;
+  at: number;
+  version: number;
+}
+
+export const Messages = memo(function Messages({ model, at }: MessagesProps) {
+  const turn = turnShownAt(model, at);
+  if (turn === undefined) return <p className="pane-quiet">The model was not asked by then.</p>;
+  const tick = model.ticks[at]?.tick ?? 0;
+  const hasEnded = turn.ended_tick !== null && turn.ended_tick <= tick;
+  const notices = model.notices.filter((notice) => notice.turn === turn.n && notice.tick <= tick);
+  return (
+    <div className="messages">
+      <header className="messages-head">
+        <h2>Request of turn {turn.n}</h2>
+        {turn.input_tokens ? <span>{number(turn.input_tokens)} tokens in</span> : null}
+      </header>
+      <Request turn={turn} before={turnBefore(model, turn)} />
+      {hasEnded ? <Response turn={turn} /> : <p className="pane-quiet">The answer had not come by then.</p>}
+      {notices.map((notice, index) => (
+        <SystemRow key={index} isPast>
+          {notice.text}
+        </SystemRow>
+      ))}
+    </div>
+  );
+});
+
+function Request({ turn, before }: { turn: TurnFacts; before: TurnFacts | undefined }) {
+  const { request } = turn;
+  if (request == null) return <p className="pane-quiet">The request was not recorded.</p>;
+  const messages = newMessages(turn);
+  const older = (request.total_messages ?? messages.length) - messages.length;
+  const segments = request.segments ?? [];
+  const tools = request.tools ?? [];
+  return (
+    <>
+      <details className="messages-part">
+        <summary>
+          <b>system</b> <span>{plural(segments.length, "segment")}</span>
+          {before && hasSamePrompt(turn, before) && <em>as in turn {before.n}</em>}
+        </summary>
+        <Names names={segments} />
+        <LongText>{request.prompt ?? "(the text is not there)"}</LongText>
+      </details>
+      <div className="messages-part">
+        <p className="messages-line">
+          <b>tools</b> <span>{tools.length > 0 ? `${tools.length} offered` : "none offered"}</span>
+          {request.tool_choice && request.tool_choice !== "auto" ? (
+            <em>choice: {request.tool_choice}</em>
+          ) : null}
+        </p>
+        <Names names={tools} />
+      </div>
+      {older > 0 && <p className="messages-older">{plural(older, "message")} as before</p>}
+      {(request.notes ?? []).map((note, index) => (
+        <MessageView key={`note-${String(index)}`} from="note of the control" text={note} />
+      ))}
+      {messages.map((message, index) => (
+        <MessageView key={index} from={message.role} text={message.text} />
+      ))}
+    </>
+  );
+}
+
+function Response({ turn }: { turn: TurnFacts }) {
+  return (
+    <>
+      <header className="messages-head">
+        <h2>Answer of turn {turn.n}</h2>
+        {turn.output_tokens != null && <span>{number(turn.output_tokens)} tokens out</span>}
+      </header>
+      {turn.error && <Problem title={turn.error} />}
+      {turn.answer == null ? (
+        <p className="pane-quiet">The answer’s text is not there.</p>
+      ) : (
+        <MessageView from="assistant" text={turn.answer || "(empty)"} note="raw, with its signal" />
+      )}
+      {turn.signal ? (
+        <Signal signal={turn.signal} />
+      ) : (
+        !turn.error && <p className="pane-quiet">It has no signal.</p>
+      )}
+      {(turn.other_signals ?? []).map((signal, index) => (
+        <Signal key={index} signal={signal} />
+      ))}
+    </>
+  );
+}
+
+function Signal({ signal }: { signal: SignalFacts }) {
+  return (
+    <p className="messages-signal">
+      {signal.malformed ? <Badge tone="warn">malformed signal</Badge> : <b>signal</b>}{" "}
+      <code>{signal.type || "unreadable"}</code>
+      {signal.confidence == null ? "" : `, ${String(signal.confidence)} sure`}
+      {signal.action ? (
+        <>
+          {" "}
+          → <code>{signal.action}</code>
+        </>
+      ) : null}
+      {signal.problem ? ` ${signal.problem}` : ""}
+    </p>
+  );
+}
+
+interface MessageViewProps {
+  from: string;
+  text: string;
+  note?: string;
+}
+
+function MessageView({ from, text, note = "new in this turn" }: MessageViewProps) {
+  return (
+    <section className="messages-part messages-new" aria-label={`${from}, ${note}`}>
+      <p className="messages-line">
+        <b>{from}</b> <span>{note}</span>
+        <em>{plural(text.length, "character")}</em>
+      </p>
+      <LongText>{text}</LongText>
+    </section>
+  );
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <ul className="messages-names">
+      {names.map((name) => (
+        <li key={name}>
+          <code>{name}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}

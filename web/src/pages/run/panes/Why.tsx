@@ -1,0 +1,78 @@
+/** Why the tick went as it did: from the root to the decision, a sentence and a place each. */
+import { memo, useLayoutEffect, useRef } from "react";
+import { Mark } from "@/parts/Mark";
+import { Skeleton } from "@/parts/Skeleton";
+import type { RunModel } from "@/run/model";
+import { placeOf, whyOf, type Piece } from "@/run/why";
+import { markKind } from "@/source";
+import "./Why.css";
+
+const EDGE_PX = 8;
+
+interface WhyProps {
+  model: RunModel;
+  at: number;
+  /** Of the model: the pane is drawn again when it has changed. */
+  version: number;
+  onNode: (node: number) => void;
+}
+
+export const Why = memo(function Why({ model, at, onNode }: WhyProps) {
+  const steps = whyOf(model, at);
+  const list = useRef<HTMLOListElement>(null);
+  const count = steps?.length ?? 0;
+  useLayoutEffect(() => {
+    if (count > 0) showDecision(list.current);
+  }, [at, count]);
+  if (steps === undefined && model.problem === "") return <Skeleton label="Loading the reasons" />;
+  if (steps === undefined || steps.length === 0)
+    return <p className="pane-quiet">{reasonsMissing(model, at)}</p>;
+  return (
+    <ol ref={list} className="why">
+      {steps.map((step, index) => {
+        const node = model.nodes[step.node];
+        return (
+          <li key={index}>
+            <button
+              type="button"
+              className="why-step"
+              aria-current={step.decides ? "step" : undefined}
+              onClick={() => onNode(step.node)}
+            >
+              <Mark kind={markKind(model.mark(step.node, at))} />
+              <span className="why-words">{step.pieces.map(pieceOf)}</span>
+              {node && (
+                <code className="why-place truncate" title={`${node.file}:${node.line}`}>
+                  {placeOf(node)}
+                </code>
+              )}
+            </button>
+          </li>
+        );
+      })}
+    </ol>
+  );
+});
+
+/** Where the steps have no room for all of them, the last ones up to the decision are in view. */
+function showDecision(list: HTMLElement | null): void {
+  const box = list?.closest(".panes-why-steps, .tabs-panel");
+  const decision = list?.querySelector("[aria-current]");
+  if (!box || !decision) return;
+  box.scrollTop = 0;
+  const hidden = decision.getBoundingClientRect().bottom + EDGE_PX - box.getBoundingClientRect().bottom;
+  if (hidden > 0) box.scrollTop = hidden;
+}
+
+function pieceOf(piece: Piece, index: number) {
+  if (piece.kind === "name") return <b key={index}>{piece.text}</b>;
+  if (piece.kind === "code") return <code key={index}>{piece.text}</code>;
+  return <span key={index}>{piece.text}</span>;
+}
+
+function reasonsMissing(model: RunModel, at: number): string {
+  const tick = model.ticks[at];
+  if (tick === undefined) return "There is no tick yet.";
+  if (model.problem !== "") return `The reasons of this tick are not known: ${model.problem}.`;
+  return "No node decided this tick.";
+}

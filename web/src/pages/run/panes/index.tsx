@@ -1,0 +1,68 @@
+/** The panes of a run: all as tabs; on wide screens Why stands above the others. */
+import { Tabs } from "@/parts/Tabs";
+import { boardAt, type BoardRow } from "@/run/board";
+import type { RunModel } from "@/run/model";
+import type { TabName } from "../address";
+import { Answer } from "./Answer";
+import { Blackboard } from "./Blackboard";
+import { Messages } from "./Messages";
+import { Why } from "./Why";
+import "./Panes.css";
+
+interface PanesProps {
+  model: RunModel;
+  at: number;
+  version: number;
+  tab: TabName;
+  /** Why has a place of its own. */
+  isSplit: boolean;
+  foundKey: string | null;
+  onTab: (tab: TabName) => void;
+  onNode: (node: number) => void;
+  onSelectTick: (at: number) => void;
+  onChangeValue?: ((row: BoardRow) => void) | undefined;
+}
+
+export function Panes(props: PanesProps) {
+  const { model, at, version, tab, isSplit, onTab } = props;
+  const why = <Why model={model} at={at} version={version} onNode={props.onNode} />;
+  const tabs = [
+    ...(isSplit ? [] : [{ name: "why" as const, label: "Why", panel: why }]),
+    { name: "answer" as const, label: "Answer", panel: <Answer model={model} at={at} version={version} /> },
+    {
+      name: "board" as const,
+      label: "Blackboard",
+      count: boardAt(model, at).changed.length,
+      panel: (
+        <Blackboard
+          model={model}
+          at={at}
+          version={version}
+          found={props.foundKey}
+          onSelectTick={props.onSelectTick}
+          onChange={props.onChangeValue}
+        />
+      ),
+    },
+    {
+      name: "messages" as const,
+      label: isSplit ? "Messages to the model" : "Messages",
+      panel: <Messages model={model} at={at} version={version} />,
+    },
+  ];
+  const selected = isSplit && tab === "why" ? "board" : tab;
+  return (
+    <>
+      {isSplit && (
+        <section className="panes-why" aria-labelledby="panes-why">
+          <header>
+            <h2 id="panes-why">Why</h2>
+            <span>from the root to the decision</span>
+          </header>
+          <div className="panes-why-steps">{why}</div>
+        </section>
+      )}
+      <Tabs<TabName> label="Panes" tabs={tabs} selected={selected} onSelect={onTab} />
+    </>
+  );
+}
