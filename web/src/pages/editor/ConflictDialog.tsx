@@ -1,0 +1,52 @@
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+import { ago } from "@/parts/format";
+
+import type { Conflict } from "./types";
+
+interface ConflictDialogProps {
+  conflict: Conflict;
+  onClose: () => void;
+  /** Drop the own text for the one that is saved. */
+  onTheirs: () => void;
+  /** Keep the own text, as made from the one that is saved. */
+  onMine: () => void;
+}
+
+/** Another user has saved the tree since: who, when, why, and what has changed. Nothing was overwritten. */
+export function ConflictDialog({ conflict, onClose, onTheirs, onMine }: ConflictDialogProps) {
+  const { user_id: user, at, note, difference } = conflict;
+  return (
+    <Dialog
+      title="Another user has saved this tree"
+      onClose={onClose}
+      width={680}
+      actions={
+        <>
+          <Button onClick={onClose}>Go on editing</Button>
+          <Button onClick={onTheirs}>Take the saved text</Button>
+          <Button variant="primary" onClick={onMine}>
+            Keep mine, and compare
+          </Button>
+        </>
+      }
+    >
+      <div className="editor-conflict">
+        <p>
+          {user ? <b>{user}</b> : "Its file"}{" "}
+          {user ? "has saved another version" : "was changed by other means"}
+          {at ? `, ${ago(Date.parse(at))}` : ""}. Your text is not saved, and nothing is lost.
+        </p>
+        {note && <blockquote>{note}</blockquote>}
+        {difference ? (
+          <>
+            <h3>What has changed since your version</h3>
+            <pre>{difference}</pre>
+          </>
+        ) : (
+          <p>{conflict.detail}</p>
+        )}
+      </div>
+    </Dialog>
+  );
+}

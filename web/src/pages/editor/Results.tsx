@@ -1,0 +1,76 @@
+import { Tabs } from "@/parts/Tabs";
+
+import { Problems } from "./panes/Problems";
+import { Replay } from "./panes/Replay";
+import { Scenarios } from "./panes/Scenarios";
+import { Verify } from "./panes/Verify";
+import type { Mistake } from "./types";
+import { useSettled } from "./useSettled";
+
+export type Pane = "problems" | "scenarios" | "verify" | "rules" | "replay";
+
+/** A trial starts a process of the service: it waits until the text has rested for a while. */
+const TRIAL_PAUSE_MS = 1_200;
+
+interface ResultsProps {
+  name: string;
+  text: string;
+  /** Errors first; null while the text has not been checked at all. */
+  problems: readonly Mistake[] | null;
+  checkSeconds: number | null;
+  isChecked: boolean;
+  /** The tree does not exist yet; what recorded queries and scenarios say of it cannot be known. */
+  isNew: boolean;
+  /** The trees in which it can be verified: itself, or for a part those that include it. */
+  explored: readonly string[];
+  current: Mistake | null;
+  /** The run that the address asks to replay. */
+  replayed: string | null;
+  pane: Pane;
+  onPane: (pane: Pane) => void;
+  onGoTo: (mistake: Mistake) => void;
+  onFix: (mistake: Mistake, fix: number) => void;
+}
+
+/** What the service says about the text: its problems, then what it would change. */
+export function Results(props: ResultsProps) {
+  const { name, text, problems, isChecked, isNew, explored, pane, onPane } = props;
+  const settled = useSettled(text, TRIAL_PAUSE_MS);
+  const errors = problems?.filter((each) => each.severity === "error").length ?? 0;
+  const isRight = isChecked && errors === 0 && !isNew;
+  const trial = { name, text: settled, isReady: isRight && settled === text };
+  const waiting = isNew ? "The tree is to be saved once; then this can be tried." : WAITING;
+  const shown = errors > 0 || isNew ? <p className="editor-waits">{waiting}</p> : null;
+  return (
+    <aside className="editor-results" aria-label="Results">
+      <Tabs<Pane>
+        label="Results"
+        selected={pane}
+        onSelect={onPane}
+        tabs={[
+          {
+            name: "problems",
+            label: "Problems",
+            count: problems?.length,
+            panel: <Problems {...props} errors={errors} />,
+          },
+          { name: "scenarios", label: "Scenarios", panel: shown ?? <Scenarios {...trial} /> },
+          {
+            name: "verify",
+            label: "Verify",
+            panel: shown ?? <Verify {...trial} explored={explored} onlyRules={false} />,
+          },
+          {
+            name: "rules",
+            label: "Rules",
+            panel: shown ?? <Verify {...trial} explored={explored} onlyRules />,
+          },
+          { name: "replay", label: "Replay", panel: shown ?? <Replay {...trial} wanted={props.replayed} /> },
+        ]}
+      />
+    </aside>
+  );
+}
+
+const WAITING =
+  "Scenarios, Verify and Replay wait until the file has no mistakes. The version that serves is not touched.";

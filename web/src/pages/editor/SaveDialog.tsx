@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+import { plural } from "@/parts/format";
+import { Problem } from "@/parts/Problem";
+
+import { trials } from "./calls";
+import { scenarioCounts } from "./panes/scenarioCounts";
+import type { ChangeCounts } from "./source/changes";
+
+interface SaveDialogProps {
+  name: string;
+  text: string;
+  counts: ChangeCounts;
+  usedBy: readonly string[];
+  onClose: () => void;
+  onSave: (note: string | null) => void;
+}
+
+/** Asks for a note, and says what is known of the text. Return saves. */
+export function SaveDialog({ name, text, counts, usedBy, onClose, onSave }: SaveDialogProps) {
+  const [note, setNote] = useState("");
+  const { data: played } = useQuery({ ...trials.test(name, text), enabled: false }); // if it was played already
+  const scenarios = played && scenarioCounts(played.result.files);
+  const isFailing = scenarios !== undefined && scenarios.passed < scenarios.all;
+  const form = "save-tree";
+  return (
+    <Dialog
+      title={`Save ${name} for the next questions`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" type="submit" form={form}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        className="editor-save"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSave(note.trim() || null);
+        }}
+      >
+        <p>
+          {plural(counts.added, "line")} added, {counts.removed} removed. Queries under way end on their
+          version.
+          {usedBy.length > 0 && <> It is also used by {usedBy.join(", ")}.</>}
+        </p>
+        {isFailing && (
+          <Problem
+            tone="warn"
+            title={`${plural(scenarios.all - scenarios.passed, "scenario")} of ${scenarios.all} fail.`}
+          >
+            It can be saved all the same.
+          </Problem>
+        )}
+        <label>
+          Note
+          <input
+            // eslint-disable-next-line jsx-a11y/no-autofocus -- the dialog was opened to write it
+            autoFocus
+            value={note}
+            maxLength={2000}
+            placeholder="Why; kept with the version"
+            onChange={(event) => setNote(event.target.value)}
+          />
+        </label>
+      </form>
+    </Dialog>
+  );
+}

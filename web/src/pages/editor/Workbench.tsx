@@ -1,0 +1,294 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useLocation, useSearch } from "wouter";
+
+import { api, unwrap } from "@/api/client";
+import { useTrees } from "@/api/queries";
+import { StatusBar } from "@/parts/StatusBar";
+import { toast } from "@/parts/Toast";
+import { useKeys } from "@/store/keys";
+import { NARROW, useMedia } from "@/store/media";
+import { usePlaces } from "@/store/places";
+
+import { answersQuery, saveTree, treeQuery, trials } from "./calls";
+import { ConflictDialog } from "./ConflictDialog";
+import { Difference } from "./Difference";
+import { EditorHead, type View } from "./EditorHead";
+import { Files } from "./Files";
+import { NodePath } from "./NodePath";
+import { placeIn, replayedIn, treeHref, viewIn } from "./address";
+import { announceSave, followSaves } from "./otherTabs";
+import { type Pane, Results } from "./Results";
+import { SaveDialog } from "./SaveDialog";
+import type { ChangeCounts } from "./source/changes";
+import { type Cursor, SourceEditor, type SourceHandle } from "./source/SourceEditor";
+import { treeNameAt } from "./source/subtrees";
+import type { Conflict, Mistake, NodeAnswers, Tree, TreeHead } from "./types";
+import { usesOf } from "./Uses";
+import { useDraft } from "./useDraft";
+import { useSettled } from "./useSettled";
+import { Versions } from "./Versions";
+import "./Workbench.css";
+
+const CHECK_PAUSE_MS = 200;
+
+interface WorkbenchProps {
+  name: string;
+  /** Null for a tree that does not exist yet. */
+  tree: Tree | null;
+  isOperator: boolean;
+}
+
+/** The editor of one tree: files, source and results, side by side. */
+export function Workbench({ name, tree, isOperator }: WorkbenchProps) {
+  const client = useQueryClient();
+  const trees = useTrees().data?.trees ?? NO_TREES;
+  const [, go] = useLocation();
+  const search = useSearch();
+  const place = placeIn(search);
+  const replayed = replayedIn(search);
+  const isNarrow = useMedia(NARROW);
+  const isReadOnly = !isOperator || isNarrow;
+  const edited = useDraft(name, tree);
+  const source = useRef<SourceHandle>(null);
+  const [view, setView] = useState<View>(() => viewIn(search, isOperator));
+  const [pane, setPane] = useState<Pane>(() => (replayed === null ? "problems" : "replay"));
+  const [counts, setCounts] = useState<ChangeCounts>({ added: 0, removed: 0 });
+  const [cursor, setCursor] = useState<Cursor>({ line: 1, column: 1, path: [] });
+  const [current, setCurrent] = useState(-1);
+  const [isSaving, setSaving] = useState(false);
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+
+  const settled = useSettled(edited.text, CHECK_PAUSE_MS);
+  const check = useQuery({ ...trials.check(name, settled), enabled: isOperator });
+  const isChecked = settled === edited.text && check.data !== undefined;
+  const found = useMemo(
+    () => problemsOf(isOperator ? (check.data?.result ?? null) : tree),
+    [isOperator, check.data, tree],
+  );
+  const own = useMemo(() => found?.filter((each) => each.file === `${name}.yaml`) ?? null, [found, name]);
+  const errors = found?.filter((each) => each.severity === "error").length ?? 0;
+
+  const { data: answers } = useQuery({ ...answersQuery(name), enabled: isOperator && tree !== null });
+
+  useEffect(() => followSaves(client), [client]);
+  useEffect(() => {
+    if (place) source.current?.goTo(place);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the address names the place once
+  }, [place?.line, place?.column]);
+
+  const { whole } = usesOf(tree, trees);
+  const explored = tree?.internal ? whole : [name];
+  const canSave = isOperator && !isNarrow && edited.isDirty && isChecked && errors === 0;
+  const save = () => {
+    if (canSave) setSaving(true);
+    else if (!edited.isDirty) toast("There is nothing to save.");
+    else if (errors > 0) toast("A text with mistakes is not saved.");
+    return true;
+  };
+  useKeys({ "mod+s": save });
+  usePlaces(() =>
+    (source.current?.nodes() ?? []).map(({ label, line }) => ({
+      label,
+      detail: `${name}.yaml:${String(line)}`,
+      go: () => {
+        setView("source");
+        source.current?.goTo({ line, column: 1 });
+      },
+    })),
+  );
+
+  const openSubtree = useCallback(
+    (opened: Parameters<typeof treeNameAt>[0]) => {
+      const known = new Set([...trees.map((each) => each.name), ...(tree?.includes ?? [])]);
+      const found = treeNameAt(opened, known);
+      if (found !== null && found !== name) go(treeHref(found, { replay: replayed }));
+      return found !== null;
+    },
+    [go, name, tree, trees, replayed],
+  );
+  const onSave = async (note: string | null) => {
+    setSaving(false);
+    const saved = await saveTree({ name, source: edited.text, version: edited.base, note });
+    if (saved.kind === "conflict") setConflict(saved.conflict);
+    else if (saved.kind === "refused") toast("The service has found mistakes; nothing is saved.");
+    else keepSaved(saved.tree, "Saved. The next question uses it.");
+  };
+  const keepSaved = (saved: Tree, words: string) => {
+    client.setQueryData(["trees", name], saved);
+    edited.rebase(saved);
+    void client.invalidateQueries({ queryKey: ["trees"] });
+    announceSave(name);
+    toast(words);
+  };
+  /** Go on from what is saved now: with its text, or with the own one as made from it. */
+  const followSaved = async (own: string | null) => {
+    setConflict(null);
+    const theirs = await client.query({ ...treeQuery(name), staleTime: 0 });
+    edited.rebase(theirs, own ?? undefined);
+    if (own !== null) setView("difference");
+  };
+  const report = (error: unknown) => {
+    toast(error instanceof Error ? error.message : "The service has not saved it.");
+  };
+  const goTo = (mistake: Mistake) => {
+    if (mistake.file === `${name}.yaml`) {
+      setView("source");
+      source.current?.goTo(mistake);
+    } else {
+      const { file, line, column } = mistake;
+      go(treeHref(file.replace(/\.yaml$/, ""), { line, column, replay: replayed }));
+    }
+  };
+
+  return (
+    <div className="workbench">
+      <EditorHead
+        name={name}
+        tree={tree}
+        trees={trees}
+        edited={edited}
+        errors={errors}
+        counts={counts}
+        view={view}
+        onView={setView}
+        isReadOnly={isReadOnly}
+        canSave={canSave}
+        onSave={save}
+        onDiscard={() => {
+          if (tree) edited.rebase(tree);
+          else go("/trees");
+        }}
+      />
+      {isReadOnly && (
+        <p className="workbench-notice" role="note">
+          {isOperator
+            ? "Trees are edited on a wider screen. Here the text can be read."
+            : "You may read this tree. Operators may change it; your account is not one of them."}
+        </p>
+      )}
+      {edited.isOutdated && !conflict && tree && (
+        <p className="workbench-notice workbench-notice-warn" role="status">
+          <span>Another version was saved since. Your text was made from the one before.</span>
+          <button type="button" onClick={() => setView("difference")}>
+            Show the difference
+          </button>
+          <button type="button" onClick={() => edited.rebase(tree)}>
+            Take the saved text
+          </button>
+          <button type="button" onClick={() => edited.rebase(tree, edited.text)}>
+            Keep mine
+          </button>
+        </p>
+      )}
+      <div className="workbench-body">
+        <Files name={name} trees={trees} isDirty={edited.isDirty} replayed={replayed} />
+        <section className="workbench-source" aria-label="Source">
+          <NodePath
+            path={cursor.path}
+            runs={answers?.is_current ? answers.runs : 0}
+            onStep={(line) => source.current?.goTo({ line, column: 1 })}
+          />
+          <div className="workbench-view" hidden={view !== "source"}>
+            <SourceEditor
+              ref={source}
+              label={`${name}.yaml`}
+              text={edited.text}
+              saved={tree?.source ?? ""}
+              isReadOnly={isReadOnly}
+              mistakes={isOperator && !isChecked ? null : own}
+              answers={answers?.is_current ? answers.nodes : NO_ANSWERS}
+              describe={(text, at) =>
+                unwrap(api.POST("/api/trees/hover", { body: { name, source: text, ...at } })).then(
+                  (answer) => answer.markdown,
+                )
+              }
+              complete={(text, at, signal) =>
+                unwrap(api.POST("/api/trees/complete", { body: { name, source: text, ...at }, signal })).then(
+                  (answer) => answer.items,
+                )
+              }
+              onChange={edited.change}
+              onCounts={setCounts}
+              onCursor={setCursor}
+              onProblem={setCurrent}
+              onOpenSubtree={(opened) => openSubtree(opened)}
+            />
+          </div>
+          {view === "difference" && <Difference before={tree?.source ?? ""} after={edited.text} />}
+          {view === "versions" && tree && (
+            <Versions
+              name={name}
+              present={tree}
+              isDirty={edited.isDirty}
+              onRestored={(restored) => {
+                keepSaved(restored, "Taken back. The next question uses it.");
+                setView("source");
+              }}
+              onConflict={setConflict}
+            />
+          )}
+        </section>
+        {isOperator && (
+          <Results
+            name={name}
+            text={edited.text}
+            problems={found}
+            checkSeconds={isChecked ? check.data.seconds : null}
+            isChecked={isChecked}
+            explored={explored}
+            isNew={tree === null}
+            current={own && current >= 0 ? (own[current] ?? null) : null}
+            replayed={replayed}
+            pane={pane}
+            onPane={setPane}
+            onGoTo={goTo}
+            onFix={(mistake, fix) => source.current?.fix(own?.indexOf(mistake) ?? -1, fix)}
+          />
+        )}
+      </div>
+      <StatusBar
+        keys={[
+          [["Ctrl+Space"], "complete"],
+          [["mod+."], "fix"],
+          [["mod+k"], "go to node"],
+          [["F12"], "open the subtree"],
+          [["Escape", "Tab"], "leave the text"],
+        ]}
+        note={
+          <>
+            {isOperator && check.isFetching && "Checking… · "}
+            Line {cursor.line}, column {cursor.column} · YAML · 2 spaces
+          </>
+        }
+      />
+      {isSaving && (
+        <SaveDialog
+          name={name}
+          counts={counts}
+          usedBy={tree?.used_by ?? []}
+          text={edited.text}
+          onClose={() => setSaving(false)}
+          onSave={(note) => {
+            onSave(note).catch(report);
+          }}
+        />
+      )}
+      {conflict && (
+        <ConflictDialog
+          conflict={conflict}
+          onClose={() => setConflict(null)}
+          onTheirs={() => void followSaved(null)}
+          onMine={() => void followSaved(edited.text)}
+        />
+      )}
+    </div>
+  );
+}
+
+const NO_ANSWERS: NodeAnswers[] = [];
+const NO_TREES: TreeHead[] = [];
+
+function problemsOf(found: { mistakes: Mistake[]; warnings: Mistake[] } | null): Mistake[] | null {
+  return found && [...found.mistakes, ...found.warnings];
+}

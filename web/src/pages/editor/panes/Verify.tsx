@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { Button } from "@/parts/Button";
+import { duration, number, plural } from "@/parts/format";
+import { Mark, type MarkKind } from "@/parts/Mark";
+import { Select } from "@/parts/Select";
+
+import { trials } from "../calls";
+import type { Verification } from "../types";
+import { TrialResult, type TrialProps } from "./Trial";
+
+type Property = Verification["properties"][number];
+
+const MARKS: Record<Verification["verdict"], MarkKind> = {
+  proven: "success",
+  refuted: "error",
+  not_decided: "warning",
+};
+const WORDS: Record<Verification["verdict"], string> = {
+  proven: "proven",
+  refuted: "refuted",
+  not_decided: "not decided",
+};
+
+interface VerifyProps extends TrialProps {
+  /** The trees in which the text can be tried; a part alone is no control. */
+  explored: readonly string[];
+  /** The tree's own rules, without the properties that hold for every tree. */
+  onlyRules: boolean;
+}
+
+/** All behaviours of the tree, explored. It takes processor time: it is asked for. */
+export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps) {
+  const [asked, ask] = useState<string | null>(null);
+  const [chosen, choose] = useState<string | null>(null);
+  const of = chosen ?? explored[0] ?? name;
+  const query = useQuery({ ...trials.verify(name, text, of), enabled: isReady && asked === text });
+  if (explored.length === 0)
+    return <p className="editor-waits">No tree that a question can name uses this file.</p>;
+  if (!query.data && !query.error && asked !== text) {
+    return (
+      <div className="trial-ask">
+        <p>
+          Explores everything that the tree can do in three turns, and says of each{" "}
+          {onlyRules ? "of its rules" : "property"} whether it always holds.
+        </p>
+        <div className="verify-of">
+          {explored.length > 1 && (
+            <Select
+              label="Tree"
+              value={of}
+              options={explored.map((each) => ({ value: each, label: each }))}
+              onChange={(event) => choose(event.target.value)}
+            />
+          )}
+          <Button disabled={!isReady} onClick={() => ask(text)}>
+            Verify {of}
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <TrialResult query={query} isReady={isReady} busy="Exploring">
+      {({ result, seconds }) => {
+        const shown = result.properties.filter((each) => !onlyRules || each.is_rule);
+        return (
+          <>
+            <header className="trial-head">
+              <Mark kind={MARKS[worst(shown)]} size={13} label={null} />
+              <h2>
+                {result.tree}: {plural(result.states, "state")}
+              </h2>
+              <span>{duration(seconds)}</span>
+            </header>
+            <p className="editor-waits">
+              {number(result.transitions)} transitions, {number(result.ends)} ends, up to{" "}
+              {plural(result.bounds.turns, "turn")}.
+              {result.bounds.stopped_at && ` Not everything was explored: ${result.bounds.stopped_at}.`}
+            </p>
+            {onlyRules && shown.length === 0 && <p className="editor-waits">The tree has no rules.</p>}
+            <ul className="properties">
+              {shown.map((property) => (
+                <Verdict key={property.name} property={property} />
+              ))}
+            </ul>
+          </>
+        );
+      }}
+    </TrialResult>
+  );
+}
+
+function Verdict({ property }: { property: Property }) {
+  return (
+    <li>
+      <Mark kind={MARKS[property.verdict]} size={13} label={WORDS[property.verdict]} />
+      <div>
+        <b>{property.name}</b> <span className="properties-verdict">{WORDS[property.verdict]}</span>
+        <p>{property.text}</p>
+        {property.problem && <p className="properties-problem">{property.problem}</p>}
+        {property.story && (
+          <details>
+            <summary>The shortest way there</summary>
+            <pre>{property.story.join("\n")}</pre>
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function worst(properties: readonly Property[]): Verification["verdict"] {
+  if (properties.some((each) => each.verdict === "refuted")) return "refuted";
+  return properties.some((each) => each.verdict === "not_decided") ? "not_decided" : "proven";
+}

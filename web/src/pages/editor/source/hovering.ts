@@ -1,0 +1,32 @@
+/** What a word means, by the service. */
+
+import { hoverTooltip } from "@codemirror/view";
+
+import { described } from "./markup";
+import { type Position, positionAt } from "./positions";
+
+export type Describe = (source: string, at: Position) => Promise<string | null>;
+
+const WORD = /[\w-]+/g;
+
+export function hovering(describe: Describe) {
+  return hoverTooltip(async (view, at) => {
+    const line = view.state.doc.lineAt(at);
+    const word = [...line.text.matchAll(WORD)].find(
+      (each) => line.from + each.index <= at && at <= line.from + each.index + each[0].length,
+    );
+    if (!word) return null;
+    const pos = line.from + word.index;
+    const text = await describe(view.state.sliceDoc(), positionAt(view.state.doc, pos)).catch(() => null);
+    if (text === null) return null;
+    return {
+      pos,
+      end: pos + word[0].length,
+      create: () => {
+        const dom = described(text);
+        dom.classList.add("cm-hover");
+        return { dom };
+      },
+    };
+  });
+}

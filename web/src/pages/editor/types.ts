@@ -1,0 +1,20 @@
+/** Short names of what the editor shows of the service. */
+import type { Schemas } from "@/api/types";
+
+export type Tree = Schemas["TreeBody"];
+export type TreeHead = Schemas["TreeHead"];
+export type Mistake = Schemas["TreeMistake"];
+export type Fix = Schemas["FixBody"];
+export type Check = Schemas["TreeCheck"];
+export type Proposal = Schemas["TreeCompletion"];
+export type Conflict = Schemas["TreeConflict"];
+export type Comparison = Schemas["TreeComparison"];
+export type ReplayedRun = Schemas["ReplayedRun"];
+export type ScenarioFile = Schemas["ScenarioFile"];
+export type ScenarioResult = Schemas["ScenarioResult"];
+export type Verification = Schemas["TreeVerification"];
+export type Version = Schemas["TreeEditBody"];
+export type NodeAnswers = Schemas["NodeAnswersBody"];
+export type ReplayDifference = Schemas["ReplayDifference"];
+export type ReplayTrack = Schemas["ReplayTrack"];
+export type ReplayedCell = Schemas["ReplayedCell"];

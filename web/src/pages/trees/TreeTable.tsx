@@ -1,0 +1,167 @@
+import { Link } from "wouter";
+
+import { ago, number, plural } from "@/parts/format";
+import { Mark } from "@/parts/Mark";
+
+import type { TreeHead } from "../editor/types";
+import { usesOf } from "../editor/Uses";
+
+interface TreeTableProps {
+  trees: readonly TreeHead[];
+  /** Those that a search hides as well: they may use the ones that are shown. */
+  all: readonly TreeHead[];
+  selected: string | undefined;
+  isOperator: boolean;
+}
+
+/** A row per tree. */
+export function TreeTable({ trees, all, selected, isOperator }: TreeTableProps) {
+  return (
+    <table className="tree-table">
+      <thead>
+        <tr>
+          <th scope="col">Tree</th>
+          <th scope="col" className="tree-table-number">
+            Nodes
+          </th>
+          <th scope="col">Used by</th>
+          <th scope="col">Version</th>
+          <th scope="col">Runs in 24 h</th>
+          {isOperator && (
+            <>
+              <th scope="col">Check</th>
+              <th scope="col">Verify</th>
+              <th scope="col">Scenarios</th>
+            </>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {trees.map((tree) => (
+          <Row
+            key={tree.name}
+            tree={tree}
+            all={all}
+            isSelected={tree.name === selected}
+            isOperator={isOperator}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProps {
+  tree: TreeHead;
+  all: readonly TreeHead[];
+  isSelected: boolean;
+  isOperator: boolean;
+}
+
+function Row({ tree, all, isSelected, isOperator }: RowProps) {
+  const { parts, whole } = usesOf(tree, all);
+  const users = [...parts, ...whole];
+  return (
+    <tr className={isSelected ? "tree-table-selected" : undefined} aria-current={isSelected || undefined}>
+      <th scope="row">
+        <Link href={`/trees/${tree.name}`} className="tree-table-name">
+          {tree.name}
+        </Link>{" "}
+        {tree.origin === "operator" && (
+          <span className="tree-table-own">{tree.shadows ? "yours, shadows the shipped one" : "yours"}</span>
+        )}
+        <p className="truncate">{tree.description}</p>
+      </th>
+      <td className="tree-table-number">{tree.node_count === null ? "–" : number(tree.node_count)}</td>
+      <td className={tree.internal ? "tree-table-quiet" : undefined}>
+        {tree.internal ? users.join(", ") || "nothing" : ["questions", ...users].join(", ")}
+      </td>
+      <td>
+        <code>{tree.version?.slice(0, 7) ?? "–"}</code>{" "}
+        {tree.changed_at && (
+          <time className="tree-table-quiet" dateTime={tree.changed_at}>
+            {ago(Date.parse(tree.changed_at))}
+          </time>
+        )}
+        {tree.version_count !== null && (
+          <p>
+            <Link href={`/trees/${tree.name}?view=versions`}>{plural(tree.version_count, "version")}</Link>
+          </p>
+        )}
+      </td>
+      <td>
+        <Runs tree={tree} />
+      </td>
+      {isOperator && (
+        <>
+          <td>
+            <Check tree={tree} />
+          </td>
+          <td>
+            <Verdict verified={tree.verified} />
+          </td>
+          <td>{scenariosOf(tree.tested)}</td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+const PARTS = ["completed", "stopped", "failed"] as const;
+
+/** How the queries of a day have ended, as parts of a bar. */
+function Runs({ tree }: { tree: TreeHead }) {
+  const runs = tree.runs_of_day;
+  const ended = PARTS.reduce((sum, part) => sum + runs[part], 0);
+  const total = ended + runs.running;
+  if (tree.internal) return <span className="tree-table-quiet">in other trees</span>;
+  if (total === 0) return <span className="tree-table-quiet">none</span>;
+  const words = PARTS.filter((part) => runs[part]).map((part) => `${runs[part]} ${part}`);
+  return (
+    <Link
+      className="tree-table-runs"
+      href={`/runs?tree=${encodeURIComponent(tree.name)}`}
+      aria-label={`${plural(total, "run")}: ${[...words, ...(runs.running ? [`${runs.running} running`] : [])].join(", ")}`}
+    >
+      <span className="tree-table-bar">
+        {PARTS.filter((part) => runs[part]).map((part) => (
+          <i key={part} className={`tree-table-${part}`} style={{ flexGrow: runs[part] }} />
+        ))}
+      </span>
+      {number(total)}
+    </Link>
+  );
+}
+
+function Check({ tree }: { tree: TreeHead }) {
+  if (tree.mistake_count > 0) return <Mark kind="error" label={plural(tree.mistake_count, "mistake")} />;
+  if (tree.warning_count > 0) return <Mark kind="warning" label={plural(tree.warning_count, "warning")} />;
+  return <Mark kind="success" label="no mistakes" />;
+}
+
+const VERDICTS = {
+  proven: { kind: "success", label: "proven" },
+  refuted: { kind: "error", label: "refuted" },
+  not_decided: { kind: "warning", label: "not decided" },
+} as const;
+
+function Verdict({ verified }: { verified: TreeHead["verified"] }) {
+  if (!verified) return <span className="tree-table-quiet">–</span>;
+  return (
+    <span title={ago(Date.parse(verified.at))}>
+      <Mark {...VERDICTS[verified.verdict]} />
+    </span>
+  );
+}
+
+function scenariosOf(tested: TreeHead["tested"]) {
+  if (!tested) return <span className="tree-table-quiet">–</span>;
+  const { passed, scenarios, at } = tested;
+  if (scenarios === 0) return <span className="tree-table-quiet">no scenarios</span>;
+  return (
+    <span
+      className={passed < scenarios ? "tree-table-failing" : undefined}
+      title={ago(Date.parse(at))}
+    >{`${number(passed)} of ${number(scenarios)}`}</span>
+  );
+}

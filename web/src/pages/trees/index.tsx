@@ -1,0 +1,178 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+
+import { useMe, useTrees } from "@/api/queries";
+import { StatusBar } from "@/parts/StatusBar";
+import { Button } from "@/parts/Button";
+import { EmptyState } from "@/parts/EmptyState";
+import { number, plural } from "@/parts/format";
+import { SearchIcon } from "@/parts/icons";
+import { Kbd } from "@/parts/Kbd";
+import { Problem } from "@/parts/Problem";
+import { Skeleton } from "@/parts/Skeleton";
+import { useKeys } from "@/store/keys";
+import { NARROW, useMedia } from "@/store/media";
+import { useTitle } from "@/store/title";
+
+import { treeQuery } from "../editor/calls";
+import type { TreeHead } from "../editor/types";
+import { NewTree } from "./NewTree";
+import { TreeTable } from "./TreeTable";
+import { useExamination } from "./useExamination";
+import "./trees.css";
+
+/** All trees: what uses them, how they stand, and how the queries of a day went. */
+export default function Trees() {
+  useTitle("Trees");
+  const { data, error, isPending } = useTrees();
+  const isOperator = useMe().data?.is_operator ?? false;
+  const [search, setSearch] = useState("");
+  const [at, setAt] = useState(0);
+  const [isNew, setNew] = useState(false);
+  const [, go] = useLocation();
+  const first = useMe().data?.tree;
+  const trees = useMemo(() => inOrder(data?.trees ?? [], first), [data, first]);
+  const shown = trees.filter((tree) => matches(tree, search));
+  const selected = shown[Math.min(at, shown.length - 1)];
+  const isNarrow = useMedia(NARROW);
+  const examination = useExamination(trees);
+
+  useKeys({
+    j: () => setAt(Math.min(at + 1, shown.length - 1)),
+    k: () => setAt(Math.max(at - 1, 0)),
+    Enter: (event) => {
+      if (!selected || isControl(event.target)) return false; // a link or button has its own
+      go(`/trees/${selected.name}`);
+      return true;
+    },
+    v: () => {
+      if (selected && isOperator) go(`/trees/${selected.name}?view=versions`);
+    },
+    r: () => {
+      if (selected) go(`/runs?tree=${encodeURIComponent(selected.name)}`);
+    },
+    "/": () => document.getElementById(SEARCH)?.focus(),
+  });
+
+  if (isPending) return <Skeleton label="Loading the trees" />;
+  if (error)
+    return (
+      <EmptyState isPage title="The trees cannot be listed">
+        {error.message}
+      </EmptyState>
+    );
+  return (
+    <div className="trees">
+      <div className="trees-scroll">
+        <header className="trees-head">
+          <h1>Trees</h1>
+          <p>
+            {plural(trees.length, "file")}
+            {data.folder && (
+              <>
+                , read from <code title={data.folder}>{data.folder.split(/[/\\]/).at(-1)}</code> before the
+                shipped ones
+              </>
+            )}
+          </p>
+          <label className="trees-search">
+            <SearchIcon size={14} />
+            <input
+              id={SEARCH}
+              type="search"
+              placeholder="Name or description…"
+              aria-label="Search trees"
+              value={search}
+              onChange={(event) => {
+                setSearch(event.target.value);
+                setAt(0);
+              }}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && selected) go(`/trees/${selected.name}`);
+              }}
+            />
+            <Kbd keys="/" />
+          </label>
+          {isOperator && !isNarrow && (
+            <>
+              <Button disabled={examination.isBusy} onClick={examination.begin}>
+                {examination.isBusy ? `Checking ${number(examination.left)}…` : "Check all"}
+              </Button>
+              <Button variant="primary" onClick={() => setNew(true)}>
+                New tree
+              </Button>
+            </>
+          )}
+        </header>
+        {data.problem && <Problem title="The folder of trees cannot be read.">{data.problem}</Problem>}
+        {trees
+          .filter((tree) => tree.mistake_count > 0)
+          .map((tree) => (
+            <Mistakes key={tree.name} tree={tree} />
+          ))}
+        {shown.length === 0 ? (
+          <EmptyState title={`No tree has “${search}” in its name`} />
+        ) : (
+          <TreeTable trees={shown} all={trees} selected={selected?.name} isOperator={isOperator} />
+        )}
+        <p className="trees-legend">
+          <span className="trees-legend-completed">completed</span>
+          <span className="trees-legend-stopped">stopped by a limit, stuck or cancelled</span>
+          <span className="trees-legend-failed">failed</span>
+        </p>
+      </div>
+      <StatusBar
+        keys={[
+          [["Enter"], "open"],
+          [["j", "k"], "move"],
+          ...(isOperator ? [[["v"], "versions"] as const] : []),
+          [["r"], "its runs"],
+          [["/"], "search"],
+        ]}
+      />
+      {isNew && <NewTree trees={trees} onClose={() => setNew(false)} />}
+    </div>
+  );
+}
+
+const SEARCH = "trees-search";
+
+const isControl = (target: EventTarget | null) =>
+  target instanceof Element && target.closest("a, button") !== null;
+
+/** The tree that questions use first, then those that they may name, then the parts of trees. */
+function inOrder(trees: readonly TreeHead[], first: string | undefined): TreeHead[] {
+  const rank = (tree: TreeHead) => (tree.name === first ? 0 : tree.internal ? 2 : 1);
+  return trees.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function matches(tree: TreeHead, search: string): boolean {
+  const words = search.toLowerCase().split(/\s+/);
+  return words.every((word) => `${tree.name} ${tree.description}`.toLowerCase().includes(word));
+}
+
+/** A file with mistakes: what serves meanwhile, and the first mistake. */
+function Mistakes({ tree }: { tree: TreeHead }) {
+  const first = useQuery(treeQuery(tree.name)).data?.mistakes[0];
+  const serving = tree.run_version
+    ? `The version before, ${tree.run_version.slice(0, 7)}, goes on serving.`
+    : "No version of it was ever right, so no question can use it.";
+  const name = first?.file.replace(/\.yaml$/, "") ?? tree.name;
+  return (
+    <Problem
+      title={`${tree.name}.yaml has ${plural(tree.mistake_count, "mistake")}.`}
+      action={
+        <Link
+          href={first ? `/trees/${name}?line=${first.line}&column=${first.column}` : `/trees/${tree.name}`}
+        >
+          {first ? `Open line ${first.line}` : "Open"}
+        </Link>
+      }
+    >
+      {serving}
+      {first && ` Line ${first.line}, column ${first.column}: ${first.message}.`}
+      {first?.hint && ` ${first.hint.charAt(0).toUpperCase()}${first.hint.slice(1)}`}
+    </Problem>
+  );
+}
