@@ -1,0 +1,64 @@
+import { useSettings } from "@/api/queries";
+import { Button } from "@/parts/Button";
+import { Problem } from "@/parts/Problem";
+import { Skeleton } from "@/parts/Skeleton";
+import { GROUPS } from "./fields";
+import { LimitField } from "./LimitField";
+import { SaveBar } from "./SaveBar";
+import { useLimitsEditor } from "./useLimitsEditor";
+import { WhatCounts } from "./WhatCounts";
+
+/** What a user allows for each question. */
+export function Limits() {
+  const { data: settings, error, refetch } = useSettings();
+  const { editor, state } = useLimitsEditor(settings);
+  return (
+    <>
+      <div className="settings-scroll">
+        <div className="settings-main">
+          <h1>Limits for each question</h1>
+          <p className="settings-lead">
+            They count from the next question on. Your operator’s ceilings and the tree may allow less.
+          </p>
+          {settings ? (
+            GROUPS.map((group) => (
+              <section key={group[0]} className="settings-card">
+                {group.map((name) => {
+                  const bounds = settings.fields[name];
+                  return (
+                    bounds && (
+                      <LimitField
+                        key={name}
+                        name={name}
+                        bounds={bounds}
+                        saved={settings[name]}
+                        draft={state.drafts[name]}
+                        tree={settings.tree}
+                        editor={editor}
+                      />
+                    )
+                  );
+                })}
+              </section>
+            ))
+          ) : error ? (
+            <Problem
+              title="The limits cannot be shown."
+              action={
+                <Button size="small" onClick={() => void refetch()}>
+                  Try again
+                </Button>
+              }
+            >
+              {error.message}
+            </Problem>
+          ) : (
+            <Skeleton />
+          )}
+        </div>
+        {settings && <WhatCounts settings={settings} drafts={state.drafts} />}
+      </div>
+      {settings && <SaveBar state={state} editor={editor} />}
+    </>
+  );
+}

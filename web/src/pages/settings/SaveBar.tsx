@@ -1,0 +1,119 @@
+import { useState } from "react";
+import { Button } from "@/parts/Button";
+import { Dialog } from "@/parts/Dialog";
+import { Mark } from "@/parts/Mark";
+import { clock, plural } from "@/parts/format";
+import type { EditorState, LimitsEditor } from "./editor";
+import "./SaveBar.css";
+
+interface SaveBarProps {
+  state: EditorState;
+  editor: LimitsEditor;
+}
+
+/** Says what is saved; a change needs no button. */
+export function SaveBar({ state, editor }: SaveBarProps) {
+  const [isAsking, setAsking] = useState(false);
+  const { drafts, note, before } = state;
+  const wrong = Object.values(drafts).filter((draft) => draft.problem).length;
+  return (
+    <div className="save-bar">
+      <p role="status">
+        <Says wrong={wrong} note={note} />
+      </p>
+      <span className="save-bar-actions">
+        {before !== null && note.state === "saved" && (
+          <Button
+            onClick={() => {
+              editor.undo();
+            }}
+          >
+            Undo
+          </Button>
+        )}
+        {(wrong > 0 || note.state === "unsaved") && (
+          <Button
+            onClick={() => {
+              editor.discard();
+            }}
+          >
+            Discard
+          </Button>
+        )}
+        <Button
+          variant="ghost"
+          onClick={() => {
+            setAsking(true);
+          }}
+        >
+          All to defaults…
+        </Button>
+      </span>
+      {isAsking && (
+        <Dialog
+          title="Set all limits to their defaults?"
+          width={400}
+          onClose={() => {
+            setAsking(false);
+          }}
+          actions={
+            <>
+              <Button
+                onClick={() => {
+                  setAsking(false);
+                }}
+              >
+                Keep them
+              </Button>
+              <Button
+                variant="primary"
+                onClick={() => {
+                  setAsking(false);
+                  editor.resetAll();
+                }}
+              >
+                Set to defaults
+              </Button>
+            </>
+          }
+        >
+          What you have set is forgotten. It can be taken back until the next change.
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function Says({ wrong, note }: { wrong: number; note: EditorState["note"] }) {
+  if (wrong > 0)
+    return (
+      <>
+        <Mark kind="error" size={14} label={null} />
+        <strong>{plural(wrong, "field needs a change.", "fields need a change.")}</strong>{" "}
+        <span>{wrong === 1 ? "It is" : "They are"} not saved; all else is.</span>
+      </>
+    );
+  switch (note.state) {
+    case "none":
+      return <span>Changes are saved as you make them.</span>;
+    case "saving":
+      return <span>Saving…</span>;
+    case "unsaved":
+      return (
+        <>
+          <Mark kind="warning" size={14} label={null} />
+          <strong>Not saved.</strong> <span>{note.text}</span>
+        </>
+      );
+    case "saved":
+      return (
+        <>
+          <Mark kind="success" size={14} label={null} />
+          <strong>Saved.</strong>{" "}
+          <span>
+            {note.text} <span className="save-bar-time">{clock(note.atMs)}</span>
+          </span>
+        </>
+      );
+  }
+}

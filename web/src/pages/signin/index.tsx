@@ -1,0 +1,102 @@
+/** Sign-in by token. The address stays as it is, so that what was asked for is shown afterwards. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useId, useState, type SyntheticEvent } from "react";
+import { Button } from "@/parts/Button";
+import { Logo } from "@/parts/icons";
+import { Mark } from "@/parts/Mark";
+import { useSession } from "@/store/session";
+import { useTitle } from "@/store/title";
+import { checkToken, type Refusal } from "./checkToken";
+import "./signin.css";
+
+export default function SignIn() {
+  useTitle("Sign in");
+  const refusedBefore = useSession((state) => state.refused);
+  const signIn = useSession((state) => state.signIn);
+  const queries = useQueryClient();
+  const [token, setToken] = useState("");
+  const [isShown, setShown] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal | null>(refusedBefore ? "unknown" : null);
+  const id = useId();
+
+  const submit = async (event: SyntheticEvent) => {
+    event.preventDefault();
+    const given = token.trim();
+    if (given === "" || isBusy) {
+      if (!isBusy) setRefusal("empty");
+      return;
+    }
+    setBusy(true);
+    const checked = await checkToken(given);
+    setBusy(false);
+    setRefusal("refusal" in checked ? checked.refusal : null);
+    if (!("userId" in checked)) return;
+    queries.clear(); // a user's rights may be others than before
+    signIn(given, checked.userId);
+  };
+  return (
+    <main className="signin">
+      {/* No `name` and no `action`: the token is in no address, and no form that is submitted has it. */}
+      <form className="signin-form" onSubmit={(event) => void submit(event)} noValidate>
+        <h1>
+          <Logo size={20} />
+          Oracle
+        </h1>
+        <label htmlFor={id}>Access token</label>
+        <span className={`signin-box${refusal ? " signin-refused" : ""}`}>
+          <input
+            id={id}
+            type={isShown ? "text" : "password"}
+            value={token}
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            data-1p-ignore
+            // eslint-disable-next-line jsx-a11y/no-autofocus -- the page has this one field
+            autoFocus
+            aria-invalid={refusal !== null}
+            aria-describedby={`${id}-says`}
+            onChange={(event) => {
+              setToken(event.target.value);
+            }}
+          />
+          <button
+            type="button"
+            aria-pressed={isShown}
+            aria-label="Show the token"
+            onClick={() => {
+              setShown(!isShown);
+            }}
+          >
+            {isShown ? "Hide" : "Show"}
+          </button>
+        </span>
+        <p
+          id={`${id}-says`}
+          className={refusal ? "signin-problem" : "signin-hint"}
+          role={refusal ? "alert" : undefined}
+        >
+          {refusal ? (
+            <>
+              <Mark kind="error" size={12} label={null} />
+              {REFUSALS[refusal]}
+            </>
+          ) : (
+            "From your operator, or signed by your chat product. It stays in this tab, and is gone when you close it."
+          )}
+        </p>
+        <Button type="submit" variant="primary" disabled={isBusy}>
+          {isBusy ? "Signing in…" : "Sign in"}
+        </Button>
+      </form>
+    </main>
+  );
+}
+
+const REFUSALS: Readonly<Record<Refusal, string>> = {
+  empty: "A token is missing. Your operator has it.",
+  unknown: "The service does not know this token. It may have been replaced.",
+  offline: "The service does not answer. Try again when it is back.",
+};
