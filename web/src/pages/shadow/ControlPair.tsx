@@ -1,0 +1,189 @@
+import { useId } from "react";
+import { Link } from "wouter";
+import type { components } from "@/api/schema";
+import { number, plural, reasonText } from "@/parts/format";
+import { Mark } from "@/parts/Mark";
+import { mean, measureName, percent, range, shareName, signed, verdictOf } from "./figures";
+
+type Group = components["schemas"]["ControlPair"];
+type Pair = Group["worst"][number];
+
+/** The pairs of two controls: how often they agree, what the shadow's one saves, and where they disagree most. */
+export function ControlPair({ group }: { group: Group }) {
+  const id = useId();
+  return (
+    <section className="shadow-group" aria-labelledby={id}>
+      <h2 id={id}>
+        <code>{group.primary}</code> <span>is what users see, beside it</span> <code>{group.shadow}</code>
+      </h2>
+      <p className="shadow-quiet">
+        {plural(group.pairs, "pair")}, {number(group.compared)} compared
+        {group.compared < group.pairs && "; a pair with an error counts in no mean"}
+        {group.would_call > 0 && ` · ${plural(group.would_call, "writing call")} noted and not made`}
+      </p>
+      {group.compared > 0 && (
+        <div className="shadow-figures">
+          <Agreements group={group} />
+          <Measures group={group} />
+        </div>
+      )}
+      <Ends group={group} />
+      <Worst pairs={group.worst} />
+    </section>
+  );
+}
+
+function Agreements({ group }: { group: Group }) {
+  return (
+    <table className="shadow-table">
+      <caption>Agreement</caption>
+      <thead>
+        <tr>
+          <th scope="col">Both have the</th>
+          <th scope="col" className="shadow-number">
+            Share
+          </th>
+          <th scope="col" className="shadow-number">
+            95 %
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {group.agreement.map(({ name, share }) => (
+          <tr key={name}>
+            <th scope="row">{shareName(name)}</th>
+            <td className="shadow-number">{percent(share.estimate)}</td>
+            <td className="shadow-number shadow-quiet">
+              {share.low === null || share.high === null
+                ? "–"
+                : `${percent(share.low)} to ${percent(share.high)}`}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const VERDICTS = {
+  less: { kind: "success", label: "the shadow needs less" },
+  more: { kind: "warning", label: "the shadow needs more" },
+  open: { kind: "halted", label: "not decided" },
+} as const;
+
+function Measures({ group }: { group: Group }) {
+  return (
+    <table className="shadow-table">
+      <caption>Per question</caption>
+      <thead>
+        <tr>
+          <th scope="col">Mean</th>
+          <th scope="col" className="shadow-number">
+            Users
+          </th>
+          <th scope="col" className="shadow-number">
+            Shadow
+          </th>
+          <th scope="col" className="shadow-number">
+            Difference
+          </th>
+          <th scope="col" className="shadow-number">
+            95 %
+          </th>
+          <th scope="col" aria-label="Verdict" />
+        </tr>
+      </thead>
+      <tbody>
+        {group.measures.map(({ name, primary, shadow, difference, relative }) => (
+          <tr key={name}>
+            <th scope="row">{measureName(name)}</th>
+            <td className="shadow-number">{mean(primary)}</td>
+            <td className="shadow-number">{mean(shadow)}</td>
+            <td className="shadow-number">
+              {signed(difference.estimate)}
+              {relative !== null && <span className="shadow-quiet"> {percent(relative)}</span>}
+            </td>
+            <td className="shadow-number shadow-quiet">{range(difference)}</td>
+            <td>
+              <Mark {...VERDICTS[verdictOf(difference)]} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Ends({ group }: { group: Group }) {
+  const unlike = group.ends.filter(({ primary, shadow }) => primary !== shadow);
+  if (unlike.length === 0) return null;
+  return (
+    <ul className="shadow-ends" aria-label="Different ends">
+      {unlike.map(({ primary, shadow, count }) => (
+        <li key={`${primary} ${shadow}`}>
+          {reasonText(primary)} → {reasonText(shadow)} <strong>{number(count)}</strong>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Worst({ pairs }: { pairs: readonly Pair[] }) {
+  if (pairs.length === 0) return <p className="shadow-quiet">No pair disagrees.</p>;
+  return (
+    <table className="shadow-table shadow-worst">
+      <caption>Where they disagree most</caption>
+      <thead>
+        <tr>
+          <th scope="col">Question</th>
+          <th scope="col" className="shadow-number">
+            Similarity
+          </th>
+          <th scope="col">Ends</th>
+          <th scope="col">Where they part</th>
+          <th scope="col">Runs</th>
+        </tr>
+      </thead>
+      <tbody>
+        {pairs.map((pair) => (
+          <tr key={pair.primary_run_id}>
+            <th scope="row">
+              <Link
+                className="truncate"
+                href={`/compare/${pair.primary_run_id}/${pair.shadow_run_id}`}
+                title={pair.question}
+              >
+                {pair.question || "(the question was deleted)"}
+              </Link>
+            </th>
+            <td className="shadow-number">{pair.similarity.toFixed(2)}</td>
+            <td>{endsOf(pair)}</td>
+            <td>{pair.parting ? partingOf(pair.parting) : <span className="shadow-quiet">nowhere</span>}</td>
+            <td>
+              <Link href={`/runs/${pair.primary_run_id}`}>users’</Link> ·{" "}
+              <Link href={`/runs/${pair.shadow_run_id}`}>shadow</Link>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const endsOf = ({ primary, shadow }: Pair) =>
+  primary.reason === shadow.reason
+    ? reasonText(primary.reason)
+    : `${reasonText(primary.reason)} → ${reasonText(shadow.reason)}`;
+
+type Decision = NonNullable<NonNullable<Pair["parting"]>["primary"]>;
+
+function partingOf({ primary, shadow }: NonNullable<Pair["parting"]>): string {
+  const turn = (primary ?? shadow)?.turn;
+  return `${turn ? `turn ${number(turn)}: ` : ""}${decisionOf(primary)} → ${decisionOf(shadow)}`;
+}
+
+function decisionOf(decision: Decision | null): string {
+  if (!decision) return "had ended";
+  if (decision.kind === "calls") return (decision.tools ?? []).join(", ");
+  return decision.kind === "end" ? `ends: ${reasonText(decision.reason ?? "")}` : "text, and another turn";
+}
