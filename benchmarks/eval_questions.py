@@ -101,23 +101,3 @@ QUESTIONS = (
         compared=False,
     ),
 )
-
-EVERYTHING = """\
-tree: everything
-description: The baseline. All reading tools for every question, no fallback; the model decides alone.
-root:
-  sequence:
-    - classify_query
-    - compose_prompt
-    - force_success: offer_all_reading_tools
-    - loop:
-        until: termination_reason
-        guards: [cancelled, turn_budget, token_budget, deadline]
-        child:
-          sequence:
-            - llm_turn
-            - selector:
-                - sequence: [condition: tool_calls > 0, run_tools]
-                - sequence: [condition: cut_off or signal == "need_turn", grant_turn]
-                - stop: completed
-"""

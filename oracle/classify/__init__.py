@@ -7,12 +7,14 @@ question to the user. All are pure functions of the text, use no model and no ne
 """
 
 from oracle.classify.asking import asks_user
-from oracle.classify.query import classify_query
+from oracle.classify.combined import classify_query_with, classify_response_with
+from oracle.classify.query import classify_query, query_shares
 from oracle.classify.response import (
     HeuristicIntentClassifier,
     IntentClassifier,
     ResponseIntent,
     classify_response,
+    response_shares,
 )
 from oracle.classify.types import QueryClassification, QueryType
 
@@ -24,5 +26,9 @@ __all__ = [
     "ResponseIntent",
     "asks_user",
     "classify_query",
+    "classify_query_with",
     "classify_response",
+    "classify_response_with",
+    "query_shares",
+    "response_shares",
 ]

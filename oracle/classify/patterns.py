@@ -7,11 +7,6 @@ import re
 
 PATTERNS: dict[str, re.Pattern[str]] = {
     # Each looks at the joined tokens of one sentence; `\w+` between fixed words keeps them linear.
-    "past_we": re.compile(
-        r"\b(?:did|have|had|has|hasn't|haven't|didn't|was|were) (?:we|i|the team|our team|anyone"
-        r"|anybody|somebody|someone|anything|it|there|nobody|they|\w+) "
-        r"|\b(?:we|i|team) (?:\w+ed|wrote|chose|went|made|put|said|took|met|held|kept|built|set|came)\b"
-    ),
     "did_we": re.compile(
         r"\b(?:did|have|had|has) (?:we|i|the team|our team|anyone|anybody|someone|somebody|anything)\b"
     ),
@@ -26,50 +21,11 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         r"|hago|instalar|configurar|fazer|faco|posso)\b|come (?:si|posso|faccio|installare"
         r"|configurare)\b|hoe (?:kan|moet|installeer|maak|doe) (?:ik|je)\b)"
     ),
-    "what_is": re.compile(
-        r"\bwhat(?:'s| is| are|s) (?:a|an|the difference|meant)\b|\bwhat does \w+(?: \w+){0,3} "
-        r"(?:mean|stand for)\b|\bdefine\b|\bmeaning of\b|^was ist (?:ein|eine|der unterschied)\b"
-        r"|^qu'est-ce qu(?:e|'une?)\b|^que es\b|^cos'?e\b|^o que e\b|^wat is (?:een|het verschil)\b"
-    ),
     "how_works": re.compile(
         r"\bhow (?:does|do|is|are|did) |\bwhat happens\b|\bwie (?:funktioniert|wird|werden)\b"
         r"|\bcomment (?:fonctionne|marche|est|sont)\b|\bcomo (?:funciona|se|funcionan)\b|\bcome "
         r"(?:funziona|viene|vengono)\b|\bhoe werkt\b|\bhoe wordt\b"
     ),
-    "does_it": re.compile(r"^(?:does|do|is|are|can) (?:the|our|this|that|it|anything|any|there)\b"),
-    "does_they": re.compile(r"\b(?:they|their|people|companies|vendors?|providers?|others?)\b"),
-    "is_there": re.compile(
-        r"^(?:is|are) there (?:a|an|any)\b|^(?:any|anything)\b|\bdo we have\b|\bgibt es\b|\by a-t-il\b"
-        r"|\bhay\b|\bc'e\b|\bis er een\b|^existe\b"
-    ),
-    "want_new": re.compile(
-        r"\b(?:want|need|like|love|create|open|have|get) (?:to have |to get |to see |to create "
-        r"|to start |to add )?(?:a |an |another |these |this |those |the |one )?(?:\w+ )?(?:new"
-        r"|fresh|separate)\b|\b(?:should|needs? to|must|ought to|has to|have to|can|could) "
-        r"(?:\w+ ){0,4}(?:on record|be on record|be recorded|be noted|be written down|be documented"
-        r"|be added|be archived|be logged|be saved|be filed|be tagged|be moved|be renamed|be deleted"
-        r"|be removed|be linked|go into|go in|go to|go under|live in|end up in)\b"
-        r"|\bbelongs? (?:in|on|to|under|into)\b|\bon record\b|\bfor the record\b|\bdeserves? "
-        r"(?:a|an|its)\b|\bworth (?:a note|noting|recording|writing down|keeping)\b|\bwritten down\b.*\b"
-        r"(?:care|please|can|could)\b|\b(?:get|have|see) (?:this|that|it|these|those|the \w+"
-        r"|\w+ \w+ \w+ \w+) (?:\w+ ){0,4}(?:into|added|recorded|saved|filed|documented|written"
-        r"|noted|archived|moved|deleted|removed)\b|\btake care of\b"
-    ),
-    "thanks_for": re.compile(
-        r"\b(?:thanks|thank you|thx|danke|merci|gracias|grazie|obrigad[oa]|bedankt) (?:\w+ )?"
-        r"(?:for|fur|pour|por|per|pela|pelo|voor|d')\b"
-    ),
-    "follow_up": re.compile(
-        r"^(?:and|but|or|so|und|aber|et|mais|y|pero|e|ma|mas|en|maar)(?: also)?(?: (?:what"
-        r"|how|was|wie|que|come|che|wat|hoe|quid))? ?(?:about|if|with|is|of|ist|mit|de|con"
-        r"|com|sobre|over)?\b|^(?:what|how) (?:about|if)\b|^(?:was ist mit|et pour|y para|e per"
-        r"|e para|que tal con|e quanto a|en hoe zit)\b"
-    ),
-    "pronoun_only": re.compile(
-        r"\b(?:it|that|this|those|these|them|there|one|ones|the other|the second|the first"
-        r"|the last|das|dies|davon|ca|cela|eso|esto|questo|quello|isso|isto|dat|dit)\b"
-    ),
-    "mention_you": re.compile(r"\b(?:you|your|yourself)\b"),
     "compare_us": re.compile(
         r"\b(?:we|our|us|ours)\b.*\b(?:industry|common|others?|everyone|companies|normal|standards?"
         r"|recommend(?:ed|s|ation)?|best practices?|benchmarks?|typical|competitors?|experts?"
@@ -82,25 +38,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         r"|run|running|on|require|depend|lock|locked|installed|build|target|ship)\b|\b(?:pin"
         r"|pinned|locked|installed|bundled)\b"
     ),
-    "who_did": re.compile(
-        r"\bwho (?:is|are|was|were|owns?|maintains?|decided|wrote|said|signed|approved|proposed"
-        r"|suggested|attended|leads?|runs?|should|do|can|has|had|wanted|agreed|objected)\b"
-    ),
-    "who_calls": re.compile(
-        r"\b(?:who|what|which) (?:\w+ )?(?:calls?|uses?|imports?|sets?|triggers?|writes?|reads?"
-        r"|invokes?|depends?|handles?|throws?|raises?|sends?|creates?|consumes?|owns)\b"
-    ),
-    "time_ago": re.compile(
-        r"\b(?:last|previous|yesterday|ago|recent|earlier|this) ?(?:week|month|year|quarter"
-        r"|sprint|monday|tuesday|wednesday|thursday|friday|time|release|meeting|retro)?\b"
-    ),
     "remember_to": re.compile(
         r"^(?:remember|remind me) (?:that|to|the|this|my|our|we|i|about)\b|^(?:note|log|record|jot)\b"
     ),
-    "as_of_place": re.compile(
-        r"\bin (?:paris|london|berlin|tokyo|new york|rome|madrid|[a-z]+ (?:right now|today|tomorrow))\b"
-    ),
-    "wh_is_the": re.compile(r"^(?:what|which|how|when|where|who)(?:'s| is| are| was| were) the\b"),
     "you_did": re.compile(
         r"\byou(?:'ve| have| just)? (?:\w{2,}ed|wrote|did|made|gave|found|sent|said|put|built"
         r"|told|keep|kept|meant)\b|\byour (?:\w+ )?(?:answer|reply|response|explanation|message"
@@ -120,16 +60,6 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         r"|journal|log|logbook|list|checklist|folder|archive|inbox|minutes|plan|notiz|seite"
         r"|liste|ordner|archiv|tagebuch|fiche|liste|dossier|coffre|nota|pagina|carpeta|lista"
         r"|archivo|cofre|pasta|notitie|lijst|map|kluis|logboek|xnotepathx)\b"
-    ),
-    "new_note": re.compile(
-        r"\b(?:new|another|neue[nrs]?|nouvelle|nouveau|nueva|nuevo|nuova|nuovo|nova|novo|nieuwe?) "
-        r"(?:\w+ )?(?:note|page|thread|entry|task|adr|doc|document|section|folder|tag|list"
-        r"|notiz|seite|aufgabe|entree|tache|fiche|nota|pagina|tarea|entrada|attivita|tarefa"
-        r"|notitie|taak|item|checklist|reminder)\b"
-    ),
-    "what_happens": re.compile(
-        r"\bwhat (?:happens|is|gets|would happen)\b.*\b(?:when|if|after|before|while|once)\b"
-        r"|\bwhen \w+ .*\b(?:what|how|which|does|is)\b"
     ),
     "want_note": re.compile(
         r"\b(?:want|need|like|love|should have|could have|have|deserves|get)\b (?:to have "
@@ -162,10 +92,26 @@ PATTERNS: dict[str, re.Pattern[str]] = {
         r"|sent|built|kept|made|chosen|written|read|shown|found|thrown|caught|bound|set|ge\w{2,}t"
         r"|\w{3,}ees?|\w{3,}[ai]d[oa]s?|\w{3,}[aiu]t[oaie])\b"
     ),
-    "supposed": re.compile(
-        r"\b(?:supposed to|meant to|how should|should (?:services|we|i|people|new)|according to|as per)\b"
+    "what_is": re.compile(
+        r"\bwhat(?:'s| is| are|s) (?:a|an|the difference|meant)\b|\bwhat does \w+(?: \w+){0,3} "
+        r"(?:mean|stand for)\b|\bdefine\b|\bmeaning of\b|^was ist (?:ein|eine|der unterschied)\b"
+        r"|^qu'est-ce qu(?:e|'une?)\b|^que es\b|^cos'?e\b|^o que e\b|^wat is (?:een|het verschil)\b"
+    ),
+    "thanks_for": re.compile(
+        r"\b(?:thanks|thank you|thx|danke|merci|gracias|grazie|obrigad[oa]|bedankt) (?:\w+ )?"
+        r"(?:for|fur|pour|por|per|pela|pelo|voor|d')\b"
+    ),
+    "follow_up": re.compile(
+        r"^(?:and|but|or|so|und|aber|et|mais|y|pero|e|ma|mas|en|maar)(?: also)?(?: (?:what"
+        r"|how|was|wie|que|come|che|wat|hoe|quid))? ?(?:about|if|with|is|of|ist|mit|de|con"
+        r"|com|sobre|over)?\b|^(?:what|how) (?:about|if)\b|^(?:was ist mit|et pour|y para|e per"
+        r"|e para|que tal con|e quanto a|en hoe zit)\b"
+    ),
+    "what_happens": re.compile(
+        r"\bwhat (?:happens|is|gets|would happen)\b.*\b(?:when|if|after|before|while|once)\b"
+        r"|\bwhen \w+ .*\b(?:what|how|which|does|is)\b"
     ),
 }
 
-WISHES = frozenset({"into_note", "new_note", "want_note", "want_new", "remember_to", "restyle"})
+WISHES = frozenset({"into_note", "want_note", "remember_to", "restyle"})
 """Wishes and commands: in a question that begins with a question word they are only spoken about."""

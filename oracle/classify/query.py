@@ -4,7 +4,11 @@ Heuristics extract features (`reading`, `features`), learned weights rate them. 
 millisecond for an ordinary query. The text is data: any text gets a classification.
 """
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
 from oracle.classify.features import features
+from oracle.classify.needs import needed_sources
 from oracle.classify.reading import TALK_TAGS, Reading, read
 from oracle.classify.tokens import word_set
 from oracle.classify.types import QUERY_TYPES, QueryClassification, QueryType
@@ -13,42 +17,61 @@ from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probab
 MAX_KEYWORDS = 8
 INHERITED_CONFIDENCE = 0.7
 """Confidence of a follow-up, which mostly has the subject of the previous query."""
+_UNKNOWN = 0.5
+"""How much the shares count for a text without a known word; the rest is shared out evenly: none is confident."""
 _CLOSING_TAGS = frozenset({"greeting", "thanks", "assistant", "previous"})
 _FOLLOW_UP_WORDS = 7
 
 
-def classify_query(text: str, *, previous: QueryClassification | None = None) -> QueryClassification:
+def query_shares(text: str) -> dict[QueryType, float]:
+    """The share of each type by the rules alone; they add up to 1, and are calibrated."""
+    reading = read(text)
+    return _shares(reading, features(reading))
+
+
+def classify_query(
+    text: str,
+    *,
+    previous: QueryClassification | None = None,
+    shares: Mapping[QueryType, float] | None = None,
+) -> QueryClassification:
     """Classify a query.
 
     Args:
         text: the user's message; any text, also empty or very long (of which only the beginning and the end are read).
         previous: the classification of the previous query of the conversation; a bare follow-up ("and the other
-            one?", "yes, please") inherits its type.
+            one?", "yes, please") inherits its type and what it needs.
+        shares: the share of each type, if something else than the rules has weighed them.
 
     Returns:
         The classification. Text without words is `conversational`.
     """
     reading = read(text)
-    found = features(reading)
-    weights = load_weights(QUERY_WEIGHTS)
-    shares = probabilities(weights, found, QUERY_TYPES)
-    first, second = sorted(QUERY_TYPES, key=lambda query_type: -shares[query_type])[:2]
     if not reading.sentences:
         return QueryClassification.of("conversational", confidence=1.0)
+    found = features(reading)
+    shares = _shares(reading, found) if shares is None else shares
+    first, second = sorted(QUERY_TYPES, key=lambda query_type: -shares[query_type])[:2]
+    keywords = _keywords(reading, load_weights(QUERY_WEIGHTS), first)
+    sources = needed_sources(reading, found, shares)
     if previous is not None and first == "conversational" and _is_follow_up(reading):
-        confidence = min(previous.confidence, INHERITED_CONFIDENCE)
         return QueryClassification.of(
             previous.query_type,
-            confidence=confidence,
-            keywords_matched=_keywords(reading, weights, first),
+            confidence=min(previous.confidence, INHERITED_CONFIDENCE),
+            keywords_matched=keywords,
             second_type=previous.second_type,
+            sources=sources.union(previous.sources),
         )
     return QueryClassification.of(
-        first,
-        confidence=round(shares[first], 4),
-        keywords_matched=_keywords(reading, weights, first),
-        second_type=second,
+        first, confidence=round(shares[first], 4), keywords_matched=keywords, second_type=second, sources=sources
     )
+
+
+def _shares(reading: Reading, found: AbstractSet[str]) -> dict[QueryType, float]:
+    shares = probabilities(load_weights(QUERY_WEIGHTS), found, QUERY_TYPES)
+    if reading.has_known_words:
+        return shares
+    return {query_type: _UNKNOWN * share + (1 - _UNKNOWN) / len(shares) for query_type, share in shares.items()}
 
 
 def _is_follow_up(reading: Reading) -> bool:

@@ -21,7 +21,7 @@ from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, S
 WRITING = frozenset({"keep", "change"})
 MAX_COMMANDS = 5
 TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
-OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "component", "product", "decision", "meeting")
+OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "file", "component", "product", "decision", "meeting")
 _JOINERS = frozenset(
     {
         COMMA,
@@ -73,12 +73,6 @@ _COMMENT = re.compile(
     r"|work|arbeit|antwort|travail|trabajo|lavoro)\b"
 )
 _PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
-_YOU = word_set(
-    """
-    you your yours yourself u ur du dein deine dir dich tu toi ton tes vous votre tus usted voce seu sua jij jou
-    jouw
-    """
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +85,12 @@ class Command:
             uses.
         about: the tags of the first noun after it; empty if none is known.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.
-        into_vault: a noun of the vault follows anywhere after it.
-        into_code: a noun of the source code follows anywhere after it.
     """
 
     verb: str
     kinds: frozenset[str]
     about: frozenset[str]
     has_object: bool
-    into_vault: bool
-    into_code: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +162,12 @@ class Reading:
             tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment)
             or self.sentences
         )
+
+    @property
+    def has_known_words(self) -> bool:
+        """Whether anything in it is known: a phrase, a verb or question word at its beginning, a piece of code."""
+        sentences = self.sentences
+        return bool(self.text.signs) or any(each.matches or each.question or each.commands for each in sentences)
 
 
 def read(text: str) -> Reading:
@@ -246,7 +242,7 @@ def _known_tokens(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
         ):
             known.append(token)
             continue
-        parts = [part for part in _split(token) if part]
+        parts = [word for part in _split(token) if part for word in lexicon.words_inside(part)]
         for part in parts:
             is_known = any(words.knows(part) for words in (heads, courtesies, asks))
             corrected = part if is_known else lexicon.corrected(part)
@@ -326,16 +322,7 @@ def _verb_final(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> t
         return ()
     tags = [match.tags for match in matches if match.start >= skip]
     about = next((tag for tag in tags if tag & set(OBJECT_TAGS)), frozenset())
-    anywhere = frozenset().union(*tags)
-    command = Command(
-        verb=verb.phrase,
-        kinds=verb.tags,
-        about=about,
-        has_object=True,
-        into_vault="vault_noun" in anywhere,
-        into_code="code_noun" in anywhere,
-    )
-    return (command,)
+    return (Command(verb=verb.phrase, kinds=verb.tags, about=about, has_object=True),)
 
 
 def _command(verb: Match, tokens: Sequence[str], matches: Sequence[Match]) -> Command:
@@ -352,15 +339,11 @@ def _command(verb: Match, tokens: Sequence[str], matches: Sequence[Match]) -> Co
         if about:
             break
     after = tokens[verb.end] if verb.end < len(tokens) else ""
-    anywhere = frozenset().union(*(match.tags for match in following))
-    rest = tokens[verb.end :]
     return Command(
         verb=verb.phrase,
         kinds=verb.tags,
         about=about,
         has_object=after in _DETERMINERS or after in _PLACEHOLDERS,
-        into_vault="vault_noun" in anywhere or NOTE_PATH in rest,
-        into_code="code_noun" in anywhere or IDENTIFIER in rest,
     )
 
 
@@ -372,8 +355,3 @@ def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]
     return tuple(
         token for at, token in enumerate(tokens) if at not in covered and token != COMMA and not token.isdigit()
     )
-
-
-def addresses_assistant(sentence: Sentence) -> bool:
-    """Whether "you" or "your" occurs after the courtesies at the start."""
-    return any(token in _YOU for token in sentence.body)

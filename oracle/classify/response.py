@@ -1,13 +1,12 @@
 """The state of the work, inferred from a response without a signal (020 FR-018, FR-019, FR-022; decision 20).
 
 The heuristic is the default implementation of `IntentClassifier`; a trained model of the BERT family can replace it. It
-uses learned weights of words, pairs of words, and a few facts (whether the last sentence is negated, whether other
+uses learned weights of words and a few facts (whether the last sentence is negated, whether other
 people are mentioned); the last sentence, which often has the conclusion, has features of its own as well.
 """
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol, get_args
 
 from oracle.classify.tokens import bounded, fold, word_set
@@ -113,11 +112,14 @@ def classify_response(text: str) -> ResponseIntent:
     """
     if not _sentences(text):
         return ResponseIntent("stuck", EMPTY_CONFIDENCE)
-    found = response_features(text)
-    weights = load_weights(RESPONSE_WEIGHTS)
-    shares = probabilities(weights, found, SIGNALS)
+    shares = response_shares(text)
     signal = max(SIGNALS, key=lambda one: shares[one])
     return ResponseIntent(signal, round(shares[signal], 4))
+
+
+def response_shares(text: str) -> dict[SignalType, float]:
+    """The share of each signal by the words alone; they add up to 1, and are calibrated."""
+    return probabilities(load_weights(RESPONSE_WEIGHTS), response_features(text), SIGNALS)
 
 
 def response_features(text: str) -> frozenset[str]:
@@ -129,7 +131,6 @@ def response_features(text: str) -> frozenset[str]:
         kinds = [_kind(word) for word in words]
         is_negated = any(word in _NEGATION for word in words)
         found.update(f"word:{word}" for word in stems + kinds)
-        found.update(f"pair:{one} {other}" for one, other in pairwise(kinds))
         found.update({f"first:{stems[0]}", f"first:{' '.join(stems[:2])}", f"negated:{is_negated}"})
         found.update(f"{kind}:negated:{is_negated}" for kind in ("OTHERS", "ABILITY") if kind in kinds)
         if at == len(sentences) - 1:
@@ -140,9 +141,9 @@ def response_features(text: str) -> frozenset[str]:
     found.add(f"itself:{speaks_of_itself}:negated:{is_negated}")
     found.add(f"others:{bool(said & _OTHERS)}:ability:{bool(said & _ABILITIES)}")
     if not speaks_of_itself:
-        found.add("never:itself")
+        found.add("itself:never")
         if not is_negated:
-            found.add("plain")
+            found.add("itself:never:plain")
     return frozenset(found)
 
 

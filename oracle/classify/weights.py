@@ -1,7 +1,7 @@
 """Learned weights of named features, and the probabilities computed from them.
 
 A weights file maps each feature to one number per label, in the order of the labels. It is written by
-`oracle.classify.training` and is data: to change it, change the examples or the features and train
+`benchmarks.train_classifiers` and is data: to change it, change the examples or the features and train
 again (docs/classification.md).
 """
 

@@ -7,8 +7,10 @@ and `tool` makes further ones out of functions (see `docs/tools.md`).
 from oracle.tools.code import project_tools
 from oracle.tools.code_files import top_folders
 from oracle.tools.errors import ToolDefinitionError, ToolError, ToolSetupError
+from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.paths import Root
 from oracle.tools.protocol import BUILT_IN_TOOLS, Tool, ToolGroup, ToolResult
+from oracle.tools.query_types import placing_words
 from oracle.tools.registry import ToolRegistry
 from oracle.tools.schema import arguments_line, tool
 from oracle.tools.selection import all_reading, tools_for
@@ -18,6 +20,8 @@ from oracle.tools.workers import Workers, check_cancelled
 
 __all__ = [
     "BUILT_IN_TOOLS",
+    "Around",
+    "Excerpt",
     "Root",
     "Tool",
     "ToolDefinitionError",
@@ -30,6 +34,7 @@ __all__ = [
     "all_reading",
     "arguments_line",
     "check_cancelled",
+    "placing_words",
     "project_tools",
     "tool",
     "tools_for",

@@ -13,9 +13,10 @@ from typing import Any
 import structlog
 
 from bt_runtime.text import near
-from oracle.chunks import Source
+from oracle.chunks import Source, SourceType
 from oracle.models.protocol import ToolDefinition
 from oracle.tools.errors import ToolDefinitionError, ToolError
+from oracle.tools.excerpts import Around, Excerpt
 from oracle.tools.protocol import Tool, ToolResult
 from oracle.tools.suggest import did_you_mean
 from oracle.tools.text import bounded, clean, shorten
@@ -69,6 +70,25 @@ class ToolRegistry:
         """
         found = [self._tools[name] for name in names]
         return tuple(ToolDefinition(tool.name, tool.description, tool.input_schema) for tool in found)
+
+    async def excerpt(self, source_type: SourceType, path: str, around: Around) -> Excerpt:
+        """Lines of what a source names, by the rules of the tool that reads it.
+
+        Raises:
+            ToolError: nothing reads such sources, or this one is not there, is not shown, or took too long.
+        """
+        reading = (tool for tool in self._tools.values() if tool.group == source_type and tool.excerpt is not None)
+        found = next(reading, None)
+        if found is None or found.excerpt is None:
+            raise ToolError(f"there is no tool that reads sources of the type {source_type!r}.")
+        try:
+            async with asyncio.timeout(found.timeout_s):
+                read = await found.excerpt(path, around)
+        except TimeoutError:
+            raise ToolError(f"{shorten(path)!r} could not be read within {found.timeout_s:g} s.") from None
+        except OSError as error:
+            raise ToolError(f"{shorten(path)!r} cannot be read: {error.strerror or type(error).__name__}.") from None
+        return replace(read, lines=tuple(map(clean, read.lines)))
 
     async def call(self, name: str, arguments: Any) -> ToolResult:  # noqa: ANN401 - a model may write anything
         """Run a tool; raises nothing but `CancelledError`.

@@ -142,14 +142,23 @@ def doubtful_question() -> str:
     pytest.fail("none of the candidates is doubtful any more; find another one")
 
 
-async def test_020_fr_016_below_a_confidence_of_0_6_the_tools_of_the_two_likeliest_types_are_offered() -> None:
-    tools_of = {"code": CODE_TOOLS, "documentation": NOTE_TOOLS, "research": {"web_search"}}
+async def test_020_fr_016_a_doubtful_question_keeps_the_search_in_project_and_vault_besides() -> None:
     question = doubtful_question()
     found = classify_query(question)
-    assert found.second_type is not None
     async with harness([answers()]) as it:
         answered = await it.ask(question)
-    assert offered(answered) == tools_of[found.query_type] | tools_of[found.second_type]
+    assert offered(answered) >= CODE_TOOLS | {"vault_search", "vault_read", "vault_list"}
+    assert ("web_search" in offered(answered)) == found.needs_web
+
+
+@pytest.mark.parametrize("question", ["How do refunds work?", "How do I install it?", "What is a guard?"])
+async def test_020_fr_016_a_question_about_an_unknown_subject_keeps_the_search_in_project_and_vault(
+    question: str,
+) -> None:
+    async with harness([answers()]) as it:
+        answered = await it.ask(question)
+    assert offered(answered) >= CODE_TOOLS | {"vault_search", "vault_read", "vault_list"}
+    assert not offered(answered) & WRITING_TOOLS
 
 
 # --- FR-017: the sources that were tried; empty results widen the search

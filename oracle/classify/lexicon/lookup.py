@@ -1,16 +1,18 @@
 """Finding the known phrases of a token list: longest first, each token used once, misspellings forgiven."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from oracle.classify.lexicon import project, requests, talk, world
+from oracle.classify.lexicon import languages, project, requests, talk, world
 from oracle.classify.tokens import fold, split_tokens
 
 MAX_PHRASE_TOKENS = 8
 MIN_FUZZY_CHARS = 6
 """Shorter words are one letter from too many others ("note", "vote", "node")."""
 MIN_PREFIX_CHARS = 3
+_FIRST_UNSPACED = "\u0e00"
 MAX_WORD_CHARS = 24
 """Longer tokens are no words that a person has misspelt."""
 
@@ -41,6 +43,7 @@ class Lexicon:
     words: set[str] = field(default_factory=set)
     longest_by_first: dict[str, int] = field(default_factory=dict)
     deletions: dict[str, str] = field(default_factory=dict)
+    unspaced: re.Pattern[str] | None = None
 
     def add(self, entry: str, tag: str) -> None:
         """Take up one entry, `*` at its end standing for any ending."""
@@ -65,6 +68,15 @@ class Lexicon:
             if len(word) >= MIN_FUZZY_CHARS and word.isalpha():
                 for shorter in _deletions(word):
                     self.deletions.setdefault(shorter, word)
+        inside = sorted((word for word in self.words if is_unspaced(word)), key=lambda word: (-len(word), word))
+        self.unspaced = re.compile("|".join(map(re.escape, inside))) if inside else None
+
+    def words_inside(self, token: str) -> list[str]:
+        """The known words in a run of a script without spaces, and what is left of the run; else the token."""
+        if self.unspaced is None or not is_unspaced(token):
+            return [token]
+        found = self.unspaced.findall(token)
+        return [*found, rest] if (rest := self.unspaced.sub("", token)) else found
 
     def knows(self, token: str) -> bool:
         """Whether a token occurs in any phrase as it is."""
@@ -122,6 +134,11 @@ class Lexicon:
         return None
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word is written in a script without spaces, or folded Korean."""
+    return any(char >= _FIRST_UNSPACED for char in word)
+
+
 def _deletions(word: str) -> list[str]:
     """The word with one letter left out, each way but the first letter, which people rarely get wrong."""
     return [word[:at] + word[at + 1 :] for at in range(1, len(word))]
@@ -149,7 +166,7 @@ def _filled(tables: Sequence[Mapping[str, str]]) -> Lexicon:
 @cache
 def load_lexicon() -> Lexicon:
     """What the words of a message are about."""
-    return _filled([project.WORDS, world.WORDS, talk.WORDS])
+    return _filled([project.WORDS, world.WORDS, talk.WORDS, languages.WORDS])
 
 
 @cache

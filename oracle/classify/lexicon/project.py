@@ -67,6 +67,13 @@ WORDS: dict[str, str] = {
         testes unitarios, teste unitario, variaveis de ambiente, excecao, chamad*, functie, functies, bestand,
         bestanden, broncode, omgevingsvariabele*, foutmelding, aangeroepen, gedefinieerd, geimplementeerd, unittest*
     """,
+    # What a command can delete, rename or move without a look at the source code.
+    "file": """
+        file, files, config file, config files, log file, log files, lock file, lockfile, branch, branches, folder,
+        folders, directory, directories, export, image, images, report, datei, dateien, ordner, konfigurationsdatei,
+        zweig, fichier, fichiers, dossier, branche, archivo, archivos, carpeta, rama, cartella, ramo, arquivo,
+        arquivos, pasta, bestand, bestanden, map
+    """,
     # Parts of running software: after "the" they mean ours.
     "component": """
         scheduler*, importer*, exporter*, parser*, worker, workers, renderer*, indexer*, loader*, uploader*,
@@ -195,6 +202,10 @@ WORDS: dict[str, str] = {
     """,
     # Rules, plans, owners, status.
     "rule": """
+        request access, requesting access, get access, have access, access to, apply for, sign up for, request a,
+        request an, ask for a, report a, who approves, approval, approved by, permission to, zugang zu, zugriff auf,
+        beantrage*, beantragt, demander un acces, acces a, solicito, solicitar, acceso a, richiedo, richiedere,
+        accesso a, solicitar acesso, acesso a, toegang tot, aanvragen,
         convention, conventions, naming convention*, coding convention*, guideline, guidelines, policy, policies,
         rule, rules, house rule*, principle, principles, our standards, coding standard*, process for, our process,
         agreed process, procedure, procedures, workflow for, ways of working, definition of done, definition of ready,
@@ -261,6 +272,8 @@ WORDS: dict[str, str] = {
     """,
     # Whose it is.
     "own": """
+        prod, production, staging, on staging, on prod, test environment, staging environment, preview environment,
+        testsystem, testumgebung, environnement de test, entorno de pruebas, ambiente di test, testomgeving,
         we, we're, we've, we'd, our, ours, us, ourselves, my, mine, our own, the team, my team, our team, in house,
         in-house, this project, the project, this repo, the repo, in the repo, in our repo, this codebase,
         the codebase, this code, our code, our codebase, here at, the company, our company, this app, our app,

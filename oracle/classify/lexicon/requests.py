@@ -9,6 +9,7 @@ HEADS: dict[str, str] = {
     # Ask for a lasting record whatever the object is.
     "keep": """
         git push, git commit, git tag, git merge, record, log, remember, memorise, memorize, memo, save, jot, archive,
+        tell the thread, let the thread know, let the team know, inform the thread, inform the team, announce, notify,
         unarchive, append, tag, untag, file, store, capture, bookmark, pin, unpin, tick, publish, unpublish, commit,
         push, register, link, unlink, note, backlink, restore, undelete, schedule, remind me to, write down, write up,
         jot down, note down, take down, put down, take note, take notes, keep a record, keep note, keep track,
@@ -57,6 +58,14 @@ HEADS: dict[str, str] = {
         insere, desfaz, junte, altere, maak, maken, voeg, toevoegen, werk, bijwerken, verwijder, verwijderen, wis,
         hernoem, hernoemen, verplaats, verplaatsen, schrijf, schrijven, wijzig, wijzigen, verander, zet, zetten,
         vervang, kopieer, dupliceer, sluit, markeer, vink, herstel, plaats, stel
+    """,
+    # Those of them that take away or move what exists.
+    "discard": """
+        delete, remove, rename, move, drop, erase, purge, trash, discard, archive, get rid of, clean up, losche, losch,
+        loschen, entferne, entfern, entfernen, umbenennen, benenne, verschiebe, verschieben, supprime, supprimer,
+        efface, effacer, renomme, renommer, deplace, deplacer, borra, borrar, elimina, eliminar, renombra, renombrar,
+        mueve, mover, cancella, cancellare, rimuovi, rinomina, rinominare, sposta, apaga, apagar, apague, exclui,
+        renomeia, renomeie, mova, verwijder, verwijderen, wis, hernoem, verplaats
     """,
     # Ask for a change of source code.
     "code_change": """

@@ -115,6 +115,7 @@ WORDS: dict[str, str] = {
         hoeveel kost, hoofdstad, inwoners, hoe laat is het
     """,
     "version": """
+        since which release, since which version, in which release, which release,
         latest version, newest version, current version, latest release, newest release, latest stable,
         stable release, stable version, newest stable, latest lts, newest lts, lts, lts version, lts date,
         end of life, eol, end of support, long term support, release notes of, release notes for, release notes,

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.classify import QueryClassification, classify_query
-from oracle.classify.training import load_labelled, query_examples, train_queries
+from benchmarks.train_classifiers import load_labelled, query_examples, train_queries
+from oracle.classify import QueryClassification, classify_query, query_shares
 from oracle.classify.types import QUERY_TYPES
 from oracle.classify.weights import probabilities
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"
-SETS = ("queries", "queries_fresh_dev", "queries_fresh_heldout")
+SETS = ("queries", "queries_fresh_dev", "queries_fresh_heldout", "queries_fresh_more")
 
 
 def share_right(name, classify):
@@ -51,6 +51,12 @@ def test_the_examples_of_the_specification_get_their_types(query, query_type):
         ("Thanks! Where is the logger set up?", "code"),
         ("yes, delete the note", "action"),
         ("commit and push", "action"),
+        ("Delete the old config file", "action"),
+        ("Rename the branch to release", "action"),
+        ("Delete the unused method in Cart", "code"),
+        ("How do I request access to prod?", "documentation"),
+        ("get_user", "code"),
+        ("auth.py", "code"),
         ("Thanks for adding the page", "conversational"),
     ],
 )
@@ -64,7 +70,7 @@ def test_nine_of_ten_queries_of_each_labelled_set_are_right(name):
 
 
 def test_nine_of_ten_queries_are_right_that_training_has_not_seen():
-    fresh = [row for name in SETS[1:] for row in load_labelled(LABELLED / f"{name}.jsonl")]
+    fresh = [row for name in SETS[1:3] for row in load_labelled(LABELLED / f"{name}.jsonl")]
     weights = train_queries(query_examples(fresh))
     rows = query_examples(load_labelled(LABELLED / "queries.jsonl"))
     right = 0
@@ -74,21 +80,64 @@ def test_nine_of_ten_queries_are_right_that_training_has_not_seen():
     assert right / len(rows) >= 0.9  # 020 SC-001
 
 
-def test_needs_follow_from_the_type():
-    assert classify_query("Where is the JWT check in auth/tokens.py?").needs_code
-    assert classify_query("What did we decide about caching?").needs_vault
-    assert classify_query("What's the weather in Paris?").needs_web
-    thanks = classify_query("Thanks, that helps!")
-    assert (thanks.needs_code, thanks.needs_vault, thanks.needs_web) == (False, False, False)
-    write = classify_query("Create a note about today's meeting")
-    assert (write.needs_code, write.needs_vault, write.needs_web) == (False, True, False)
+def needs(text):
+    return set(classify_query(text).sources)
+
+
+def test_a_subject_that_is_named_needs_its_source_alone():
+    assert needs("Where is the JWT check in auth/tokens.py?") == {"code"}
+    assert needs("What did we decide about caching?") == {"vault", "thread"}
+    assert needs("What's the weather in Paris?") == {"web"}
+    assert needs("Thanks, that helps!") == set()
+    assert needs("Create a note about today's meeting") == {"vault", "thread", "write"}
+
+
+@pytest.mark.parametrize(
+    "question", ["How do refunds work?", "What is a guard?", "Wie storniert man?", "and on live keys?", "zorple?"]
+)
+def test_a_question_about_an_unknown_subject_keeps_the_search_in_code_and_notes(question):
+    assert needs(question) >= {"code", "vault"}
+    assert "write" not in needs(question)
+
+
+def test_ours_against_theirs_needs_the_web_as_well():
+    assert needs("Is our release process in line with what other companies do?") >= {"vault", "web"}
+
+
+def test_what_has_to_be_looked_up_for_a_note_is_needed_too():
+    assert needs("Look up the newest Redis release and put it into the upgrade note") >= {"web", "vault", "write"}
+    assert needs("find out where the cron job is configured and note it in the runbook") >= {"code", "vault", "write"}
 
 
 def test_below_the_confidence_limit_the_second_type_is_needed_too():
     unsure = QueryClassification.of("code", confidence=0.59, second_type="research")
-    assert (unsure.needs_code, unsure.needs_web) == (True, True)
+    assert unsure.sources == ("code", "web")
     sure = QueryClassification.of("code", confidence=0.6, second_type="research")
-    assert (sure.needs_code, sure.needs_web) == (True, False)
+    assert sure.sources == ("code",)
+
+
+@pytest.mark.parametrize("text", ["asdf qwer zxcv", "lkjlkj", "xqzt blorf vunk grmpf", "fjdk fjdk fjdk?"])
+def test_gibberish_is_not_classified_with_confidence(text):
+    assert classify_query(text).confidence < 0.6
+
+
+@pytest.mark.parametrize("text", ["How does the auth middleware work?", "", "zorple", "Merci !", "折扣在哪个文件里?"])
+def test_shares_add_up_to_one(text):
+    shares = query_shares(text)
+    assert set(shares) == set(QUERY_TYPES)
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_shares_from_elsewhere_decide_the_type_and_what_is_needed():
+    shares = dict.fromkeys(QUERY_TYPES, 0.02) | {"documentation": 0.92}
+    found = classify_query("Did anybody object to the new rota?", shares=shares)
+    assert (found.query_type, found.confidence) == ("documentation", 0.92)
+    assert found.needs_vault
+
+
+def test_a_follow_up_needs_what_the_query_before_needed():
+    previous = QueryClassification.of("research", confidence=0.5, second_type="code", sources=["code", "vault", "web"])
+    assert {"code", "vault", "web"} <= set(classify_query("yes, please", previous=previous).sources)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +223,9 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:8]))
 def test_hostile_text_is_classified_in_bounded_time(text):
     classify_query("warm up")
-    started = time.perf_counter()
+    started = time.process_time()
     classification = classify_query(text)
-    assert time.perf_counter() - started < 1.0  # milliseconds in fact; a backtracking pattern would take minutes
+    assert time.process_time() - started < 1.0  # milliseconds in fact; a backtracking pattern would take minutes
     assert classification.query_type in QUERY_TYPES
 
 

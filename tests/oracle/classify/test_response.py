@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.train_classifiers import load_labelled, response_examples, train_responses
 from oracle.classify import HeuristicIntentClassifier, IntentClassifier, classify_response
 from oracle.classify.response import SIGNALS
-from oracle.classify.training import load_labelled, response_examples, train_responses
 from oracle.classify.weights import probabilities
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"
@@ -69,9 +69,9 @@ def test_the_heuristic_implements_the_protocol():
 )
 def test_long_responses_are_classified_in_bounded_time(text):
     classify_response("warm up")
-    started = time.perf_counter()
+    started = time.process_time()
     classify_response(text)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 @given(st.text(max_size=300))

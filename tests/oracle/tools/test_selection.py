@@ -98,3 +98,68 @@ def test_every_tool_says_when_to_use_it_and_describes_its_arguments(everything) 
         assert each.when_to_use.endswith(".")
         assert each.description.endswith(".")
         assert all(argument.get("description") for argument in each.input_schema["properties"].values())
+
+
+def test_what_a_question_may_need_is_offered_whatever_its_type(everything) -> None:
+    offered = tools_for(["research"], everything, sources={"code", "vault", "web"})
+    assert offered == (*CODE, "vault_search", "vault_read", "vault_list", *WEB)
+    assert tools_for(["documentation"], everything, sources={"thread", "write"}) == (
+        *("thread_read", "thread_seek"),
+        *WRITERS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("needed", "there", "expected"),
+    [
+        ({"code"}, "vault", VAULT_READERS),
+        ({"vault"}, "code", CODE),
+        ({"thread"}, "code", CODE),
+        ({"code", "vault"}, "web", WEB),
+        ({"web"}, "code", ()),
+        (set(), "code", ()),
+    ],
+    ids=["notes for code", "code for notes", "code for threads", "the web if there is nothing else", "none", "chat"],
+)
+def test_where_a_group_has_no_tool_those_that_come_closest_stand_in_for_it(everything, needed, there, expected) -> None:
+    groups = {"vault": {"vault", "thread"}}.get(there, {there})
+    registry = ToolRegistry(each for each in everything.tools if each.group in groups)
+    assert tools_for(["code"], registry, sources=needed) == expected
+
+
+@tool(group="offices", when_to_use="When the user asks when an office is open.", examples=["Who sits in Lima?"])
+def opening_hours(city: str) -> str:
+    """Look up the opening hours of an office."""
+    return city
+
+
+@pytest.mark.parametrize(
+    ("question", "is_offered"),
+    [
+        ("Is the Berlin office open on Monday?", True),
+        ("Which offices are there?", True),
+        ("who is sitting next to me", True),
+        ("anything new in LIMA?", True),
+        ("When the user asks, what do I answer?", False),
+        ("Where is the retry limit set?", False),
+        ("", False),
+    ],
+)
+def test_a_tool_of_a_group_of_its_own_is_placed_by_its_words(question, is_offered) -> None:
+    registry = ToolRegistry([opening_hours])
+    assert tools_for(["code"], registry, question=question) == (("opening_hours",) if is_offered else ())
+
+
+def test_words_add_to_the_types_that_a_tool_names_but_not_to_none_and_not_to_writing() -> None:
+    def office(city: str) -> str:
+        """Find an office."""
+        return city
+
+    def offered(**settings) -> tuple[str, ...]:
+        made = tool(group="offices", when_to_use="For offices.", **settings)(office)
+        return tools_for(["code"], ToolRegistry([made]), question="Where is the office?")
+
+    assert offered(query_types=["research"]) == ("office",)
+    assert offered(query_types=[]) == ()
+    assert offered(query_types=["research"], writes=True) == ()
+    assert offered(writes=True) == ()

@@ -1,0 +1,74 @@
+"""Rules and encoder together: a log-linear pool of their shares.
+
+The share of a label is proportional to `rules ** a * encoder ** b`. The two exponents of each kind are in `mix.json`,
+fitted on texts that neither side was trained on, so that the pool is calibrated; `benchmarks.encoder_training` writes
+the file. All are pure functions of the text and of the encoder's shares, which a run records: so a recorded run comes
+to the same result without an encoder.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from oracle.classify.query import classify_query, query_shares
+from oracle.classify.response import ResponseIntent, classify_response, response_shares
+from oracle.classify.types import QueryClassification, QueryType
+from oracle.signals import SignalType
+
+MIX = Path(__file__).with_name("mix.json")
+LEAST_SHARE = 0.001
+"""A smaller share counts as this: neither side is ever beyond doubt."""
+
+Label = TypeVar("Label", bound=str)
+
+
+def classify_query_with(
+    text: str, encoded: Mapping[QueryType, float] | None, *, previous: QueryClassification | None = None
+) -> QueryClassification:
+    """Classify a query by rules and encoder.
+
+    Args:
+        text: the user's message.
+        encoded: the encoder's shares; `None`: the rules decide alone.
+        previous: as in `classify_query`.
+    """
+    if encoded is None:
+        return classify_query(text, previous=previous)
+    shares = pooled(query_shares(text), encoded, kind="query")
+    return classify_query(text, previous=previous, shares=shares)
+
+
+def classify_response_with(text: str, encoded: Mapping[SignalType, float] | None) -> ResponseIntent:
+    """Classify a response that has no signal, by rules and encoder.
+
+    Args:
+        text: the visible text of the response.
+        encoded: the encoder's shares; `None`: the rules decide alone.
+    """
+    alone = classify_response(text)
+    if encoded is None or not any(character.isalpha() for character in text):
+        return alone
+    shares = pooled(response_shares(text), encoded, kind="intent")
+    signal = max(shares, key=lambda label: shares[label])
+    return ResponseIntent(signal, round(shares[signal], 4))
+
+
+def pooled(
+    rules: Mapping[Label, float], encoded: Mapping[Label, float], *, kind: Literal["query", "intent"]
+) -> dict[Label, float]:
+    """The pool of both sides' shares, for all labels of the rules; they add up to 1."""
+    a, b = _mix()[kind]
+    parts = {
+        label: max(share, LEAST_SHARE) ** a * max(encoded.get(label, 0.0), LEAST_SHARE) ** b
+        for label, share in rules.items()
+    }
+    whole = sum(parts.values())
+    return {label: part / whole for label, part in parts.items()}
+
+
+@cache
+def _mix() -> Mapping[str, tuple[float, float]]:
+    data = json.loads(MIX.read_text("utf-8"))
+    return {kind: (exponents["rules"], exponents["encoder"]) for kind, exponents in data.items()}

@@ -1,0 +1,79 @@
+"""Training the classifiers, and what the shipped weights can do on queries that no training has seen."""
+
+import pytest
+
+from benchmarks.bench_classify import QUERIES, RESPONSES, questions_with_types, without
+from benchmarks.train_classifiers import (
+    LABELLED,
+    Judged,
+    best_temperature,
+    cross_validated,
+    load_labelled,
+    query_examples,
+    save,
+    tempered,
+    train,
+)
+from oracle.classify import classify_query
+from oracle.classify.types import QUERY_TYPES
+from oracle.classify.weights import QUERY_WEIGHTS, RESPONSE_WEIGHTS, load_weights, probabilities
+
+ROWS = [(frozenset({"bias", "red"}), "warm"), (frozenset({"bias", "blue"}), "cold")] * 8
+
+
+def test_the_same_examples_give_the_same_weights():
+    assert train(ROWS, labels=("warm", "cold"), pull=0.1) == train(ROWS, labels=("warm", "cold"), pull=0.1)
+
+
+def test_weights_tell_labels_apart_and_rare_features_get_none():
+    weights = train([*ROWS, (frozenset({"once"}), "warm")], labels=("warm", "cold"), pull=0.1)
+    assert probabilities(weights, {"red"}, ("warm", "cold"))["warm"] > 0.8
+    assert "once" not in weights
+
+
+def test_cross_validation_judges_each_example_once():
+    judged = cross_validated(ROWS, labels=("warm", "cold"), pull=0.1)
+    assert sorted(each.at for each in judged) == list(range(len(ROWS)))
+    assert all(each.is_right for each in judged)
+
+
+def test_the_temperature_makes_shares_as_large_as_they_are_often_right():
+    shares = {"warm": 0.95, "cold": 0.05}
+    judged = [Judged(at, "warm" if at < 7 else "cold", shares) for at in range(10)]
+    fitted = tempered(shares, best_temperature(judged))
+    assert fitted["warm"] == pytest.approx(0.8, abs=0.03)  # the largest temperature that is tried
+    assert sum(fitted.values()) == pytest.approx(1)
+
+
+def test_saved_weights_are_read_again_without_the_smallest(tmp_path):
+    path = tmp_path / "weights.json"
+    save({"b": (0.5, -0.5), "a": (0.014, 1.0), "no": (0.01, 0.01)}, path)
+    assert load_weights(path) == {"a": (0.01, 1.0), "b": (0.5, -0.5)}
+
+
+def test_every_group_of_the_ablation_takes_features_away():
+    rows = query_examples(load_labelled(LABELLED / "final_queries.jsonl"))
+    for name, group in QUERIES.groups.items():
+        assert without(rows, group) != rows, name
+    rows = RESPONSES.examples(load_labelled(LABELLED / "agent_responses_fresh_heldout.jsonl"))
+    for name, group in RESPONSES.groups.items():
+        assert without(rows, group) != rows, name
+
+
+def test_the_shipped_weights_are_small():
+    assert QUERY_WEIGHTS.stat().st_size + RESPONSE_WEIGHTS.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("name", ["questions", "questions_heldout"])
+def test_nearly_nine_of_ten_questions_of_other_products_get_their_type(name):
+    labelled = questions_with_types(name)
+    assert sum(classify_query(text).query_type == label for text, label in labelled) / len(labelled) >= 0.88
+
+
+@pytest.mark.long
+def test_a_confidence_of_nine_tenths_is_right_nine_times_in_ten():
+    rows = query_examples([row for name in QUERIES.sets for row in load_labelled(LABELLED / f"{name}.jsonl")])
+    judged = cross_validated(rows, labels=QUERY_TYPES, pull=QUERIES.pull)
+    temperature = best_temperature(judged)
+    sure = [each for each in judged if 0.85 <= max(tempered(each.shares, temperature).values()) < 0.95]
+    assert 0.8 <= sum(each.is_right for each in sure) / len(sure) <= 0.98
