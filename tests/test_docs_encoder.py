@@ -1,0 +1,73 @@
+"""docs/encoder.md: settings, states, log events and metrics exist, and its bounds are those of the code."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from oracle.encoder import EncoderState
+from oracle.encoder.folder import FILES, INSTALL, PACKAGES
+from oracle.encoder.loading import KINDS, MOST_TOKENS
+from oracle.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
+from oracle.metrics import Metrics
+from oracle.settings import settings_table
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "encoder.md").read_text(encoding="utf-8")
+THREAD = (ROOT / "oracle" / "encoder" / "thread.py").read_text(encoding="utf-8")
+
+
+def test_the_documented_setting_exists():
+    assert set(re.findall(r"ORACLE_[A-Z_]+", PAGE)) <= {row.name for row in settings_table()}
+
+
+def test_every_state_but_off_is_documented():
+    (table,) = re.findall(r"^\| state \|.*?(?=\n\n)", PAGE, re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(get_args(EncoderState)) - {"off"}
+
+
+def test_the_documented_events_are_logged_and_no_others():
+    logged = set(re.findall(r'log\.\w+\("(encoder\.\w+)"', THREAD))
+    assert set(re.findall(r"`(encoder\.\w+)`", PAGE)) == logged - {"encoder.text_failed"}
+
+
+def test_the_documented_metrics_exist():
+    metrics = Metrics()
+    metrics.watch_encoder(lambda: True)
+    for kind in KINDS:
+        for outcome in get_args(EncodedOutcome):
+            metrics.text_encoded(kind, outcome, seconds=0.01)
+            assert f"`{outcome}`" in PAGE
+        assert f"`{kind}`" in PAGE
+    told = metrics.exposition().decode()
+    for name in re.findall(r"`(oracle_encoder_\w+)`", PAGE):
+        assert name in told
+
+
+def test_the_documented_bounds_are_the_bounds():
+    assert f"longer than {PATIENCE_S * 1000:.0f} ms" in PAGE
+    assert f"after {REST_S:.0f} s" in PAGE
+    assert SLOW_IN_A_ROW == 3
+    assert "three texts in a row" in PAGE
+    assert f"the last {MOST_TOKENS // 2} tokens" in PAGE
+
+
+def test_the_installation_is_that_of_the_message_and_of_the_project():
+    for command in INSTALL.split(" && "):
+        assert command in PAGE
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["encoder"]
+    assert sorted(each.partition(">=")[0] for each in extra) == sorted(PACKAGES)
+    for name in PACKAGES:
+        assert name in PAGE
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_files_of_a_folder_are_documented(name):
+    assert f"`{name}`" in PAGE
+
+
+def test_the_training_can_be_called_as_documented():
+    for name in re.findall(r"python -m (benchmarks\.\w+)", PAGE):
+        assert (ROOT / name.replace(".", "/")).with_suffix(".py").is_file()
