@@ -1,10 +1,12 @@
 """`Equipment`: what every query of a process works with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bt_runtime import Clock
 from oracle.classify import IntentClassifier
+from oracle.encoder import NO_ENCODER, Encoder
+from oracle.gathering import HeuristicSufficiency, SufficiencyJudge
 from oracle.models.protocol import Model
 from oracle.prompts import SegmentLibrary
 from oracle.tools import ToolRegistry
@@ -16,11 +18,13 @@ class Equipment:
 
     Args:
         intents: classifies a response that carries no clear signal.
+        encoder: reads questions and responses by what they mean, beside the heuristics.
         timestamp: the current time, as ISO 8601 in UTC.
         max_output_tokens: the output limit of one turn.
         thinking_tokens: how much of that may be thinking; 0 turns thinking off.
         project: the project's name, for the prompt; empty if there is none.
         folders: the project's top-level folders, for the prompt.
+        sufficiency: judges whether what was gathered suffices.
     """
 
     model: Model
@@ -33,3 +37,5 @@ class Equipment:
     thinking_tokens: int = 0
     project: str = ""
     folders: tuple[str, ...] = ()
+    sufficiency: SufficiencyJudge = field(default_factory=HeuristicSufficiency)
+    encoder: Encoder = NO_ENCODER

@@ -6,11 +6,16 @@ from typing import Any
 
 from oracle.classify import asks_user
 from oracle.decision import Action
+from oracle.encoder import IntentShares
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
 from oracle.signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
 """Signals that say enough by themselves: another turn, or the control, brings the words."""
+CREDIBLE = 0.3
+"""A signal of less confidence is doubted (020 FR-020)."""
+_DOUBTED = frozenset({"need_turn", "stuck"})
+"""Signals whose response the fallback may read all the same: one that is repeated, or gives up (020 FR-021)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class TurnOutcome:
         without_tools: the model could not call tools in this turn.
         request_ids: the provider's names for the turn's requests, for its support.
         is_side: the turn is not part of the answer.
+        encoded: how the encoder reads the state of the work in the response; `None` if it was not asked, or did not
+            answer.
     """
 
     parsed: ParsedResponse | None = None
@@ -64,6 +71,7 @@ class TurnOutcome:
     is_side: bool = False
     output_tokens: int = 0
     first_text_ms: int | None = None
+    encoded: IntentShares | None = None
 
     @property
     def text(self) -> str:
@@ -90,6 +98,14 @@ class TurnOutcome:
     def signal(self) -> Signal | None:
         """The first well-formed signal of a whole response."""
         return self.parsed.signal if self.parsed and self.is_whole else None
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the fallback may have to read the response: it says nothing that the control could simply follow."""
+        if self.calls or not (self.is_whole and self.has_text):
+            return False
+        signal = self.signal
+        return signal is None or signal.confidence < CREDIBLE or signal.type in _DOUBTED
 
     @property
     def malformed_signal(self) -> bool:
@@ -133,6 +149,7 @@ class CallResult:
             recorded.
         started_s: when the tool was started, in seconds of the run's clock; `None` if it was not, or in such a record.
         duration_ms: of the call; 0 if it was not run.
+        sources: the paths of what the result rests on; none in a record from before this was recorded.
     """
 
     call: ToolCall
@@ -145,6 +162,7 @@ class CallResult:
     began: bool | None = None
     started_s: float | None = None
     duration_ms: int = 0
+    sources: tuple[str, ...] = ()
 
     @property
     def has_begun(self) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from oracle.classify import QueryClassification
 from oracle.decision import AgentConfig
+from oracle.encoder import QueryShares
 from oracle.errors import UserError
 from oracle.models.protocol import Message
 
@@ -27,6 +28,7 @@ class Query:
         is_history_shortened: texts of the newest exchange in `history` have lost their middle.
         previous: how the previous query of the conversation was classified, for bare follow-ups.
         previous_errors: the previous query met tool errors.
+        encoded: how the encoder reads the question; `None` if it did not answer.
     """
 
     run_id: str
@@ -42,6 +44,7 @@ class Query:
     is_history_shortened: bool = False
     previous: QueryClassification | None = field(default=None)
     previous_errors: bool = False
+    encoded: QueryShares | None = None
 
 
 def checked_question(text: str) -> str:

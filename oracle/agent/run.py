@@ -13,6 +13,7 @@ from oracle.agent import notices
 from oracle.agent.cost import RequestCost
 from oracle.agent.ending import Ending
 from oracle.agent.equipment import Equipment
+from oracle.agent.gathering_log import GatheringLog
 from oracle.agent.journal import Journal, NoJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
@@ -71,6 +72,7 @@ class AgentRun:
     turn: LastTurn = field(default_factory=LastTurn)
     cost: RequestCost = field(default_factory=RequestCost)
     ending: Ending = field(default_factory=Ending)
+    gathering: GatheringLog = field(default_factory=GatheringLog)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
     prompt: ComposedPrompt | None = None
@@ -148,6 +150,7 @@ class AgentRun:
         self.turn.end(outcome)
         self.signals.take(outcome, turn=self.state.turn + 1)
         self._take_notes(outcome.notes)
+        self.gathering.begin_turn(self.query.question)
         if outcome.is_broken:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
@@ -201,19 +204,21 @@ class AgentRun:
         ran = [result for result in results if result.counts]
         for result in ran:
             self.state = judge(self.state, result)
+        self.gathering.take(results, self.equipment.tools, turn=self.state.turn, signal=self.signals.latest)
         if any(result.is_error for result in ran):
             self.notes.append(TOOL_ERROR_NOTE)
         self.transcript.add_tool_results(CallText(each.call, each.text, each.is_error) for each in results)
 
-    def ask_again(self, hint: str = "") -> None:
+    def ask_again(self, hint: str = "", *, strategy: str = "") -> None:
         """Grant another turn: a note asks the model to continue (decision 8).
 
         If the token budget does not pay for that turn, the budget counts as reached (decision 13).
 
         Args:
             hint: a further instruction; after an empty turn the request for an answer is the default.
+            strategy: the way that the fallback tries next; empty if it is not the fallback that grants the turn.
         """
-        self.signals.settle("another_turn")
+        self.signals.settle(strategy or "another_turn")
         if self.turn.is_last_paid:
             self.state = self.state.after_budget_cut()
         hint = hint or (EMPTY_TURN_NOTE if self.state.empty_turns else "")

@@ -15,6 +15,8 @@ log = structlog.get_logger(__name__)
 
 _TYPES = frozenset(get_args(SignalType))
 _DIGEST_CHARS = 16
+SAME_REASON_LIMIT = 3
+"""How many times in a row the same reason makes a loop (decision 19)."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,30 @@ class SignalLog:
         unsettled, self._unsettled = self._unsettled, None
         if unsettled is not None:
             parsed, turn = unsettled
-            self._append(parsed, turn=turn, action=action if self.intent is None else f"fallback: {action}")
+            if self.intent is None:
+                self._append(parsed, turn=turn, action=action)
+                return
+            self._append(parsed, turn=turn, action=f"fallback: {action}")
+            log.info(
+                "fallback.decided",
+                run_id=self.run_id,
+                turn=turn,
+                action=action,
+                doubt=self.doubt,
+                intent=self.intent.signal_type,
+                confidence=round(self.intent.confidence, 3),
+            )
+
+    @property
+    def doubt(self) -> str:
+        """What there is to doubt about the last turn's signal: why a fallback is consulted."""
+        if self.malformed:
+            return "malformed"
+        if self.same_reason >= SAME_REASON_LIMIT:
+            return "same_reason"
+        if self.latest is None:
+            return "no_signal"
+        return "stuck" if self.latest.type == "stuck" else "confidence"
 
     def record(self, outcome: TurnOutcome, *, turn: int, action: str) -> None:
         """Record the signals of a turn that the control does not act on, if it has any."""

@@ -9,7 +9,7 @@ import structlog
 from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
-from oracle.classify import QueryClassification, classify_query
+from oracle.classify import QueryClassification, classify_query_with
 from oracle.prompts import Environment, ToolEntry
 from oracle.prompts import compose as compose_segments
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
@@ -20,10 +20,11 @@ _composed = lru_cache(maxsize=128)(compose_segments)  # a pure function, and its
 
 
 def classify(run: AgentRun) -> QueryClassification:
-    """Classify the question afresh, and offer the tools of its type (020 FR-015, FR-016; decision 23)."""
-    found = classify_query(run.query.question, previous=run.query.previous)
+    """Classify the question afresh, and offer the tools that it may need (020 FR-015, FR-016; decision 23)."""
+    found = classify_query_with(run.query.question, run.query.encoded, previous=run.query.previous)
     run.classification = found
-    run.offered = tools_for(found.types, run.equipment.tools)
+    question = run.query.question
+    run.offered = tools_for(found.types, run.equipment.tools, sources=found.sources, question=question)
     log.debug("query.classified", query_type=found.query_type, confidence=found.confidence, tools=run.offered)
     return found
 

@@ -143,7 +143,10 @@ async def call_tool(run: AgentRun, call: ToolCall) -> ToolResult:
 
 
 def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:
-    """The result of a call that a rule of the tree forbids now; `None`: the call begins, as far as the rules go."""
+    """The result of a call that the tree has held back, or that a rule of it forbids now; `None`: the call begins."""
+    held = run.gathering.held_back.get(call.id)
+    if held is not None:
+        return ToolResult(held, is_error=True)
     if run.rules is None or _refusal(run, call) is not None:
         return None
     why = run.rules.refusal(call.name, call.arguments)
@@ -186,4 +189,5 @@ def _answer(
         began=began,
         started_s=started_s,
         duration_ms=duration_ms,
+        sources=tuple(dict.fromkeys(source.path for source in result.sources)),
     )

@@ -1,0 +1,140 @@
+"""What one query has gathered, and what its control made of that: verdicts, calls held back, strategies tried."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from oracle.agent.outcomes import CallResult
+from oracle.decision import AgentState
+from oracle.gathering import OPEN, Found, Gathered, HeuristicSufficiency, Sufficiency, SufficiencyJudge, why_needless
+from oracle.models.protocol import ToolCall
+from oracle.signals import Signal
+from oracle.tools import ToolRegistry
+
+log = structlog.get_logger(__name__)
+
+CREDIBLE = 0.5
+"""The confidence from which on the model's word counts that it has what it needs."""
+
+
+def says_enough(signal: Signal | None) -> bool:
+    """Whether the model says credibly that it has what it needs."""
+    return signal is not None and signal.type == "context_sufficient" and signal.confidence >= CREDIBLE
+
+
+@dataclass(slots=True)
+class GatheringLog:
+    """The gathering of one query.
+
+    Args:
+        gathered: what is known from its tools.
+        verdict: whether that suffices, as judged last.
+        held_back: why calls of the last turn are not to be run, by their ids.
+        refused_calls: calls that were held back since anything new was found.
+        answer_due: the next turn of the answer is without tools.
+        strategies: of the fallback that were tried, in order.
+        calls_before: how many calls had been run when the last of them was chosen.
+    """
+
+    gathered: Gathered = field(default_factory=Gathered)
+    verdict: Sufficiency = OPEN
+    held_back: dict[str, str] = field(default_factory=dict)
+    refused_calls: int = 0
+    answer_due: bool = False
+    strategies: tuple[str, ...] = ()
+    calls_before: int = 0
+
+    @property
+    def calls_since_strategy(self) -> int:
+        """The calls that were run since the last strategy was chosen; without one, all."""
+        return len(self.gathered.tried) - self.calls_before
+
+    def choose(self, strategy: str) -> None:
+        """Remember that a strategy of the fallback is tried from here on."""
+        self.strategies = (*self.strategies, strategy)
+        self.calls_before = len(self.gathered.tried)
+
+    def begin_turn(self, question: str) -> None:
+        """A turn of the answer has ended: its calls are other ones than those before."""
+        self.held_back.clear()
+        self.answer_due = False
+        if not self.gathered.question:
+            self.gathered = Gathered.of(question)
+
+    def take(self, results: Sequence[CallResult], tools: ToolRegistry, *, turn: int, signal: Signal | None) -> None:
+        """Take over the results of a turn's tools.
+
+        Args:
+            results: of all its calls.
+            tools: of the process.
+            turn: its number.
+            signal: of the same turn, if it had one.
+        """
+        refused = sum(result.call.id in self.held_back for result in results)
+        self.refused_calls += refused
+        if refused:
+            log.info("gathering.refused", turn=turn, calls=refused, reason=self.verdict.reason)
+        ran = [_found(result, tools) for result in results if result.counts]
+        self.gathered = self.gathered.after(ran, turn=turn, said_sufficient=says_enough(signal))
+        if ran and not self.gathered.dry_turns:
+            self.refused_calls = 0
+
+    def judge(self, judge: SufficiencyJudge, *, turn: int) -> None:
+        """Ask whether what was gathered suffices; if the judge fails, the heuristic answers (020 FR-022)."""
+        try:
+            verdict = judge.judge(self.gathered)
+        except Exception:
+            log.exception("sufficiency.failed", judge=judge.name)
+            verdict = HeuristicSufficiency().judge(self.gathered)
+        if verdict != self.verdict:
+            gathered = self.gathered
+            log.info(
+                "context.judged",
+                turn=turn,
+                reason=verdict.reason,
+                firm=verdict.is_firm,
+                calls=len(gathered.tried),
+                sources=len(gathered.sources),
+                dry_turns=gathered.dry_turns,
+            )
+        self.verdict = verdict
+
+    def hold_back(self, calls: Sequence[ToolCall], tools: ToolRegistry, state: AgentState, *, words: str) -> None:
+        """Hold back the calls that can only repeat what is known.
+
+        Args:
+            calls: the open ones of the last turn.
+            tools: of the process.
+            state: of the query.
+            words: what the model reads in their place, after the reason.
+        """
+        for call in calls:
+            tool = tools.get(call.name)
+            if tool is None or call.malformed is not None:
+                continue
+            why = why_needless(
+                self.gathered,
+                self.verdict,
+                tool=call.name,
+                arguments=dict(call.arguments),
+                writes=tool.writes,
+                recent=state.recent_actions,
+                is_first=not self.refused_calls,
+            )
+            if why:
+                self.held_back[call.id] = f"Not run: {why}. {words}"
+
+
+def _found(result: CallResult, tools: ToolRegistry) -> Found:
+    tool = tools.get(result.call.name)
+    return Found(
+        tool=result.call.name,
+        arguments=dict(result.call.arguments),
+        group=result.group or "",
+        text=result.text,
+        sources=result.sources,
+        is_error=result.is_error,
+        is_empty=result.is_empty,
+        writes=tool is not None and tool.writes,
+    )

@@ -1,0 +1,23 @@
+"""What the tools of a query have found so far, and whether it suffices (020 FR-017, FR-018).
+
+`Gathered` is the record of the calls: which groups and words were tried, what was new. `SufficiencyJudge` says whether
+more calls can bring anything; `HeuristicSufficiency` is the default, and anything that implements the protocol can
+replace it. `why_needless` says of one call that was not run yet whether it can only repeat what is known. All are pure
+functions of the recorded results, so a replay comes to the same verdicts.
+"""
+
+from oracle.gathering.gathered import Found, Gathered, Tried
+from oracle.gathering.needless import why_needless
+from oracle.gathering.sufficiency import OPEN, HeuristicSufficiency, Sufficiency, SufficiencyJudge, SufficiencyReason
+
+__all__ = [
+    "OPEN",
+    "Found",
+    "Gathered",
+    "HeuristicSufficiency",
+    "Sufficiency",
+    "SufficiencyJudge",
+    "SufficiencyReason",
+    "Tried",
+    "why_needless",
+]
