@@ -20,16 +20,21 @@ from oracle.nodes.guards.error_limit import ErrorLimit
 from oracle.nodes.guards.no_progress import NoProgress
 from oracle.nodes.guards.token_budget import TokenBudget
 from oracle.nodes.guards.turn_budget import TurnBudget
+from oracle.nodes.hold_back_calls import HoldBackCalls
 from oracle.nodes.host import AgentHost
+from oracle.nodes.judge_context import JudgeContext
 from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.note import Note
 from oracle.nodes.notify import AGENT_NOTIFY
 from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
 from oracle.nodes.offer_tools import OfferTools
 from oracle.nodes.refuse_tools import RefuseTools
+from oracle.nodes.require_answer import RequireAnswer
 from oracle.nodes.rules import RULES
 from oracle.nodes.run_tools import RunTools
 from oracle.nodes.say import Say
 from oracle.nodes.stop import Stop
+from oracle.nodes.try_strategy import TryStrategy
 from oracle.nodes.warn_near_limits import WarnNearLimits
 from oracle.rules import AGENT_EVENTS
 
@@ -48,7 +53,12 @@ AGENT_KINDS: tuple[Kind, ...] = (
     LlmTurn.kind,
     RunTools.kind,
     RefuseTools.kind,
+    HoldBackCalls.kind,
+    JudgeContext.kind,
+    Note.kind,
+    RequireAnswer.kind,
     GrantTurn.kind,
+    TryStrategy.kind,
     ClassifyResponse.kind,
     Say.kind,
     Stop.kind,

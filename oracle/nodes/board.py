@@ -13,6 +13,8 @@ from bt_runtime import Blackboard, Key
 from oracle.agent.run import AgentRun
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
+from oracle.decision import Action, find_repetition
+from oracle.gathering.sufficiency import REASONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,19 @@ def _sorted(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+@lru_cache(maxsize=512)
+def _repetitions(actions: tuple[Action, ...]) -> int:
+    """How many rounds of the same calls with the same results the latest actions end with; 0 if fewer than two."""
+    found = find_repetition(actions, times=2)
+    return found.times if found else 0
+
+
+@lru_cache(maxsize=512)
+def _untried(offered: tuple[str, ...], tried: frozenset[str]) -> tuple[str, ...]:
+    """The tools that are offered and were never called."""
+    return tuple(name for name in offered if name not in tried)
+
+
 def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     """A reader of a field of the last turn's signal."""
     return lambda run: getattr(run.signals.latest, name, otherwise)
@@ -65,6 +80,18 @@ _ASKS_USER = "The last response ends with a question to the user and calls no to
 _TOOL_CALLS = "How many tools the model called in the last turn."
 _CUT_OFF = "The last response was truncated by its token limit."
 _TOOLS_TRIED = "Names of the tools that were called."
+_GROUPS_TRIED = "The groups of the tools that were called: `code`, `vault` and the like."
+_GROUPS_FOUND = "Those of them in which something was found."
+_DRY_TURNS = "Consecutive turns of tools that brought nothing new."
+_SUFFICIENT = "Why the context suffices, as judge_context judged last; empty if it does not."
+_REFUSED_CALLS = "Tool calls that were held back since something new was found."
+_REPETITIONS = "Rounds of the same calls with the same results that the latest calls end with; 0 if fewer than two."
+_ERRORS_IN_A_ROW = "Consecutive tool errors, up to now."
+_UNTRIED = "Names of the offered tools that were not called yet."
+_FAILED_TOOLS = "Names of the tools whose last call failed."
+_EMPTY_SEARCHES = "What was searched for and not found, in the model's words."
+_STRATEGIES = "The strategies of the fallback that were tried, in order."
+_SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallback; without one, all."
 _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
 AGENT_KEYS: tuple[Key, ...] = (
@@ -118,6 +145,18 @@ AGENT_KEYS: tuple[Key, ...] = (
         "How classify_response reads the last response, as a type of signal.",
         lambda run: run.signals.intent.signal_type if run.signals.intent else "",
     ),
+    AgentKey("groups_tried", "list", (), _GROUPS_TRIED, read=lambda run: _sorted(run.state.sources_tried)),
+    AgentKey("groups_found", "list", (), _GROUPS_FOUND, read=lambda run: run.gathering.gathered.groups_found),
+    _count("dry_turns", _DRY_TURNS, lambda run: run.gathering.gathered.dry_turns),
+    _one_of(REASONS, "sufficient", _SUFFICIENT, lambda run: run.gathering.verdict.reason),
+    _count("refused_calls", _REFUSED_CALLS, lambda run: run.gathering.refused_calls),
+    _count("repetitions", _REPETITIONS, lambda run: _repetitions(tuple(run.state.recent_actions))),
+    _count("errors_in_a_row", _ERRORS_IN_A_ROW, lambda run: run.state.error_streak),
+    AgentKey("untried_tools", "list", (), _UNTRIED, read=lambda run: _untried(run.offered, run.state.tools_tried)),
+    AgentKey("failed_tools", "list", (), _FAILED_TOOLS, read=lambda run: run.gathering.gathered.failed_tools),
+    AgentKey("empty_searches", "list", (), _EMPTY_SEARCHES, read=lambda run: run.gathering.gathered.empty_searches),
+    AgentKey("strategies_tried", "list", (), _STRATEGIES, read=lambda run: run.gathering.strategies),
+    _count("calls_since_strategy", _SINCE_STRATEGY, lambda run: run.gathering.calls_since_strategy),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
 

@@ -6,7 +6,7 @@ from bt_runtime import NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
 from bt_runtime.text.phrases import value_of
-from oracle.classify import HeuristicIntentClassifier
+from oracle.classify import HeuristicIntentClassifier, classify_response_with
 from oracle.classify.response import SIGNALS
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import LAGGING
@@ -20,8 +20,9 @@ log = structlog.get_logger(__name__)
 class ClassifyResponse(AgentNode[NoSettings]):
     """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.
 
-    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, or a classifier in their place; if
-    that fails, heuristics again (020 FR-022).
+    SUCCESS, always. Writes `intent`, one of the six signal types. Heuristics do it, together with the encoder where
+    there is one (its reading was recorded with the turn), or a classifier in their place; if that fails, heuristics
+    again (020 FR-022).
 
     ```yaml
     classify_response:
@@ -31,8 +32,13 @@ class ClassifyResponse(AgentNode[NoSettings]):
     def update(self) -> Status:
         turn = self.agent.turn.outcome
         text = turn.text if turn else ""
+        encoded = turn.encoded if turn else None
         try:
-            intent = self.agent.equipment.intents.classify(text)
+            intent = (
+                self.agent.equipment.intents.classify(text)
+                if encoded is None
+                else classify_response_with(text, encoded)
+            )
         except Exception:
             log.exception("intents.failed", classifier=self.agent.equipment.intents.name)
             intent = HeuristicIntentClassifier().classify(text)

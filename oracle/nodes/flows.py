@@ -52,7 +52,13 @@ AGENT_FLOW = HostFlow(
     marks={"hint": "noted"},
 )
 
-LAGGING: Mapping[str, None] = dict.fromkeys(("turn_left", "sources", "tools_tried", "turn_limit"))
+LAGGING: Mapping[str, None] = dict.fromkeys(
+    (
+        *("turn_left", "sources", "tools_tried", "turn_limit", "groups_tried", "groups_found", "dry_turns"),
+        *("refused_calls", "untried_tools", "failed_tools", "empty_searches", "strategies_tried"),
+        *("repetitions", "errors_in_a_row", "calls_since_strategy"),
+    )
+)
 """Keys that another node than the one that has changed them may publish."""
 
 _NOT_OF_TURNS = frozenset({"question", "query_type", "max_turns", "token_budget", "hint"})

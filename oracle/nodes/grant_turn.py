@@ -1,22 +1,28 @@
 """The `grant_turn` kind."""
 
-from bt_runtime import NodeSettings, Status, Stepped, Words, node
+from collections.abc import Iterator
+
+from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import leaf
 from bt_runtime.text.phrases import counted
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import GRANTING
+from oracle.nodes.hints import filled_hint, hint_uses
 
 
 class GrantTurnSettings(NodeSettings):
     """Settings of `grant_turn`.
 
     Args:
-        hint: an instruction in addition to the request to continue.
+        hint: an instruction in addition to the request to continue; `{key}` stands for a blackboard value.
     """
 
     hint: str = ""
+
+    def uses(self) -> Iterator[Use]:
+        yield from hint_uses(hint=self.hint)
 
 
 @node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint", flow=leaf(*GRANTING))
@@ -33,7 +39,7 @@ class GrantTurn(AgentNode[GrantTurnSettings]):
 
     def update(self) -> Status:
         refuse_open(self.agent, NOT_RUN)
-        self.agent.ask_again(self.settings.hint)
+        self.agent.ask_again(filled_hint(self.settings.hint, self.board))
         return Status.SUCCESS
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the state says it

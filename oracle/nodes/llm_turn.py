@@ -8,6 +8,7 @@ from pydantic import Field
 from bt_runtime import Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import leaf_of
 from bt_runtime.text.phrases import clipped, counted, seconds
+from oracle.agent.encoded import with_encoding
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open
 from oracle.agent.transcript import NOT_RUN
@@ -66,14 +67,19 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
 
     def start(self) -> Coroutine[Any, Any, TurnOutcome]:
         """Run the turn."""
-        return run_turn(self.agent, step=self.request_key, **self.request())
+        return self._run(self.request())
+
+    async def _run(self, request: TurnRequest) -> TurnOutcome:
+        outcome = await run_turn(self.agent, step=self.request_key, **request)
+        return await with_encoding(self.agent, outcome)
 
     def request(self) -> TurnRequest:
         """What to ask the model for; the node may have waited for another turn, which has ended since."""
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
-        return {"visible": self.settings.visible, "tools": self.settings.tools, "hint": hint}
+        tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
+        return {"visible": self.settings.visible, "tools": tools, "hint": hint}
 
     def update(self) -> Status:
         if self._is_late:

@@ -1,6 +1,6 @@
 """Reads values with places, and reports what is wrong with them; all mistakes of a file together."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.text import Mistake, did_you_mean, listing
@@ -65,6 +65,15 @@ class Reader:
             return value
         self.report(node, f"{what} must be a number of at least {least:g}, not {node.shape}")
         return least
+
+    def shares(self, node: YamlNode, labels: Sequence[str]) -> dict[Any, float]:
+        """Shares of labels, each from 0 to 1; one that is left out is 0."""
+        found = {}
+        for name, entry in self.fields(node, labels, what="'encoded'").items():
+            found[name] = self.number(entry.node, what=f"the share of {name!r}")
+            if found[name] > 1:
+                self.report(entry.node, f"the share of {name!r} is {found[name]:g}; shares are from 0 to 1")
+        return found
 
     def whole(self, node: YamlNode, *, what: str, least: int = 0) -> int:
         """A whole number, in bounds."""

@@ -11,6 +11,7 @@ from bt_runtime.text import Place
 from oracle.chunks import ErrorType, SourceType
 from oracle.classify import QueryType
 from oracle.models.protocol import ModelFault, Usage
+from oracle.signals import SignalType
 from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
 
@@ -68,6 +69,7 @@ class Turn:
         signal: written after the text.
         usage: the tokens that the provider reports; `None`: it reports none.
         times: how often the turn is played before the next one.
+        encoded: how the encoder reads the response, a share for each signal; `None`: there is no encoder.
         stop_reason: `None` means `tool_use` if there are calls, else `end_turn`.
     """
 
@@ -83,6 +85,7 @@ class Turn:
     delay_s: float = 0.0
     model: str = ""
     times: int = 1
+    encoded: Mapping[SignalType, float] | None = None
 
     def scripted(self) -> ScriptedTurn:
         """The turn as the scripted model plays it."""
@@ -190,6 +193,7 @@ class Scenario:
         model: the model's responses, one a request.
         tools: by name; a tool that is not scripted answers with a text that names the call.
         available: the groups of tools that exist.
+        encoded: how the encoder reads the question, a share for each type; `None`: there is no encoder.
         expect: what must happen, by the names of `oracle.scenarios.expectations`; JSON data.
         place: where it stands in its file.
         places: of the expectations and their parts, by path: `("notices", 0)`.
@@ -206,6 +210,7 @@ class Scenario:
     tools: Mapping[str, ToolScript] = field(default_factory=dict)
     available: tuple[ToolGroup, ...] = GROUPS
     events: tuple[OutsideEvent, ...] = ()
+    encoded: Mapping[QueryType, float] | None = None
     place: Place = field(default=Place("<scenario>"), compare=False)
     places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict, compare=False, repr=False)
 

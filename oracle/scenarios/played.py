@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from bt_runtime import Outcome, Status, TickRecord, TreeDefinition
@@ -139,6 +140,12 @@ class Played:
     def visits(self) -> Mapping[str, int]:
         """How often each node began, by path: a tick of a node that was RUNNING is no visit of its own."""
         return count_visits(self.records, self.tree.paths)
+
+    @cached_property
+    def visited_trees(self) -> tuple[str, ...]:
+        """The trees with a node that was visited, sorted: the one in control, and its parts that were reached."""
+        files = (Path(node.place.file) for node in self.tree.nodes() if self.visits.get(node.path))
+        return tuple(sorted({file.stem for file in files}))
 
     @cached_property
     def outcomes(self) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from oracle.rules import Fact
 from oracle.runs.readers import Readers
 from oracle.scenarios.model import OutsideEvent, Scenario
 from oracle.scenarios.played import Played
-from oracle.scenarios.stage import Moments, StagedModel, StagedTools
+from oracle.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedTools
 from oracle.signals import SignalRecord
 from oracle.tools import ToolRegistry
 
@@ -100,6 +100,7 @@ class Player:
                 intents=HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=lambda: _TIMESTAMP,
+                encoder=StagedEncoder(scenario, model),
             ),
             trees=self.trees,
             conversations=conversations,

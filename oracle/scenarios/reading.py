@@ -42,7 +42,8 @@ from oracle.tools import ToolGroup
 
 _FILE: Final = ("about", "tree", "question", "scenarios")
 _SCENARIO: Final = (
-    "name", "shows", "tree", "question", "limits", "history", "model", "tools", "available", "events", "expect"
+    "name", "shows", "tree", "question", "limits", "history", "model", "tools", "available", "encoded",
+    "events", "expect",
 )  # fmt: skip
 _ANSWER: Final = ("result", "error", "empty", "sources", "delay_s", "hang", "when")
 _TOOL: Final = ("group", "writes", "answers")
@@ -155,6 +156,7 @@ class _File:
             tools=self._tools(known["tools"]) if "tools" in known else {},
             available=self._groups(known["available"]) if "available" in known else GROUPS,
             events=tuple(event for each in self._list(known, "events") if (event := self._event(each)) is not None),
+            encoded=reader.shares(known["encoded"], get_args(QueryType)) if "encoded" in known else None,
             expect=self._expect(known["expect"], places) if "expect" in known else {},
         )
 

@@ -14,7 +14,7 @@ from oracle.testing.script import STOP_REASONS, ScriptedCall, ScriptedSearch
 
 _TURN: Final = (
     "text", "thinking", "signal", "calls", "searches", "tokens", "stop_reason", "fault", "hang", "delay_s", "model",
-    "times",
+    "times", "encoded",
 )  # fmt: skip
 _USAGE: Final = {
     "input": "input_tokens",
@@ -51,6 +51,7 @@ class TurnReader:
             "delay_s": lambda each: reader.number(each, what="'delay_s'"),
             "model": lambda each: reader.text(each, what="'model'"),
             "times": self._times,
+            "encoded": lambda each: reader.shares(each, tuple(SIGNAL_FIELDS)),
         }
         for name, each in given.items():
             values["usage" if name == "tokens" else name] = readers[name](each)

@@ -65,6 +65,7 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
         tools=tools,
         model=tuple(_turn(each.value) for each in outcomes if isinstance(each.value, TurnOutcome)),
         events=tuple(_events(run)),
+        encoded=run.opened.encoded,
         expect=_expectations(run, run.tree(registry), outcomes),
     )
 
@@ -137,6 +138,7 @@ def _turn(outcome: TurnOutcome) -> Turn:
         fault=fault and ModelFault(fault.error_type, fault.message),
         hang=interrupted,
         delay_s=0.0 if interrupted else outcome.duration_ms / 1000,
+        encoded=outcome.encoded,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from bt_runtime.testing import FakeClock
 from oracle.chunks import Chunk, Content, Source, SystemNotice
+from oracle.encoder import EncoderState, IntentShares, QueryShares
 from oracle.models.protocol import ModelEvent, ModelRequest
 from oracle.scenarios.model import Moment, Scenario, ToolAnswer, ToolScript
 from oracle.testing.script import ScriptedTurn
@@ -93,6 +94,31 @@ class Moments:
             self._has_fired = False
             for _ in range(_SETTLE_ROUNDS):
                 await asyncio.sleep(0)
+
+
+class StagedEncoder:
+    """The encoder of a scenario, which reads everything as the scenario says.
+
+    Args:
+        scenario: has the shares.
+        model: plays its turns.
+    """
+
+    state: EncoderState = "ready"
+
+    def __init__(self, scenario: Scenario, model: "StagedModel") -> None:
+        self._scenario = scenario
+        self._turns = [turn for turn in scenario.model for _ in range(turn.times)]
+        self._model = model
+
+    async def query_shares(self, text: str) -> QueryShares | None:  # noqa: ARG002  the protocol
+        """Those of the question."""
+        return self._scenario.encoded
+
+    async def intent_shares(self, text: str) -> IntentShares | None:  # noqa: ARG002  the protocol
+        """Those of the turn that was played last."""
+        at = self._model.played - 1
+        return self._turns[at].encoded if 0 <= at < len(self._turns) else None
 
 
 class StagedModel:

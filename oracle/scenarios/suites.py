@@ -78,7 +78,7 @@ class FileResult:
             "passed": self.passed,
             "mistakes": self.mistakes,
             "scenarios": [_verdict_json(each) for each in self.verdicts]
-            + [{"name": each.scenario.name, "passed": False, "problem": each.problem} for each in self.unplayed],
+            + [_unplayed_json(each) for each in self.unplayed],
         }
 
 
@@ -164,6 +164,13 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "name": verdict.scenario.name,
         "line": verdict.scenario.place.line,
+        "tree": verdict.scenario.tree,
+        "visited_trees": list(verdict.played.visited_trees),
         "passed": verdict.passed,
         "differences": differences,
     }
+
+
+def _unplayed_json(unplayed: Unplayed) -> dict[str, Any]:
+    scenario = unplayed.scenario
+    return {"name": scenario.name, "tree": scenario.tree, "passed": False, "problem": unplayed.problem}

@@ -64,18 +64,17 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
         data["tree"] = scenario.tree
     if scenario.question != DEFAULT_QUESTION:
         data["question"] = scenario.question
-    if scenario.limits:
-        data["limits"] = dict(scenario.limits)
-    if scenario.available != GROUPS:
-        data["available"] = list(scenario.available)
-    if scenario.history:
-        data["history"] = [_earlier(each) for each in scenario.history]
-    if scenario.tools:
-        data["tools"] = {name: _tool(script) for name, script in scenario.tools.items()}
-    if scenario.model:
-        data["model"] = [_turn(turn) for turn in scenario.model]
-    if scenario.events:
-        data["events"] = [{each.action: {each.moment.kind: each.moment.value}} for each in scenario.events]
+    optional: dict[str, Json] = {
+        "limits": dict(scenario.limits),
+        "available": list(scenario.available) if scenario.available != GROUPS else None,
+        "history": [_earlier(each) for each in scenario.history],
+        "encoded": dict(scenario.encoded or {}),
+        "tools": {name: _tool(script) for name, script in scenario.tools.items()},
+        "model": [_turn(turn) for turn in scenario.model],
+        "events": [{each.action: {each.moment.kind: each.moment.value}} for each in scenario.events],
+    }
+    # No group at all is another thing than all of them, which stand for themselves.
+    data |= {name: value for name, value in optional.items() if value or (name == "available" and value is not None)}
     data["expect"] = dict(scenario.expect)
     return data
 
@@ -99,6 +98,7 @@ def _turn(turn: Turn) -> Json:
         "hang": turn.hang,
         "delay_s": turn.delay_s,
         "model": turn.model,
+        "encoded": dict(turn.encoded or {}),
     }
     data = {name: value for name, value in optional.items() if value}
     if turn.usage != DEFAULT_USAGE:

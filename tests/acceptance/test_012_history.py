@@ -91,7 +91,7 @@ async def test_decision_31_a_stream_cut_by_the_budget_is_the_last_one_whatever_g
     turns = [says("Looking.", calls("probe", text="y" * 5_000)), says("So."), says("And so.")]
     async with harness(turns, tools=[made_tool(numbered)]) as it:
         it.drop_from_tree("oracle", "- token_budget")
-        it.edit_tree("use_tools", "[turn_budget, token_budget, run_tools]", "[turn_budget, run_tools]")
+        it.edit_tree("use_tools", "[turn_budget, token_budget, hold_back_calls,", "[turn_budget, hold_back_calls,")
         answered = await it.ask(limits={"token_budget": 1_000, "max_iterations": 3})
     assert [request.complaint for request in it.wire.requests] == [None]
     assert answered.results[0].is_error is True

@@ -74,10 +74,10 @@ async def test_020_us2_3_stuck_consults_the_fallback_with_attempts_and_blocker_r
     async with harness([failing, says("It is not there." + stuck), answers("Found elsewhere.")]) as it:
         answered = await it.ask()
     assert answered.reason == "completed"
-    assert "The agent is stuck. Trying another approach." in answered.messages
+    assert "The agent is stuck on tool errors. Trying a way around them." in answered.messages
     record = next(each for each in answered.agent.signals.audit if each.type == "stuck")
     assert record.fields == {"attempted": ["read_file"], "blocker": "the file is not there"}
-    assert record.action == "fallback: another_turn"
+    assert record.action == "fallback: work_around_errors"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ async def test_020_us3_3_fr_008_the_same_reason_three_times_in_a_row_is_stuck_an
     assert [record.action for record in answered.agent.signals.audit][:3] == [
         "another_turn",
         "another_turn",
-        "fallback: another_turn",
+        "fallback: use_untried_tools",
     ]
 
 
@@ -171,6 +171,7 @@ async def test_020_us3_4_the_first_time_stuck_gets_another_strategy_with_all_rea
 
 
 async def test_020_us3_4_the_second_time_the_limitation_is_acknowledged() -> None:
+    """No tool was called after the hint of the first strategy, so no other one is tried."""
     async with harness([says("No." + STUCK), says("Still no." + STUCK)]) as it:
         answered = await it.ask()
     assert answered.reason == "stuck"

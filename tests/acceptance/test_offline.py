@@ -103,7 +103,7 @@ async def test_the_code_question_of_the_readme_is_answered_with_places_in_bt_run
 @pytest.mark.parametrize(
     ("question", "place", "words"),
     [
-        ("What does this project do?", r"README\.md:\d+", "The agent's control is a behavior tree in YAML"),
+        ("What does this project do?", r"README\.md:\d+", "with a behavior tree in YAML as the agent's control"),
         ("How do I add my own tool?", r"docs/tools\.md:\d+", "A tool from a function"),
     ],
 )

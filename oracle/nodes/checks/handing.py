@@ -61,8 +61,10 @@ def _taken(flow: Flow) -> Mapping[str, set[str]] | None:
 
 def _left(node: NodeDefinition) -> str | None:
     """The fact that says what a node leaves for a turn; `None` for other nodes."""
-    if node.kind == "grant_turn":
+    if node.kind in ("grant_turn", "try_strategy"):
         return "granted"
+    if node.kind in ("note", "require_answer"):
+        return "noted"
     if node.kind == "offer_all_reading_tools":
         return "offered"
     note = getattr(node.settings, "values", {}).get("hint") if node.kind == "set" else None

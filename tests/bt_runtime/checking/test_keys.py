@@ -174,28 +174,28 @@ PART = """\
 tree: part
 internal: true
 blackboard:
-  strategies: { type: int, default: 2 }
+  attempts: { type: int, default: 2 }
 root:
   sequence:
-    - condition: strategies < 5
-    - set: { strategies: strategies + 1 }
+    - condition: attempts < 5
+    - set: { attempts: attempts + 1 }
 """
 
 
 def test_a_default_that_a_subtree_loses_is_a_warning_where_the_other_one_is_declared():
-    text = of_steps("- llm_turn\n- subtree: part", "blackboard:\n  strategies: { type: int, default: 4 }")
+    text = of_steps("- llm_turn\n- subtree: part", "blackboard:\n  attempts: { type: int, default: 4 }")
     (warning,) = warnings_of(text, PART)
     assert (warning.code, warning.place.line, warning.place.column) == ("default-lost", 3, 3)
     assert warning.message == (
-        "'strategies' begins with 4: the default 2 of the tree 'part', which is included here, has no effect"
+        "'attempts' begins with 4: the default 2 of the tree 'part', which is included here, has no effect"
     )
-    same = of_steps("- llm_turn\n- subtree: part", "blackboard:\n  strategies: { type: int, default: 2 }")
+    same = of_steps("- llm_turn\n- subtree: part", "blackboard:\n  attempts: { type: int, default: 2 }")
     assert found(same, PART) == []
 
 
 def test_what_a_part_of_other_trees_reads_and_writes_may_be_used_by_those():
-    reading = PART.replace("    - set: { strategies: strategies + 1 }\n", "").replace("default: 2", "default: 0")
-    writing = PART.replace("    - condition: strategies < 5\n", "").replace("strategies + 1", "3")
+    reading = PART.replace("    - set: { attempts: attempts + 1 }\n", "").replace("default: 2", "default: 0")
+    writing = PART.replace("    - condition: attempts < 5\n", "").replace("attempts + 1", "3")
     assert found(reading) == found(writing) == []
     unused = "tree: part\ninternal: true\nblackboard: { count: int }\nroot: { sequence: [llm_turn] }\n"
     assert found(unused) == [("key-unused", "count")]

@@ -31,7 +31,7 @@ HOLDS = [
     "requests: [{}, { sends: found, note: '', wrap_up: false }]",
     "visited: [{ llm_turn: 3 }, fallback/other_strategy], not_visited: [give_up, fallback/still_working]",
     "outcomes: { run_tools: success, fallback: success, turns/sequence: success }",
-    "blackboard: { strategies: 1, tools_tried: [search_code] }",
+    "blackboard: { strategies_tried: [use_untried_tools], tools_tried: [search_code] }",
 ]
 FAILS = [
     ("reason: stuck", "reason", "stuck", "completed"),
@@ -52,8 +52,8 @@ FAILS = [
     ("not_visited: [fallback]", "not_visited", "fallback: not visited", "visited once"),
     ("visited: [falback]", "visited", "falback", "the tree has no such node"),
     ("outcomes: { run_tools: failure }", "outcomes", "run_tools: failure", "success"),
-    ("blackboard: { strategies: 2 }", "blackboard", "strategies: 2", "1"),
-    ("blackboard: { strategie: 1 }", "blackboard", "strategie", "there is no such key"),
+    ("blackboard: { reminders: 2 }", "blackboard", "reminders: 2", "0"),
+    ("blackboard: { reminder: 1 }", "blackboard", "reminder", "there is no such key"),
 ]
 
 
@@ -74,9 +74,9 @@ def test_a_difference_says_what_was_stated_and_what_happened(expect, what, state
 
 def test_a_mistyped_node_or_key_has_a_suggestion():
     (node,) = played(QUERY.format(expect="visited: [fallback/other_strategi]")).differences
-    (key,) = played(QUERY.format(expect="blackboard: { strategie: 1 }")).differences
+    (key,) = played(QUERY.format(expect="blackboard: { reminder: 1 }")).differences
     assert node.hint == "did you mean 'other_strategy'?"
-    assert key.hint == "did you mean 'strategies'?"
+    assert key.hint == "did you mean 'reminders'?"
 
 
 def test_a_long_story_is_shortened():

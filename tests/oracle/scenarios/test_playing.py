@@ -190,7 +190,7 @@ scenarios:
         "end stuck",
     ]
     assert not Monitors(done.tree.rules).broken_by(events)
-    assert [rule.name for rule in done.tree.rules if rule.name == "one_other_strategy"]
+    assert [rule.name for rule in done.tree.rules if rule.name == "each_strategy_once"]
 
 
 def test_a_tree_is_read_again_when_its_file_has_changed(tmp_path):

@@ -30,7 +30,7 @@ SCRIPTS = {
     "a tool that was not offered": [says("Writing.", calls("vault_write", path="a", body="b")), answers()],
     "arguments that cannot be read": [says("Looking.", ScriptedCall("probe", "{broken")), answers()],
     "a tool that fails": [says("Looking.", calls("broken", n=n)) for n in range(3)],
-    "stuck twice": [says(f"Hm. {STUCK}"), says(f"Still. {STUCK}")],
+    "stuck twice": [says(f"Hm. {STUCK}"), *[says(f"Still. {STUCK}")] * 2],
     "malformed": [says('It is in a file. <signal type="nonsense"/>')],
     "another turn": [says(f"Part one. {NEED_TURN}"), answers()],
     "the provider fails": [ScriptedTurn("Half", fault=ModelFault("provider_failed", "It failed.", "status 500"))],
