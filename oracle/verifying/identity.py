@@ -11,13 +11,14 @@ from typing import Any
 
 from bt_runtime import Request, Status
 from bt_runtime.nodes import Node
+from oracle.agent.gathering_log import says_enough
 from oracle.decision import AgentState, rules
 from oracle.decision.rules import ERROR_LIMIT
 from oracle.nodes.board import AGENT_KEYS, AgentKey
 from oracle.verifying.foresight import judgements
 from oracle.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
 from oracle.verifying.reads import Reads
-from oracle.verifying.world import World
+from oracle.verifying.world import FOUND_AGAIN, REPEATED, World
 
 _NEVER = frozenset({"_request", "_requests", "feedback_message", "_passed"})
 """Attributes of nodes that are counted elsewhere, only shown, or a cache."""
@@ -43,6 +44,7 @@ _PLAIN = frozenset(
         ),
         *("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"),
         *("classify_query", "compose_prompt", "offer_all_reading_tools", "warn_near_limits", "run_tools"),
+        *("hold_back_calls", "judge_context", "note", "require_answer", "try_strategy"),
         *("refuse_tools", "grant_turn", "classify_response", "say", "stop", "explain_stop", "finish"),
     }
 )
@@ -232,6 +234,7 @@ class Identity:
             state.termination_reason,
             working,
             self._actions(kinds),
+            self._gathering(kinds),
             (state.turn_warned, state.token_warned) if self._warnings else None,
         )
 
@@ -246,6 +249,35 @@ class Identity:
         if self._rounds_left() == 1:
             return judgements(state)
         return (_repetition(state) if "no_progress" in watched else None), _streak(state)
+
+    def _gathering(self, kinds: frozenset[str]) -> Hashable:
+        """What the nodes read that judge what was gathered, and choose strategies by it.
+
+        Before a turn after which no tools run and no strategy is tried, that is nothing.
+        """
+        agent = self._world.agent
+        gathering, gathered = agent.gathering, agent.gathering.gathered
+        if not kinds & _OF_GATHERING or (self._only_speaks() and agent.plan().wrap_up):
+            return gathering.answer_due
+        strategies: Hashable = None
+        if "try_strategy" in kinds:
+            untried = any(name not in agent.state.tools_tried for name in agent.offered)
+            strategies = gathering.strategies, untried, bool(gathered.failed_tools), bool(gathered.empty_searches)
+        if not kinds & {"judge_context", "hold_back_calls"}:
+            return strategies, gathering.answer_due
+        return (
+            strategies,
+            *(
+                gathered.dry_turns,
+                gathered.known_calls,
+                gathered.empty_turns,
+                gathered.has_found,
+                gathered.said_sufficient,
+            ),
+            *(gathering.verdict, gathering.refused_calls, gathering.answer_due, bool(gathering.held_back)),
+            *(bool(gathered.repeatable), any(each.arguments in REPEATED for each in gathered.repeatable)),
+            *(gathered.knows(FOUND_AGAIN), bool(agent.turn.open_calls) and says_enough(agent.signals.latest)),
+        )
 
     def _rounds_left(self) -> int:
         """How many more times the tools of a turn can run; 2 stands for more."""
@@ -318,6 +350,7 @@ class Identity:
             self._collect(child, found)
 
 
+_OF_GATHERING = frozenset({"judge_context", "hold_back_calls", "try_strategy"})
 _WORKING = frozenset({"llm_turn", "run_tools", "action", "loop"})
 
 

@@ -32,7 +32,7 @@ _NONE: frozenset[Status] = frozenset()
 _SUCCEED = frozenset(
     {
         *("classify_query", "compose_prompt", "warn_near_limits", "refuse_tools", "grant_turn"),
-        *("classify_response", "say", "stop", "explain_stop"),
+        *("classify_response", "say", "stop", "explain_stop", "note", "require_answer"),
     }
 )
 """Leaves that succeed, as their contracts say."""

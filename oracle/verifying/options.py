@@ -112,7 +112,8 @@ class Options:
             replies = vocabulary.turns(can_write=can_write)
         else:
             replies = vocabulary.side_turns(node.settings.into)
-        yield from (Replied(key, reply) for reply in replies if node.settings.tools or not reply.calls)
+        tools = node.settings.tools and not (node.settings.visible and world.agent.gathering.answer_due)
+        yield from (Replied(key, reply) for reply in replies if tools or not reply.calls)
 
 
 def _interruptions(world: World) -> Iterator[Event]:

@@ -251,6 +251,8 @@ class Vocabulary:
     def _types(self) -> tuple[str, ...]:
         """The types with a meaning of their own, and one for all others."""
         named = {"need_turn", "stuck", "need_capability", *self._reads.texts_of("signal"), *self._named_signals}
+        if "judge_context" in self._reads.kinds:
+            named.add("context_sufficient")
         others = [kind for kind in SIGNAL_TYPES if kind not in named]
         return tuple(kind for kind in SIGNAL_TYPES if kind in {*named, *others[:1]})
 

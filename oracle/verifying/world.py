@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from bt_runtime import (
     Blackboard,
@@ -41,7 +41,7 @@ from oracle.chunks import Chunk
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
 from oracle.control.choosing import turn_limit
 from oracle.control.floor import TreeFloor
-from oracle.decision import AgentConfig, AgentState
+from oracle.decision import AgentConfig, AgentState, canonical_arguments
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall, Usage
 from oracle.nodes import REGISTRY, AgentHost, values_of
@@ -108,6 +108,13 @@ def _watched(read: set[str]) -> type[Blackboard]:
             return super().__getitem__(name)
 
     return Watched
+
+
+AGAIN: Final = "the question"
+"""What a call searches for that can be made again."""
+REPEATED: Final = frozenset({canonical_arguments({"query": AGAIN})})
+FOUND_AGAIN: Final = "What it says."
+"""What a tool returns that brings the same as before."""
 
 
 @dataclass(slots=True)
@@ -223,7 +230,8 @@ class World:
         self._memory = Memory(
             self.tree,
             [
-                *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost, agent.ending),
+                *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
+                *(agent.ending, agent.gathering),
                 *(self.floor, calls, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],
@@ -531,7 +539,7 @@ class World:
         return tuple(
             ScriptedCall(
                 self.name_of(call),
-                own or {"query": f"question {number}.{at}" if call == "read_fresh" else "the question"},
+                own or {"query": f"question {number}.{at}" if call == "read_fresh" else AGAIN},
             )
             for at, call in enumerate(reply.calls)
         )
@@ -551,7 +559,7 @@ class World:
         """What a tool returns now."""
         fresh = f"{len(self.agent.output.steps)}"
         if result in ("found", "found_again"):
-            return ToolResult(text or ("What it says." if result == "found_again" else f"What it says, {fresh}."))
+            return ToolResult(text or (FOUND_AGAIN if result == "found_again" else f"What it says, {fresh}."))
         if result == "nothing":
             return ToolResult(text or "Nothing was found.", is_empty=True)
         again = result == "error_again"
