@@ -30,6 +30,7 @@ from oracle.models.anthropic_request import DEFAULT_MODEL, request_body, without
 from oracle.models.anthropic_retry import Attempts, RetryPolicy, retry_after_s
 from oracle.models.anthropic_turn import Turn
 from oracle.models.blocks import without_thinking_blocks
+from oracle.models.load import OnLoad
 from oracle.models.protocol import (
     ModelError,
     ModelEvent,
@@ -57,6 +58,7 @@ class AnthropicModel:
         retry: how requests are repeated until an answer begins.
         client: a client to share; `aclose` does not close it.
         silence_s: the connection counts as broken after this time without data (the provider sends pings).
+        on_load: called at each refusal because of load or a rate limit, whether or not the request is repeated.
 
     Raises:
         ModelError: the SDK's settings name credentials that do not exist.
@@ -71,9 +73,11 @@ class AnthropicModel:
         retry: RetryPolicy | None = None,
         client: anthropic.AsyncAnthropic | None = None,
         silence_s: float = 120.0,
+        on_load: OnLoad = lambda _: None,
     ) -> None:
         self._model = model
         self._retry = retry or RetryPolicy()
+        self._on_load = on_load
         self._refusals: dict[str, Refusals] = {}
         self._owns_client = client is None
         self._client = client or _new_client(api_key=api_key, base_url=base_url, silence_s=silence_s)
@@ -167,6 +171,8 @@ class AnthropicModel:
 
     def _wait_s(self, failed: "_AttemptFailedError", turn: Turn) -> float | None:
         """Log a failed attempt; returns the wait before the next one, or `None` if there is none."""
+        if failed.error is not None and failed.error.is_load:
+            self._on_load(failed.error.retry_after_s)
         is_over = not failed.is_retryable or turn.reader.has_answer
         wait_s = None if is_over else turn.attempts.next_wait_s(failed.error)
         write = log.info if wait_s is None else log.warning  # the caller reports the last failure

@@ -3,6 +3,7 @@
 - An overloaded or rate-limiting provider is retried until the query's deadline: a late answer is worth more than an
   early error. For the same reason a `retry-after` of minutes is honoured if it ends before the deadline.
 - Any other transient failure is retried a few times.
+- Who is to leave the provider to others retries no refusal because of load (`RetryPolicy.waits_for_load`).
 - Without a deadline (`ModelRequest.time_left_s` is `None`) every failure is retried only a few times.
 """
 
@@ -28,11 +29,13 @@ class RetryPolicy:
         max_retries: after the first attempt, unless the deadline is the bound; 0 turns all retries off.
         backoff: the waits, if the provider does not ask for one.
         clock: for the waits and the deadline.
+        waits_for_load: whether a request that was refused because of load or a rate limit is repeated.
     """
 
     max_retries: int = 2
     backoff: Retry = field(default_factory=lambda: Retry(first_s=0.5, longest_s=8.0))
     clock: Clock = field(default_factory=SystemClock)
+    waits_for_load: bool = True
 
 
 class Attempts:
@@ -57,6 +60,8 @@ class Attempts:
         """
         policy, retries = self._policy, self.failed
         self.failed += 1
+        if error is not None and error.is_load and not policy.waits_for_load:
+            return None
         is_bounded_by_time = self._deadline_s is not None and error is not None and error.is_load
         if retries >= policy.max_retries and not (is_bounded_by_time and policy.max_retries):
             return None

@@ -179,6 +179,42 @@ async def test_retries_can_be_turned_off(connect, ask, read):
 
 
 @pytest.mark.parametrize(
+    ("refusal", "heard"),
+    [
+        pytest.param(HttpError("rate_limit_error", "slow down", headers={"retry-after": "7"}), [7.0], id="429"),
+        pytest.param(BUSY, [None], id="529"),
+        pytest.param(Disturbed(HELLO, "error_event", after=0), [None], id="overloaded-as-first-event"),
+        pytest.param(HttpError("api_error"), [], id="500"),
+        pytest.param(Disturbed(HELLO, "reset", after=0), [], id="reset"),
+    ],
+)
+async def test_a_refusal_because_of_load_is_told_although_the_request_is_repeated(ask, read, said, key, refusal, heard):
+    told = []
+    policy = RetryPolicy(clock=FakeClock())
+    async with StandInProvider([refusal, HELLO]) as provider:
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=policy, on_load=told.append)
+        assert said(await read(model, ask(time_left_s=100))) == "Hello"
+        await model.aclose()
+    assert told == heard
+
+
+@pytest.mark.parametrize(
+    ("refusal", "attempts"),
+    [pytest.param(BUSY, 1, id="529"), pytest.param(HttpError("api_error"), 3, id="500")],
+)
+async def test_who_leaves_the_provider_to_others_repeats_all_but_refusals_because_of_load(
+    ask, read, key, refusal, attempts
+):
+    policy = RetryPolicy(clock=FakeClock(), waits_for_load=False)
+    async with StandInProvider([refusal] * 5) as provider:
+        model = AnthropicModel(api_key=key, base_url=provider.url, retry=policy)
+        with pytest.raises(ModelError):
+            await read(model, ask(time_left_s=100))
+        await model.aclose()
+        assert len(provider.requests) == attempts
+
+
+@pytest.mark.parametrize(
     "broken",
     [
         pytest.param(Disturbed(THOUGHT, "error_event", after=4), id="overloaded"),
