@@ -7,6 +7,7 @@ steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the
 import asyncio
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
@@ -28,7 +29,8 @@ from oracle.control import LoopControl, TreeControl
 from oracle.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
 from oracle.decision import AgentConfig, AgentState, DecisionTreeError
-from oracle.models.protocol import ModelFault
+from oracle.encoder import QueryShares
+from oracle.models.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
 from oracle.traces import NO_TRACES, RunBegin, RunTrace, TraceContext, Traces, carrying
 
@@ -76,21 +78,28 @@ class Checked:
         question: the text that is sent.
         config: the limits in force.
         control: the tree, or the decision tree in Python.
+        asked_at: when the question came, ISO 8601 in UTC; `None`: when it is opened.
     """
 
     ask: Ask
     question: str
     config: AgentConfig
     control: Chosen
+    asked_at: str | None = None
 
     @property
     def tree(self) -> TreeDefinition | None:
         """The version of the tree; `None` for a decision tree in Python."""
         return self.control if isinstance(self.control, TreeDefinition) else None
 
-    def for_run(self, run_id: str, *, context_id: str) -> "Checked":
-        """The same question as a run of this id in a conversation that exists."""
-        return replace(self, ask=replace(self.ask, run_id=run_id, context_id=context_id))
+    @property
+    def turn_limit(self) -> int | None:
+        """The control's own turn limit; `None` if it has none."""
+        return turn_limit(self.control)
+
+    def for_run(self, run_id: str, *, context_id: str, asked_at: str) -> "Checked":
+        """The same question as a run of this id, which began then, in a conversation that exists."""
+        return replace(self, ask=replace(self.ask, run_id=run_id, context_id=context_id), asked_at=asked_at)
 
 
 class Control(Protocol):
@@ -219,10 +228,42 @@ class Oracle:
         self._cap = cap or (lambda wanted: wanted)
         self._tools_of = tools_of
 
+    def beside(self, *, model: Model, conversations: Conversations, tools: ToolRegistry, clock: Clock) -> "Oracle":
+        """The same with another model, conversations, tools and clock, and without traces."""
+        other = copy(self)  # whose own parts are changed here, not another object's
+        other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
+        other._conversations = conversations  # noqa: SLF001
+        other._tools_of = None  # noqa: SLF001
+        other.traces = NO_TRACES
+        return other
+
     @property
     def model_name(self) -> str:
         """The model that answers where a query names none."""
         return self._equipment.model.name
+
+    @property
+    def project(self) -> str:
+        """The project's name; empty if there is none."""
+        return self._equipment.project
+
+    @property
+    def tool_groups(self) -> frozenset[str]:
+        """What there are tools for: the groups of the tools."""
+        return frozenset(tool.group for tool in self._equipment.tools.tools)
+
+    @property
+    def named_trees(self) -> tuple[str, ...]:
+        """The controls that a question may name, sorted."""
+        return self._controls.names()
+
+    def tools_for(self, user_id: str) -> ToolRegistry:
+        """The tools of a user.
+
+        Raises:
+            ToolSetupError: the user's vault cannot be used.
+        """
+        return self._equipment.tools if self._tools_of is None else self._tools_of(user_id)
 
     def may_write(self, tool: str) -> bool:
         """Whether a call of a tool may change something; true for an unknown tool."""
@@ -292,13 +333,15 @@ class Oracle:
         """
         checked = asked if isinstance(asked, Checked) else self.check(asked)
         ask, trace = checked.ask, trace or self.begin_trace(checked)
-        query = _query(checked, await self._conversation(ask), run_id=ask.run_id or self._new_id())
+        conversation = await self._conversation(ask)
+        encoded = await self._equipment.encoder.query_shares(checked.question)
+        query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
         journal = journal or NoJournal()
         equipment = self._equipped(query.user_id, clock)
         trace.opened(run_id=query.run_id, context_id=query.context_id)
-        agent = _prepare(query, equipment, turn_limit(checked.control), emit, journal, trace)
+        agent = _prepare(query, equipment, checked.turn_limit, emit, journal, trace)
         closing = Closing(self._conversations)
-        asked_at = self._equipment.timestamp()
+        asked_at = checked.asked_at or self._equipment.timestamp()
         control: Control
         if isinstance(checked.control, TreeDefinition):
             control = TreeControl(
@@ -324,13 +367,11 @@ class Oracle:
         return found
 
     def _equipped(self, user_id: str, clock: Clock | None) -> Equipment:
-        equipment = self._equipment
-        if self._tools_of is not None:
-            equipment = replace(equipment, tools=self._tools_of(user_id))
+        equipment = replace(self._equipment, tools=self.tools_for(user_id))
         return equipment if clock is None else replace(equipment, clock=clock)
 
 
-def _query(checked: Checked, conversation: Conversation, *, run_id: str) -> Query:
+def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded: QueryShares | None) -> Query:
     """The query of a question, with as much of its conversation as the budget has room for."""
     ask = checked.ask
     room = min(checked.config.token_budget // 2, MOST_HISTORY_TOKENS)
@@ -349,6 +390,7 @@ def _query(checked: Checked, conversation: Conversation, *, run_id: str) -> Quer
         is_history_shortened=history.shortened,
         previous=conversation.classification,
         previous_errors=conversation.had_tool_errors,
+        encoded=encoded,
     )
 
 

@@ -32,6 +32,8 @@ _FIRST_CHUNK_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10,
 _TURN_BUCKETS_S = (0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 _TOOL_BUCKETS_S = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STORE_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
+_SIMILARITY_BUCKETS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+_ENCODER_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _LAG_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 
 
@@ -100,6 +102,8 @@ class Metrics:
         self._tools = _Names(tools)
         self._add_runs()
         self._add_steps()
+        self._add_shadows()
+        self._add_encoder()
         self._add_process()
 
     def _add_runs(self) -> None:
@@ -141,6 +145,30 @@ class Metrics:
             "oracle_store_commit_seconds", "Of a commit of the event log.", buckets=_STORE_BUCKETS_S, registry=of
         )
 
+    def _add_shadows(self) -> None:
+        of = self.registry
+        self._shadows = Counter("oracle_shadow_runs", "Shadow runs ended here, by outcome.", ["outcome"], registry=of)
+        self._shadows_dropped = Counter(
+            "oracle_shadow_runs_dropped", "Runs without their shadow, by reason.", ["reason"], registry=of
+        )
+        self._shadows_active = Gauge("oracle_shadow_runs_active", "Shadow runs under way here.", registry=of)
+        self._shadow_tokens = Counter("oracle_shadow_tokens", "Tokens that shadow runs have used here.", registry=of)
+        self._similarity = Histogram(
+            "oracle_shadow_answer_similarity",
+            "Of the answers of a run and its shadow.",
+            buckets=_SIMILARITY_BUCKETS,
+            registry=of,
+        )
+
+    def _add_encoder(self) -> None:
+        of = self.registry
+        self._encoded = Counter(
+            "oracle_encoder_texts", "Texts that the encoder was asked to read.", ["kind", "outcome"], registry=of
+        )
+        self._encoded_s = Histogram(
+            "oracle_encoder_seconds", "Of a text that the encoder has read.", buckets=_ENCODER_BUCKETS_S, registry=of
+        )
+
     def _add_process(self) -> None:
         of = self.registry
         self._lag_s = Histogram(
@@ -169,6 +197,22 @@ class Metrics:
         """A run of a worker that died or fell silent was ended here."""
         self._recovered.inc()
 
+    def shadow_begun(self) -> None:
+        """A shadow run begins."""
+        self._shadows_active.inc()
+
+    def shadow_ended(self, outcome: str, *, tokens: int, similarity: float | None = None) -> None:
+        """A shadow run has ended; `similarity` if its answer was compared."""
+        self._shadows_active.dec()
+        self._shadows.labels(outcome).inc()
+        self._shadow_tokens.inc(tokens)
+        if similarity is not None:
+            self._similarity.observe(similarity)
+
+    def shadow_dropped(self, reason: str) -> None:
+        """A run was to be shadowed, and is not."""
+        self._shadows_dropped.labels(reason).inc()
+
     def stream_opened(self) -> None:
         """A client has opened a stream."""
         self._streams_opened.inc()
@@ -190,6 +234,12 @@ class Metrics:
         """Record the time of a tool call."""
         self._tool_s.labels(self._tools.of(tool), "error" if is_error else "ok").observe(seconds)
 
+    def text_encoded(self, kind: str, outcome: str, *, seconds: float) -> None:
+        """The encoder was asked to read a text; `seconds` is 0 if it was not read. May be called in any thread."""
+        self._encoded.labels(kind, outcome).inc()
+        if seconds:
+            self._encoded_s.observe(seconds)
+
     def commit(self, *, events: int, queue_s: float, commit_s: float) -> None:
         """A group of log entries was committed."""
         self._events.inc(events)
@@ -203,6 +253,11 @@ class Metrics:
     def watch_store(self, is_writable: Callable[[], bool]) -> None:
         """Call `is_writable` at each exposition."""
         self._writable.set_function(lambda: float(is_writable()))
+
+    def watch_encoder(self, is_ready: Callable[[], bool]) -> None:
+        """Call `is_ready` at each exposition; once, where an encoder is wanted."""
+        ready = Gauge("oracle_encoder_ready", "1 while the encoder answers, else 0.", registry=self.registry)
+        ready.set_function(lambda: float(is_ready()))
 
     def watch_log(self, dropped: Callable[[], int]) -> None:
         """Call `dropped`, the number of dropped log lines so far, at each exposition."""

@@ -17,6 +17,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
     "runs": ("oracle.cli.runs:runs", "Look at recorded runs, also while a service is running."),
+    "shadow": ("oracle.cli.shadow:shadow", "Compare the control that answers users with one that runs beside it."),
     "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
     "trees": ("oracle.cli.trees:trees", "Check, test and compare trees; copy, list and show them."),
 }

@@ -63,9 +63,13 @@ class Controls:
             tree = self._tree(name)
             if tree is not None:
                 return tree
-        known = sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()}))
+        known = self.names()
         hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
         raise UnknownTreeError(f"there is no tree {name!r}; {hint}", name=name)
+
+    def names(self) -> tuple[str, ...]:
+        """All names that a question may give, sorted."""
+        return tuple(sorted(filter(self.may_be_named, {*self._trees.names(), *decision_trees()})))
 
     def may_be_named(self, name: str) -> bool:
         """Whether a question may name this control."""

@@ -35,6 +35,13 @@ def _folder(value: object) -> object:
     return Path(value.strip()).expanduser() if isinstance(value, str) else value
 
 
+def _encoder(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    folded = value.strip().casefold()
+    return folded if folded in get_args(EncoderSwitch) else _folder(value)
+
+
 def _names(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -65,7 +72,10 @@ Folder = Annotated[Path, BeforeValidator(_folder)]
 Secret = Annotated[SecretStr, AfterValidator(_not_blank)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
 Engine = Literal["auto", "anthropic", "offline"]
-ControlName = Literal["tree", "loop"]
+EncoderSwitch = Literal["auto", "off"]
+EncoderChoice = Annotated[EncoderSwitch | Path, BeforeValidator(_encoder)]
+ControlName = Literal["tree", "loop", "shadow"]
+PrimaryName = Literal["tree", "loop"]
 TracesSwitch = Literal["off", "on"]
 LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 
@@ -139,7 +149,63 @@ class Settings(_Ceilings):
     )
     control: ControlName = Field(
         default="tree",
-        description="What drives a query: the YAML `tree`, or the plain `loop` of the default decision tree.",
+        description="What drives a query: the YAML `tree`, the plain `loop` of the default decision tree, or one of "
+        "them with the other beside it, out of the user's sight: `shadow`.",
+    )
+    shadow_primary: PrimaryName = Field(
+        default="tree", description="With `shadow`: what answers users, the YAML `tree` or the plain `loop`."
+    )
+    shadow_control: str | None = Field(
+        default=None,
+        max_length=255,
+        description="With `shadow`: what runs beside it: `loop`, a tree's name, or `NAME@VERSION` of a recorded run; "
+        "the default is the one of tree and loop that does not answer.",
+    )
+    shadow_rate: float = Field(
+        default=1,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="With `shadow`: the share of queries that are run a second time.",
+    )
+    shadow_runs: int = Field(
+        default=2, ge=1, le=1_000, description="With `shadow`: how many shadow runs may be under way at a time."
+    )
+    shadow_queue: int = Field(
+        default=100,
+        ge=0,
+        le=100_000,
+        description="With `shadow`: how many ended queries may wait for their shadow run; further ones have none.",
+    )
+    shadow_beside: int = Field(
+        default=0,
+        ge=0,
+        le=100_000,
+        description="With `shadow`: beside how many queries shadow runs go on; while more are under way, they wait.",
+    )
+    shadow_wait_s: float = Field(
+        default=300,
+        ge=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="With `shadow`: how many seconds a shadow run waits for queries, in all; after that it is dropped.",
+    )
+    shadow_token_budget: int | None = Field(
+        default=None,
+        ge=1_000,
+        le=200_000,
+        description="With `shadow`: the most tokens of a shadow run; the default is the budget of its query.",
+    )
+    shadow_tokens_per_hour: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
+        default=1_000_000,
+        ge=0,
+        le=1_000_000_000,
+        description="With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
+    )
+    encoder: EncoderChoice = Field(
+        default="auto",
+        description="The encoder that reads questions and responses beside the heuristics: `auto` (if it is installed: "
+        "`oracle-bt[encoder]` and its weights), `off`, or the folder of another model.",
     )
     data_dir: Folder = Field(default=Path(".oracle"), description="Where the service keeps its data.")
     database_url: Secret | None = Field(
@@ -273,7 +339,7 @@ class Settings(_Ceilings):
         description="Whether traces hold questions, answers, and arguments and results of tools (`1`).",
     )
 
-    @field_validator("llm", "control", "log", "traces", mode="before")
+    @field_validator("llm", "control", "shadow_primary", "log", "traces", mode="before")
     @classmethod
     def _fold(cls, value: object, info: ValidationInfo) -> object:
         folded = value.strip().casefold() if isinstance(value, str) else value
@@ -328,6 +394,16 @@ class Settings(_Ceilings):
     def has_auth(self) -> bool:
         """Whether requests must carry a token; without, there is the one user `local`."""
         return self.jwt_secret is not None or bool(self.tokens)
+
+    @property
+    def primary_control(self) -> PrimaryName:
+        """What answers users."""
+        return self.shadow_primary if self.control == "shadow" else self.control
+
+    @property
+    def other_control(self) -> str:
+        """What shadow runs are driven by, as `shadow_control` names it."""
+        return self.shadow_control or ("loop" if self.shadow_primary == "tree" else "oracle")
 
     @property
     def vault(self) -> Path:

@@ -187,8 +187,7 @@ def _what_is_right(field: str) -> str:
     if choices := get_args(info.annotation):
         words = [repr(choice) for choice in choices if isinstance(choice, str)]
         if words:
-            note = " ('shadow' is not there yet)" if field == "control" else ""
-            return f"{', '.join(words[:-1])} or {words[-1]}{note}"
+            return f"{', '.join(words[:-1])} or {words[-1]}"
     limits = {type(limit).__name__: limit for limit in info.metadata}
     if "Ge" in limits:
         number = "number" if info.annotation is float else "whole number"

@@ -15,8 +15,10 @@ from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
 from oracle.control.choosing import Controls
 from oracle.conversations import Conversations, MemoryConversations
+from oracle.encoder import NO_ENCODER, Encoder
 from oracle.logs import configure_unless_configured
 from oracle.models import Model
+from oracle.models.load import OnLoad
 from oracle.models.offline import OfflineModel
 from oracle.prompts import load_segments
 from oracle.settings import Settings, SettingsError
@@ -53,7 +55,7 @@ async def open_oracle(settings: Settings) -> AsyncIterator[Oracle]:
         await model.aclose()
 
 
-def build_oracle(
+def build_oracle(  # noqa: PLR0913  by name, and each is another part
     settings: Settings,
     *,
     model: Model,
@@ -63,6 +65,7 @@ def build_oracle(
     tools_of: Callable[[str], ToolRegistry] | None = None,
     trees: ReloadingTrees | None = None,
     traces: Traces = NO_TRACES,
+    encoder: Encoder = NO_ENCODER,
 ) -> Oracle:
     """Join the parts.
 
@@ -75,6 +78,7 @@ def build_oracle(
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
         traces: traces the queries.
+        encoder: reads questions and responses beside the heuristics.
 
     Raises:
         SettingsError: a setting does not fit the files and folders.
@@ -96,6 +100,7 @@ def build_oracle(
         thinking_tokens=settings.thinking_tokens,
         project=settings.project_dir.resolve().name,
         folders=top_folders(settings.project_dir, private=own_data(settings)),
+        encoder=encoder,
     )
     return Oracle(
         equipment=equipment,
@@ -105,23 +110,33 @@ def build_oracle(
         config=settings.default_config,
         cap=settings.capped,
         tools_of=tools_of,
-        control=settings.control,
+        control=settings.primary_control,
         named_trees=settings.trees,
         traces=traces,
     )
 
 
-def build_model(settings: Settings, environ: Mapping[str, str] = os.environ) -> Model:
+def build_model(
+    settings: Settings,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    on_load: OnLoad = lambda _: None,
+    waits_for_load: bool = True,
+) -> Model:
     """The model that answers.
 
     Args:
         settings: `llm` and `model` of them.
         environ: where a key is looked for if `llm` is `auto`.
+        on_load: called when the provider has refused a request because of its load or a rate limit.
+        waits_for_load: whether such a request is repeated.
 
     Raises:
         SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
     """
-    return provider_model(settings.model) if uses_provider(settings, environ) else OfflineModel()
+    if not uses_provider(settings, environ):
+        return OfflineModel()
+    return provider_model(settings.model, on_load=on_load, waits_for_load=waits_for_load)
 
 
 def uses_provider(settings: Settings, environ: Mapping[str, str] = os.environ) -> bool:

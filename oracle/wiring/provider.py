@@ -13,6 +13,7 @@ from typing import Final
 
 from oracle.loading import collector_paused
 from oracle.models import Model, ModelError, ModelEvent, ModelRequest
+from oracle.models.load import OnLoad
 from oracle.settings import SettingsError
 
 _KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -25,12 +26,16 @@ class DeferredModel:
 
     Args:
         name: the model of requests that name none.
+        on_load: called at each refusal because of load or a rate limit.
+        waits_for_load: whether a request that was refused so is repeated.
     """
 
     has_web_search = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, on_load: OnLoad = lambda _: None, waits_for_load: bool = True) -> None:
         self.name = name
+        self._on_load = on_load
+        self._waits_for_load = waits_for_load
         self._model: Model | None = None
         self._loading: asyncio.Future[Model] | None = None
 
@@ -52,9 +57,10 @@ class DeferredModel:
         """Import the SDK, and make the model."""
         if self._model is None:
             with collector_paused():
-                from oracle.models.anthropic import AnthropicModel  # noqa: PLC0415  imports the SDK
+                from oracle.models.anthropic import AnthropicModel, RetryPolicy  # noqa: PLC0415  imports the SDK
 
-                self._model = AnthropicModel(model=self.name)
+                retry = RetryPolicy(waits_for_load=self._waits_for_load)
+                self._model = AnthropicModel(model=self.name, retry=retry, on_load=self._on_load)
                 gc.freeze()  # what was imported lives as long as the process
         return self._model
 
@@ -79,13 +85,19 @@ def has_key(environ: Mapping[str, str] = os.environ) -> bool:
     return any(environ.get(name, "").strip() for name in _KEYS)
 
 
-def provider_model(name: str, environ: Mapping[str, str] = os.environ) -> DeferredModel:
-    """The provider's model.
+def provider_model(
+    name: str,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    on_load: OnLoad = lambda _: None,
+    waits_for_load: bool = True,
+) -> DeferredModel:
+    """The provider's model; the arguments are those of `build_model` and `DeferredModel`.
 
     Raises:
         SettingsError: the provider's own settings (address, proxy, profile) cannot be used.
     """
-    model = DeferredModel(name)
+    model = DeferredModel(name, on_load=on_load, waits_for_load=waits_for_load)
     try:
         _check_connection(environ)
         if not _has_plain_settings(environ):

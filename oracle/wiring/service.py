@@ -6,16 +6,19 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 
 from bt_runtime import ReloadingTrees, SystemClock
 from oracle.answering import Oracle
-from oracle.authoring import TreeEditor, Trials, watch
+from oracle.authoring import AnswerCounts, TreeEditor, Trials, watch
+from oracle.console import read_console
 from oracle.debugging import Debugger
 from oracle.editing import Desk
 from oracle.histories import Passes
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
 from oracle.models import Model
+from oracle.models.load import LoadSignal
 from oracle.runs import RunManager, RunOptions
 from oracle.service import Authenticator, ServiceParts
 from oracle.settings import Settings
@@ -24,7 +27,9 @@ from oracle.tools import ToolRegistry
 from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.wiring.database import database_url
 from oracle.wiring.editing import editing_desk
+from oracle.wiring.encoding import open_encoder
 from oracle.wiring.provider import DeferredModel
+from oracle.wiring.shadows import open_shadows
 from oracle.wiring.tracing import open_traces
 from oracle.wiring.vaults import UserTools
 
@@ -49,11 +54,12 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         StoreSetupError: the database cannot be used as configured.
         TreeFileError: the tree that answers by default has mistakes.
         TraceSetupError: traces cannot be exported as configured.
+        ShadowControlError: the control of shadow runs does not exist.
     """
     async with AsyncExitStack() as stack:
-        answering = model
+        answering, load = model, LoadSignal()
         if answering is None:
-            answering = build_model(settings)
+            answering = build_model(settings, on_load=load.note)
             stack.push_async_callback(answering.aclose)
             if isinstance(answering, DeferredModel):
                 # Later: what the first requests need comes first.
@@ -66,6 +72,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         )
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)
+        encoder = await stack.enter_async_context(open_encoder(settings, metrics=metrics))
         trees = _trees(settings, tools)
         oracle = build_oracle(
             settings,
@@ -75,6 +82,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             tools_of=tools_of,
             trees=trees,
             traces=traces,
+            encoder=encoder,
         )
         oracle.turn_limit()  # loads the default tree, so that its mistakes end the start
         editor = TreeEditor(trees, folder=settings.trees_folder, edits=store.tree_edits)
@@ -87,11 +95,15 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
             metrics=metrics,
             new_id=new_id,
             debugger=_debugger(settings, store, trees),
+            follower=await open_shadows(
+                settings, oracle=oracle, trees=trees, store=store, metrics=metrics, stack=stack, load=load, model=model
+            ),
         )
         await stack.enter_async_context(runs)
         names_models = model is not None or uses_provider(settings)
         desk = editing_desk(settings, tools)
         parts = _parts(settings, oracle, editor, desk, store, runs, metrics, names_models=names_models)
+        parts = replace(parts, encoder=encoder)
         stack.callback(parts.passes.close)
         yield parts
 
@@ -129,6 +141,7 @@ def _parts(
         oracle=oracle,
         trees=trees,
         trials=Trials(trees.trees, environment=_environment(settings)),
+        answers=AnswerCounts(store, trees.trees),
         desk=desk,
         store=store,
         runs=runs,
@@ -141,6 +154,7 @@ def _parts(
             operators=settings.operators,
         ),
         provider_answers=names_models,
+        console=read_console(),
     )
 
 

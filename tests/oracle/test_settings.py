@@ -53,7 +53,7 @@ def test_a_tilde_is_the_home_folder(monkeypatch, tmp_path):
 def test_all_wrong_values_are_reported_at_once(monkeypatch):
     for name, value in {
         "ORACLE_LLM": "Claude",
-        "ORACLE_CONTROL": "shadow",
+        "ORACLE_CONTROL": "both",
         "ORACLE_MAX_ITERATIONS": "99",
         "ORACLE_THINKING_TOKENS": "lots",
         "ORACLE_LOG": "loud",
@@ -64,7 +64,7 @@ def test_all_wrong_values_are_reported_at_once(monkeypatch):
     assert str(caught.value).splitlines() == [
         "ORACLE_MAX_ITERATIONS must be a whole number from 1 to 50, not '99'",
         "ORACLE_LLM must be 'auto', 'anthropic' or 'offline', not 'Claude'",
-        "ORACLE_CONTROL must be 'tree' or 'loop' ('shadow' is not there yet), not 'shadow'",
+        "ORACLE_CONTROL must be 'tree', 'loop' or 'shadow', not 'both'",
         "ORACLE_THINKING_TOKENS must be a whole number from 0 to 128,000, not 'lots'",
         "ORACLE_LOG must be 'debug', 'info', 'warning', 'error' or 'critical', not 'loud'",
     ]

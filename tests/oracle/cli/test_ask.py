@@ -133,10 +133,10 @@ def test_control_characters_of_the_command_line_are_escaped(oracle):
 
 
 def test_an_invalid_setting_is_reported_with_its_variable(oracle, monkeypatch):
-    monkeypatch.setenv("ORACLE_CONTROL", "shadow")
+    monkeypatch.setenv("ORACLE_CONTROL", "both")
     ran = oracle("ask", "Hello")
     assert ran.code == 1
-    assert "ORACLE_CONTROL must be 'tree' or 'loop' ('shadow' is not there yet), not 'shadow'" in ran.err
+    assert "ORACLE_CONTROL must be 'tree', 'loop' or 'shadow', not 'both'" in ran.err
 
 
 def test_a_misspelt_setting_is_noted(oracle, monkeypatch):

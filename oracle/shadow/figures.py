@@ -1,0 +1,92 @@
+"""The figures of a pair: what each run needed, how alike the answers are, and the first decision that differs."""
+
+from collections.abc import Callable
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+from oracle.agent.outcomes import TurnOutcome
+from oracle.decision import canonical_arguments
+from oracle.shadow.courses import Course
+from oracle.shadow.similarity import similarity
+from oracle.shadow.tools import Ledger
+from oracle.storage import Decision, DecisionKind, PairFigures, Parting, RunRecord, SideFigures
+
+_MOST_NAMES: Final = 50
+
+
+class _Step(NamedTuple):
+    """A decision, and what it must have in common with another one to be the same."""
+
+    decision: Decision
+    likeness: tuple[object, ...]
+
+
+Known = Callable[[str], bool]
+"""Whether a tool has that name; any other name is the model's own words."""
+
+OTHER: Final = "other"
+"""In place of a name that the model has made up: figures hold no texts."""
+
+
+def figures_of(
+    primary: RunRecord, shadow: RunRecord, courses: tuple[Course, Course], ledger: Ledger, *, known: Known
+) -> PairFigures:
+    """The figures of two finished runs.
+
+    Args:
+        primary: the run that the user saw.
+        shadow: the other one.
+        courses: of both, in this order.
+        ledger: of the shadow's tool calls.
+        known: whether a tool has a name.
+    """
+    first, second = courses
+    return PairFigures(
+        primary=_side(primary, first),
+        shadow=_side(shadow, second),
+        similarity=similarity(primary.answer or "", shadow.answer or ""),
+        parting=_parting(_steps(primary, first, known), _steps(shadow, second, known)),
+        answered=ledger.answered,
+        ran=ledger.ran,
+        would_call=tuple(ledger.would_call[:_MOST_NAMES]),
+    )
+
+
+def _side(record: RunRecord, course: Course) -> SideFigures:
+    return SideFigures(
+        reason=record.termination_reason or "",
+        turns=record.turns or 0,
+        tools=record.summary.tools if record.summary is not None else 0,
+        tokens=record.tokens_used or 0,
+        model_ms=sum(turn.duration_ms for turn in course.turns),
+        ms=max(0, round(((record.finished_at or record.created_at) - record.created_at) * 1000)),
+        signals=tuple(course.signals[:_MOST_NAMES]),
+    )
+
+
+def _steps(record: RunRecord, course: Course, known: Known) -> list[_Step]:
+    """The decisions of a run, its end at last."""
+    steps = [_step(n, turn, known) for n, turn in enumerate(course.turns, start=1)]
+    if steps and steps[-1].decision.kind == "text":
+        steps.pop()  # the answer itself: what ends the run is the decision
+    reason = record.termination_reason or ""
+    end = Decision(len(course.turns), "end", reason=reason)
+    return [*steps, _Step(end, ("end", reason))]
+
+
+def _step(n: int, turn: TurnOutcome, known: Known) -> _Step:
+    calls = tuple((call.name, canonical_arguments(call.arguments)) for call in turn.calls)
+    named = (*(call.name for call in turn.calls), *turn.server_tools)
+    tools = tuple(name if known(name) else OTHER for name in named)
+    kind: DecisionKind = "calls" if tools else "text"
+    return _Step(Decision(n, kind, tools), (kind, calls, turn.server_tools))
+
+
+def _parting(primary: list[_Step], shadow: list[_Step]) -> Parting | None:
+    for one, other in zip_longest(primary, shadow):
+        if one is None or other is None or one.likeness != other.likeness:
+            left, right = one and one.decision, other and other.decision
+            both_call = left is not None and right is not None and left.kind == right.kind == "calls"
+            same_tools = both_call and left is not None and right is not None and left.tools == right.tools
+            return Parting(left, right, same_tools=same_tools)
+    return None

@@ -1,0 +1,77 @@
+"""The page on shadow mode: its report is one, and its settings, metrics and calls exist."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from oracle.cli import main
+from oracle.metrics import Metrics
+from oracle.service import describe_service
+from oracle.settings import Settings, settings_table
+from oracle.storage import open_store
+from tests.acceptance.harness import answers, calls, says
+from tests.oracle.shadow.conftest import shadowed
+
+PAGE = (Path(__file__).parents[1] / "docs" / "shadow.md").read_text(encoding="utf-8")
+(COMMAND,) = re.findall(r"^```sh\n(oracle shadow .*)\n```", PAGE, re.MULTILINE)
+(SHOWN,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def plain(text: str) -> str:
+    """Without what differs from run to run: versions, times and ids."""
+    return re.sub(r"(?<=oracle@)[0-9a-f]+|\d{4}-\d\d-\d\dT[\d:.]+Z|[0-9a-f]{32} ?", "", text).strip()
+
+
+def test_the_report_is_the_one_that_is_shown(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path))
+
+    async def ask() -> None:
+        async with open_store(f"sqlite:///{tmp_path}/oracle.db", worker="w") as store:
+            users = [answers("It is in retry.py."), answers("RetryPolicy is in the file retry.py.")]
+            shadows = [
+                answers("It is in retry.py."),
+                says("", calls("list_files")),
+                answers("In a file of the project."),
+            ]
+            async with shadowed(store, users, shadows) as it:
+                for _ in users:
+                    await it.runs.ask()
+                    await it.shadows.idle()
+
+    asyncio.run(ask())
+    capfd.readouterr()
+    assert main(COMMAND.split()[1:]) == 0
+    printed, error = capfd.readouterr()
+    assert error == ""
+    assert plain(printed.partition("\nHow: ")[0]) == plain(SHOWN)
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"ORACLE_[A-Z_]+", PAGE)) - {"ORACLE_TOKEN"}))
+def test_its_settings_exist(name):
+    assert name in {row.name for row in settings_table()}
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(oracle_shadow_[a-z_]+)`", PAGE))))
+def test_its_metrics_exist(name):
+    metrics = Metrics()
+    metrics.shadow_begun()
+    metrics.shadow_ended("finished", tokens=1, similarity=1.0)
+    metrics.shadow_dropped("quota")
+    assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("call", re.findall(r"`GET (/api/[^`?]+)\?([^`]*)` \|", PAGE), ids=str)
+def test_its_calls_exist(call):
+    path, query = call
+    parameters = describe_service()["paths"][path.replace("primary_run_id", "run_id")]["get"]["parameters"]
+    assert {part.partition("=")[0] for part in query.split("&")} <= {each["name"] for each in parameters}
+
+
+def test_the_loop_is_the_shadow_of_the_tree_and_the_other_way_round():
+    shadow = Settings(control="shadow")
+    assert (shadow.primary_control, shadow.other_control) == ("tree", "loop")
+    turned = Settings(control="shadow", shadow_primary="loop")
+    assert (turned.primary_control, turned.other_control) == ("loop", "oracle")
+    assert Settings(control="shadow", shadow_control="oracle@3f2a91c07d55").other_control == "oracle@3f2a91c07d55"
