@@ -1,12 +1,14 @@
 """Measurements that require a real model, with a few questions about this repository; `make eval`.
 
 - 020 US2-1 to US2-3, SC-002: does it emit the right signal, in 95 % of its responses?
-- 020 SC-003: half the tool calls of a baseline that offers every reading tool for every question?
+- 020 SC-003: half the tool calls of the control of before, which offers every reading tool for every question?
 - 020 SC-005: answers at least as good as with the plain loop? By known facts, and by the model itself as a blind judge
   that sees both orders.
 - 012 SC-006: 30 % fewer turns than with the old limit of 30?
 - Does it follow the prompt, by type of query: one well-formed signal at the very end, `partial_answer` after a question
   to the user, no closing sentence of the control, tools if and only if they are needed? And how large is the prompt?
+
+- 020 SC-003, SC-004, 012 SC-006 again, with the questions, the scores and the table of `benchmarks.habits`.
 
 There are few questions, so the figures are only an indication. The largest possible cost is printed first.
 """
@@ -14,7 +16,6 @@ There are few questions, so the figures are only an indication. The largest poss
 import asyncio
 import logging
 import os
-import re
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -26,8 +27,11 @@ from typing import Literal
 
 import structlog
 
+from benchmarks.eval_judge import TOKENS_PER_VERDICT, VERDICTS, judge
 from benchmarks.eval_keeping import Turn, keeping
-from benchmarks.eval_questions import EVERYTHING, QUESTIONS, Question
+from benchmarks.eval_questions import QUESTIONS, Question
+from benchmarks.habits import real
+from benchmarks.habits.players import LEGACY, LEGACY_FILE
 from bt_runtime.text import estimate_tokens
 from oracle.answering import Ask, Oracle
 from oracle.chunks import Chunk, Content, Done, ToolCalled
@@ -38,29 +42,12 @@ from oracle.wiring import build_model, build_oracle, uses_provider
 
 REPOSITORY = Path(__file__).parents[1]
 TOKENS_PER_QUERY = 40_000
-TOKENS_PER_VERDICT = 8_000
 DOLLARS_PER_MILLION = (3, 15)
 """Approximate prices for input and output of a mid-range model."""
 WAITS = frozenset({"need_turn"})
-VERDICTS = {"tree": "tree", "loop": "loop", "same": "same", "unclear": "?"}
 
-ControlName = Literal["tree", "loop", "everything"]
-CONTROLS: tuple[ControlName, ...] = ("tree", "loop", "everything")
-
-JUDGE = """\
-Two answers to the same question about a software project follow. Which one helps the person who asked more: right, to \
-the point, with places to look at? Ignore length and style. Answer with one line: VERDICT: FIRST, VERDICT: SECOND or \
-VERDICT: SAME.
-
-Question: {question}
-
-<first>
-{first}
-</first>
-
-<second>
-{second}
-</second>"""
+ControlName = Literal["tree", "loop", "legacy"]
+CONTROLS: tuple[ControlName, ...] = ("tree", "loop", "legacy")
 
 
 @dataclass(frozen=True)
@@ -147,7 +134,11 @@ async def evaluate(model: Model, questions: Sequence[Question], *, write: Callab
                 results.append(await ask(oracles[control, question.empty], question, control, watched.turns))
                 write(_line(results[-1]))
     compared = [question for question in questions if question.compared]
-    verdicts = [await judge(model, question, results) for question in compared]
+    answers = {(each.question.name, each.control): each.answer for each in results}
+    verdicts = [
+        await judge(model, each.text, tree=answers[each.name, "tree"], loop=answers[each.name, "loop"])
+        for each in compared
+    ]
     for line in report(results, verdicts):
         write(line)
 
@@ -165,7 +156,7 @@ async def ask(oracle: Oracle, question: Question, control: ControlName, turns: S
     limits = {"token_budget": TOKENS_PER_QUERY}
     if control != "tree":
         limits["max_iterations"] = 30
-    tree = {"tree": "oracle", "loop": "default", "everything": "everything"}[control]
+    tree = {"tree": "oracle", "loop": "default", "legacy": "legacy"}[control]
     query = await oracle.open(Ask(question.text, tree=tree, limits=limits), emit=chunks.append)
     await query.run()
     tools = query.agent.equipment.tools
@@ -185,19 +176,6 @@ async def ask(oracle: Oracle, question: Question, control: ControlName, turns: S
     found = query.agent.classification
     query_type = found.query_type if found is not None else "?"
     return Result(question, control, answer, done, tuple(called), signals, query_type, tuple(turns))
-
-
-async def judge(model: Model, question: Question, results: Iterable[Result]) -> tuple[str, str]:
-    """The better answer, of tree or loop, in both orders; `?` if the judge gave no verdict."""
-    answers = {result.control: result.answer for result in results if result.question is question}
-    verdicts = []
-    for first, second in (("tree", "loop"), ("loop", "tree")):
-        text = JUDGE.format(question=question.text, first=answers[first][:8_000], second=answers[second][:8_000])
-        verdict = await _answer(model, text)
-        found = re.findall(r"VERDICT:\s*(FIRST|SECOND|SAME)", verdict, re.IGNORECASE)
-        winner = {"FIRST": first, "SECOND": second, "SAME": "same"}
-        verdicts.append(winner[found[-1].upper()] if found else "?")
-    return verdicts[0], verdicts[1]
 
 
 def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> list[str]:
@@ -222,8 +200,8 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
             for each in results
             if not each.question.compared
         ),
-        ("020 SC-003 tool calls a query", _three(calls), "half of `everything`"),
-        ("020 SC-003 calls into sources not needed", _three(extra), "half of `everything`"),
+        ("020 SC-003 tool calls a query", _three(calls), "half of `legacy`"),
+        ("020 SC-003 calls into sources not needed", _three(extra), "half of `legacy`"),
         ("020 SC-005 known facts in the answers", f"{_three(facts)} of {possible}", "tree >= loop"),
         (
             "020 SC-005 judged better",
@@ -249,17 +227,12 @@ def report(results: Sequence[Result], verdicts: Sequence[tuple[str, str]]) -> li
 def _oracles(model: Model, folder: Path) -> Mapping[tuple[ControlName, bool], Oracle]:
     for name in ("trees", "empty", "empty-vault"):
         (folder / name).mkdir()
-    (folder / "trees" / "everything.yaml").write_text(EVERYTHING, encoding="utf-8")
+    (folder / "trees" / LEGACY_FILE).write_text(LEGACY, encoding="utf-8")
     shutil.copytree(REPOSITORY / "docs", folder / "vault", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     full = Settings(project_dir=REPOSITORY, vault_dir=folder / "vault", trees_dir=folder / "trees")
     empty = Settings(project_dir=folder / "empty", vault_dir=folder / "empty-vault", trees_dir=folder / "trees")
     made = {False: build_oracle(full, model=model), True: build_oracle(empty, model=model)}
     return {(control, is_empty): oracle for is_empty, oracle in made.items() for control in CONTROLS}
-
-
-async def _answer(model: Model, text: str) -> str:
-    request = ModelRequest(system="", messages=({"role": "user", "content": text},), max_tokens=500)
-    return "".join([event.text async for event in model.stream(request) if isinstance(event, TextDelta)])
 
 
 def _line(result: Result) -> str:
@@ -291,10 +264,12 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         print("There is no ANTHROPIC_API_KEY, so no real model can be asked. These stay unmeasured:")
         print("020 US2-1 to US2-3 and SC-002 (signals), SC-003 (tool calls), SC-005 (answers), 012 SC-006 (turns),")
         print("and whether the model keeps to the prompt. Set ANTHROPIC_API_KEY and run `make eval` again.")
+        print("What scripted agents show of SC-003, SC-004 and 012 SC-006: `python -m benchmarks.habits`.")
         return 0
-    most = bound(QUESTIONS)
+    most = bound(QUESTIONS) + real.bound()
     low, high = (most / 1e6 * dollars for dollars in DOLLARS_PER_MILLION)
-    print(f"This asks {settings.model} {len(QUESTIONS)} questions and uses at most about {most:,} tokens;")
+    asked = len(QUESTIONS) + len(real.ASKED)
+    print(f"This asks {settings.model} {asked} questions and uses at most about {most:,} tokens;")
     cheap, dear = DOLLARS_PER_MILLION
     print(f"at {cheap} to {dear} dollars per million that is {low:.0f} to {high:.0f} dollars.\n")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
@@ -306,6 +281,8 @@ async def _measure(settings: Settings, environ: Mapping[str, str]) -> None:
     model = build_model(settings, environ)
     try:
         await evaluate(model, QUESTIONS, write=print)
+        print()
+        await real.measure(model, write=print)
     finally:
         await model.aclose()
 

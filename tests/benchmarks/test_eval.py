@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks import eval as evaluation
 from benchmarks.eval_keeping import Turn, keeping
-from benchmarks.eval_questions import EVERYTHING, QUESTIONS
+from benchmarks.eval_questions import QUESTIONS
+from benchmarks.habits.players import LEGACY
 from bt_runtime import TreeLibrary
 from oracle.models.anthropic import AnthropicModel
 from oracle.nodes import REGISTRY
@@ -46,7 +47,7 @@ async def test_the_figures_of_a_known_run_are_right() -> None:
     assert lines[0].startswith("mistakes         tree        2 turns,  1 calls")
     assert "4/4 facts, completed: context_sufficient" in lines[0]
     (tool_calls,) = [line for line in lines if "tool calls a query" in line]
-    assert "tree 1, loop 0, everything 0" in tool_calls
+    assert "tree 1, loop 0, legacy 0" in tool_calls
     (with_signal,) = [line for line in lines if "responses with a signal" in line]
     assert "100 % (3/3)" in with_signal
 
@@ -125,7 +126,7 @@ def test_the_cost_has_an_upper_bound() -> None:
 
 def test_the_baseline_is_a_tree_without_mistakes() -> None:
     library = TreeLibrary([FOLDER], registry=REGISTRY)
-    assert library.read_text(EVERYTHING, name="everything").name == "everything"
+    assert library.read_text(LEGACY, name="legacy").name == "legacy"
 
 
 @pytest.mark.parametrize("question", [pytest.param(each, id=each.name) for each in QUESTIONS])
