@@ -2,29 +2,37 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint requirements.lock --editable .
+WEB := $(BIN)/python web/tasks.py
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
 	tests/oracle/storage tests/oracle/traces tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint check lowest bench mutants tree-mutants eval soak docs lock clean
+.PHONY: help install run test lint check console-tests lowest bench mutants tree-mutants eval screenshots soak docs types lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
 install: .venv/installed ## make .venv with everything the product needs
 
-run: install ## start the service on http://127.0.0.1:8000 (ARGS="--port 9000 …")
+run: install ## build the console if its sources are newer, and start the service on http://127.0.0.1:8000 (ARGS="--port 9000 …")
+	@$(WEB) build || echo "The service starts all the same."
 	$(BIN)/oracle serve $(ARGS)
 
-test: .venv/dev ## run the tests but the long ones; some eight minutes on two cores
-	@echo "Running the tests but the long ones: some eight minutes on two quiet cores"
+test: .venv/dev console-tests ## run the tests but the long ones; some twelve minutes on two cores
+	@echo "Running the tests but the long ones: some twelve minutes on two quiet cores"
 	$(BIN)/pytest --numprocesses auto --quiet -m "not soak and not long"
 	@echo "Left out: process kills, faults, the installed wheel, and most examples of each property; make check runs them"
 
-lint: .venv/dev ## ruff, mypy, import-linter
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/mypy examples && $(BIN)/lint-imports
+lint: .venv/dev ## ruff, mypy, import-linter; tsc, eslint, prettier
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/mypy examples web/*.py && $(BIN)/lint-imports
+	$(WEB) check --if-possible
 
-check: lint ## what CI runs: the linters and all tests; some fifteen minutes on two cores
+console-tests: .venv/dev # what the tests of the console need, and those of its logic
+	$(WEB) build --if-possible
+	$(WEB) test --if-possible
+	$(WEB) browser --if-possible
+
+check: lint console-tests ## what CI runs: the linters and all tests; some twenty-five minutes on two cores
 	$(BIN)/pytest --numprocesses auto --quiet --hypothesis-profile whole -m "not soak"
 
 lowest: .venv/bin/uv ## a smoke test with the oldest dependencies that pyproject.toml allows
@@ -46,19 +54,25 @@ tree-mutants: .venv/dev ## small changes of the shipped trees, and who notices t
 eval: install ## what only a real model can show; needs ANTHROPIC_API_KEY
 	$(BIN)/python -m benchmarks.eval
 
+screenshots: .venv/dev ## pictures of every page of the console in every state, in build/screenshots (ARGS="--only chat-*"; ARGS=--documents: those of docs/pictures)
+	$(BIN)/python -m tests.web.screenshots $(ARGS)
+
 soak: .venv/dev ## the long forms of fuzz, load and fault tests
 	$(BIN)/pytest --numprocesses auto --quiet -m soak
 
 docs: .venv/dev ## write the generated parts of docs/ anew
 	$(BIN)/python docs/generate.py
 
+types: .venv/dev ## write web/src/api/schema.ts anew, from the service's own description
+	$(WEB) types
+
 lock: .venv/bin/uv ## renew requirements.lock, and .ci/uv.lock for the version of uv that is here
 	$(BIN)/uv --version | sed 's/^uv \([0-9.]*\).*/uv==\1/' | $(BIN)/uv pip compile --quiet - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --output-file .ci/uv.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
-	$(BIN)/uv pip compile --quiet pyproject.toml --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra otel --group dev --group bench --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra encoder --extra otel --resolution lowest-direct --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --upgrade --output-file .ci/lowest.lock
 
 clean: ## remove what the other targets made
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist oracle/console/files web/node_modules
 
 .venv/bin/uv: .ci/uv.lock
 	$(PYTHON) -m venv .venv && $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement .ci/uv.lock && touch $@

@@ -4,6 +4,7 @@ import gc
 import os
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 # `make test` tries a few examples of each property, `make check` as many as hypothesis does by itself. A busy machine
@@ -16,6 +17,8 @@ settings.load_profile("brief")
 # A key or a setting of whoever runs the tests is not for the tests: none reaches a vendor, or depends on a folder.
 for name in [name for name in os.environ if name.startswith(("ORACLE_", "ANTHROPIC_")) and "_TEST_" not in name]:
     del os.environ[name]
+# The weights are installed for the tests of the encoder; every other service in a test would load them as well.
+os.environ["ORACLE_ENCODER"] = "off"
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +32,17 @@ def same_environment():
     for name in set(os.environ) - set(before):
         del os.environ[name]
     os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
+
+
+@pytest.fixture(autouse=True)
+def same_logging():
+    """The logging that a command sets up for its process ends with the test, and with the fixture of a module.
+
+    Its level would stay, and `capture_logs` of a later test would capture nothing below it.
+    """
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()
 
 
 def pytest_collection_finish() -> None:
