@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oracle.classify import asks_user
+from oracle.classify import announces, asks_user
 from oracle.decision import Action
 from oracle.encoder import IntentShares
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
@@ -121,6 +121,11 @@ class TurnOutcome:
     def asks_user(self) -> bool:
         """The response ends with a question to the user, whose turn it is then (decision 36)."""
         return self.is_answer and asks_user(self.text)
+
+    @property
+    def announces(self) -> bool:
+        """The response ends with what the model is about to do, calls no tool for it, and has no signal."""
+        return self.is_answer and self.signal is None and announces(self.text)
 
     @property
     def answers(self) -> bool:

@@ -30,6 +30,7 @@ class SignalLog:
         intent: how the fallback reads the last turn; `None` if it was not consulted.
         turns_without: consecutive turns without a signal.
         same_reason: how many times in a row `need_turn` gave the same reason.
+        announcements: consecutive responses that end with what the model is about to do, and do not do it.
     """
 
     run_id: str
@@ -40,6 +41,7 @@ class SignalLog:
     intent: ResponseIntent | None = None
     turns_without: int = 0
     same_reason: int = 0
+    announcements: int = 0
     _reason: str = ""
     _unsettled: tuple[ParsedResponse, int] | None = None
 
@@ -61,6 +63,7 @@ class SignalLog:
         reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
         self.same_reason = self.same_reason + 1 if reason and reason == self._reason else int(bool(reason))
         self._reason = reason
+        self.announcements = self.announcements + 1 if outcome.announces else 0
 
     def settle(self, action: str) -> None:
         """Record what the control did about the last turn's signals; does nothing the second time."""

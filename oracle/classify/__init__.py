@@ -3,9 +3,11 @@
 `classify_query` determines the type of a query, which selects the prompt and the tools (020 FR-015, FR-016).
 `classify_response` stands in for a trained intent classifier where a response has no usable signal (020 FR-019 to
 FR-022); anything that implements `IntentClassifier` can replace it. `asks_user` detects the responses that end with a
-question to the user. All are pure functions of the text, use no model and no network, and accept any text.
+question to the user, `announces` those that end with what the model is about to do. All are pure functions of the text,
+use no model and no network, and accept any text.
 """
 
+from oracle.classify.announcing import announces
 from oracle.classify.asking import asks_user
 from oracle.classify.combined import classify_query_with, classify_response_with
 from oracle.classify.query import classify_query, query_shares
@@ -24,6 +26,7 @@ __all__ = [
     "QueryClassification",
     "QueryType",
     "ResponseIntent",
+    "announces",
     "asks_user",
     "classify_query",
     "classify_query_with",

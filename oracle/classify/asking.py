@@ -21,10 +21,7 @@ _SYMBOLS = frozenset({"So", "Sk", "Cf", "Mn", "Me"})
 
 def asks_user(text: str) -> bool:
     """Whether the visible text of a response ends with a question to the user."""
-    lines = text.rstrip().splitlines()
-    if not lines or _ends_in_code(lines) or _NO_PROSE.match(lines[-1]):
-        return False
-    line = lines[-1].rstrip()
+    line = closing_line(text)
     end = len(line)
     while end and (line[end - 1] in _CLOSERS or line[end - 1].isspace() or _is_symbol(line[end - 1])):
         end -= 1
@@ -33,6 +30,14 @@ def asks_user(text: str) -> bool:
     if not end or line[end - 1] not in _QUESTION_MARKS:
         return False
     return line[:end].count("`") % 2 == 0
+
+
+def closing_line(text: str) -> str:
+    """The last line of a text, without white space at its end; empty where that is code, a heading or a quotation."""
+    lines = text.rstrip().splitlines()
+    if not lines or _ends_in_code(lines) or _NO_PROSE.match(lines[-1]):
+        return ""
+    return lines[-1].rstrip()
 
 
 def _is_symbol(character: str) -> bool:

@@ -76,6 +76,7 @@ def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
 _QUERY_TYPES = "code, documentation, research, conversational or action."
 _TURN_LIMIT = "The effective limit of turns: the user's or the tree's, whichever is lower."
 _EMPTY_TURNS = "Consecutive turns that brought nothing: no text, no tool calls, no signal to act on."
+_ANNOUNCEMENTS = "Consecutive responses that end with what the model will do, without a signal and without a tool call."
 _ASKS_USER = "The last response ends with a question to the user and calls no tools."
 _TOOL_CALLS = "How many tools the model called in the last turn."
 _CUT_OFF = "The last response was truncated by its token limit."
@@ -129,6 +130,7 @@ AGENT_KEYS: tuple[Key, ...] = (
         lambda run: run.signals.malformed,
     ),
     _count("turns_without_signal", "Consecutive turns without a signal.", lambda run: run.signals.turns_without),
+    _count("announcements", _ANNOUNCEMENTS, lambda run: run.signals.announcements),
     _count(
         "same_reason",
         "How many times in a row need_turn gave the same reason.",

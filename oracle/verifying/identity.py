@@ -55,7 +55,7 @@ _OF_THE_STATE = frozenset({"turn", "turn_limit", "token_budget", "question", "ma
 """Keys whose values follow from what is in the identity anyway."""
 
 
-_COUNTERS = frozenset({"turns_without_signal", "same_reason", "empty_turns"})
+_COUNTERS = frozenset({"turns_without_signal", "same_reason", "empty_turns", "announcements"})
 """Keys that grow by one with each turn of the answer, or start anew."""
 
 

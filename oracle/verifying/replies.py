@@ -47,6 +47,7 @@ OTHER_REASONS: Final = ("there is more to read", "one file is left to check")
 
 PLAIN: Final = "The login is in auth.py, line 12."
 _PLAIN_INTENT: Final = "context_sufficient"
+ANNOUNCEMENT: Final = "Let me read the next file."
 QUESTION: Final = "Which of the two files do you mean?"
 INTENTS: Final[dict[str, str]] = {
     "context_sufficient": PLAIN,
@@ -206,6 +207,8 @@ class Vocabulary:
         """Whether the reply is varied by signals: without tools, and with the plainest call."""
         if not (self._named_signals or seen.depends_on(SIGNAL_KEYS)):
             return False
+        if reply.text == ANNOUNCEMENT:  # with a signal it is as any other text
+            return False
         return not reply.calls or (reply.calls == ("read",) and bool(reply.text))
 
     def on_other_levels(self, reply: Reply) -> Iterator[Reply]:
@@ -234,6 +237,8 @@ class Vocabulary:
     def _turns(self, *, can_write: bool) -> Iterator[Reply]:
         for text in (PLAIN, "", QUESTION):
             yield Reply(text, confidence=self.confidences[0])
+        if "announcements" in self._reads.keys:
+            yield Reply(ANNOUNCEMENT, confidence=self.confidences[0])
         for calls in self._calls(can_write=can_write):
             yield Reply(PLAIN, calls=calls, confidence=self.confidences[0])
         for names, arguments in self._arguments:

@@ -25,7 +25,7 @@ _ASKS = {
     "intent": frozenset({"need_turn", "need_capability"}),
 }
 _OPEN = frozenset({"open"})
-_COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason")
+_COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announcements")
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
