@@ -1,17 +1,19 @@
-"""What trials have last said about the trees that are served, in the memory of this process."""
+"""What trials have last said about the trees that are served."""
 
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any
+
+import structlog
 
 from bt_runtime import TreeState
 from oracle.authoring.editor import text_of
+from oracle.storage import StoreUnavailableError, TreeTrials, TrialKind
 
-_MOST_KEPT: Final = 1_000  # versions whose verdict is remembered
-
-Served = frozenset[tuple[str, str]]  # name and run version of each tree
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,54 +34,58 @@ class Tested:
 
 
 class TrialResults:
-    """The last results. They hold for the versions that were tried, and are forgotten with the process.
+    """The last results. They hold for the versions that were tried, and for the release that has tried them.
 
     A verification is of one tree with its parts. Scenarios play trees as a whole, so that their result is of all trees
     together: once one of them changes, it is not known.
 
     Args:
-        now: seconds since the epoch.
+        trials: keeps them.
     """
 
-    def __init__(self, *, now: Callable[[], float] = time.time) -> None:
-        self._now = now
-        self._verified: OrderedDict[str, Verified] = OrderedDict()  # by run version, the oldest first
-        self._tested: tuple[Served, Mapping[str, Tested]] | None = None
+    def __init__(self, trials: TreeTrials) -> None:
+        self._trials = trials
 
-    def note_verified(self, state: TreeState, report: Mapping[str, Any]) -> None:
+    async def note_verified(self, state: TreeState, report: Mapping[str, Any]) -> None:
         """Note what a verification of what is served has found."""
-        if state.tree is None:
-            return
-        self._verified[state.tree.sha] = Verified(report["verdict"], self._now())
-        self._verified.move_to_end(state.tree.sha)
-        if len(self._verified) > _MOST_KEPT:
-            self._verified.popitem(last=False)
+        if state.tree is not None:
+            await self._keep("verified", _subject(state.tree.sha), {"verdict": report["verdict"]})
 
-    def note_tested(self, states: Sequence[TreeState], files: Iterable[Mapping[str, Any]]) -> None:
+    async def note_tested(self, states: Sequence[TreeState], files: Iterable[Mapping[str, Any]]) -> None:
         """Note how the scenarios went with what is served.
 
         Args:
             states: of all trees before they were played.
             files: of scenarios, with their results.
         """
-        passed = {each.name: 0 for each in states}
-        reached = dict(passed)
+        counts = {each.name: {"passed": 0, "scenarios": 0} for each in states}
         for scenario in (each for file in files for each in file["scenarios"]):
-            for tree in {scenario["tree"], *scenario.get("visited_trees", ())} & passed.keys():
-                reached[tree] += 1
-                passed[tree] += scenario["passed"]
-        at = self._now()
-        self._tested = _served(states), {tree: Tested(passed[tree], reached[tree], at) for tree in passed}
+            for tree in {scenario["tree"], *scenario.get("visited_trees", ())} & counts.keys():
+                counts[tree]["scenarios"] += 1
+                counts[tree]["passed"] += scenario["passed"]
+        await self._keep("tested", _served(states), counts)
 
-    def verified(self, states: Iterable[TreeState]) -> Mapping[str, Verified]:
+    async def verified(self, states: Iterable[TreeState]) -> Mapping[str, Verified]:
         """The last verdicts on what is served, by the names of the trees."""
-        served = {state.name: state.tree.sha for state in states if state.tree is not None}
-        return {name: self._verified[sha] for name, sha in served.items() if sha in self._verified}
+        subjects = {state.name: _subject(state.tree.sha) for state in states if state.tree is not None}
+        found = await self._trials.find("verified", set(subjects.values()))
+        return {
+            name: Verified(found[subject].data["verdict"], found[subject].at)
+            for name, subject in subjects.items()
+            if subject in found
+        }
 
-    def tested(self, states: Sequence[TreeState]) -> Mapping[str, Tested]:
+    async def tested(self, states: Sequence[TreeState]) -> Mapping[str, Tested]:
         """How the scenarios of each tree went with what is served now; empty if that is not known."""
-        served, found = self._tested or (None, {})
-        return found if served == _served(states) else {}
+        subject = _served(states)
+        trial = (await self._trials.find("tested", [subject])).get(subject)
+        return {} if trial is None else {tree: Tested(**counts, at=trial.at) for tree, counts in trial.data.items()}
+
+    async def _keep(self, kind: TrialKind, subject: str, data: Mapping[str, Any]) -> None:
+        try:
+            await self._trials.keep(kind, subject, data)
+        except StoreUnavailableError:
+            log.warning("trial.not_kept", kind=kind)  # who has asked for it gets it all the same
 
 
 def is_served(state: TreeState, text: str) -> bool:
@@ -87,5 +93,10 @@ def is_served(state: TreeState, text: str) -> bool:
     return state.error is None and text_of(state) == text
 
 
-def _served(states: Iterable[TreeState]) -> Served:
-    return frozenset((state.name, state.tree.sha if state.tree is not None else "") for state in states)
+def _served(states: Iterable[TreeState]) -> str:
+    return _subject(*sorted((state.name, state.tree.sha if state.tree is not None else "") for state in states))
+
+
+def _subject(*tried: Any) -> str:  # noqa: ANN401  JSON data
+    """The digest of what was tried by this release."""
+    return sha256(json.dumps([version("oracle-bt"), *tried]).encode()).hexdigest()

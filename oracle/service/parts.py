@@ -29,6 +29,7 @@ class ServiceParts:
         trees: that operators look at and change.
         trials: say what a text of a tree would change.
         answers: counts what nodes have answered.
+        results: what trials have last said.
         desk: says what can be typed in a tree file.
         store: what is kept.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
@@ -39,7 +40,6 @@ class ServiceParts:
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
-        results: what trials have last said.
         typing: lets one text be completed at a time, because that takes processor time.
         progress: of runs under way.
         comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
@@ -53,6 +53,7 @@ class ServiceParts:
     trees: TreeEditor
     trials: Trials
     answers: AnswerCounts
+    results: TrialResults
     desk: Desk
     store: Store
     runs: RunManager
@@ -63,7 +64,6 @@ class ServiceParts:
     provider_answers: bool
     console: Console | None = None
     encoder: Encoder = NO_ENCODER
-    results: TrialResults = field(default_factory=TrialResults)
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     progress: Progress = field(default_factory=Progress)

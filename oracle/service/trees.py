@@ -103,7 +103,7 @@ async def try_scenarios(request: Request, body: TreePresent, parts: Parts, _: Op
     if found is None:
         return _gone()
     if is_served(state, text):
-        parts.results.note_tested(states, found["files"])
+        await parts.results.note_tested(states, found["files"])
     files = [{**file, "file": Path(file["file"]).name} for file in found["files"]]
     return json_answer({"passed": all(file["passed"] for file in files), "files": files})
 
@@ -118,7 +118,7 @@ async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: Operat
     if found is None:
         return _gone()
     if is_served(state, text) and of.error is None:
-        parts.results.note_verified(of, found)
+        await parts.results.note_verified(of, found)
     return json_answer(found)
 
 

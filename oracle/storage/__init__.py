@@ -57,6 +57,7 @@ from oracle.storage.shadow_pairs import (
 from oracle.storage.store import Store, open_store
 from oracle.storage.summary import RunSummary, Span, SpanKind
 from oracle.storage.tree_edits import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
+from oracle.storage.tree_trials import TreeTrial, TreeTrials, TrialKind
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
@@ -125,8 +126,11 @@ __all__ = [
     "TooManyRunsError",
     "TreeEdit",
     "TreeEdits",
+    "TreeTrial",
+    "TreeTrials",
     "TreeVersion",
     "TreeVersions",
+    "TrialKind",
     "UnclearRunError",
     "UserSettings",
     "Watch",

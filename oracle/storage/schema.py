@@ -196,6 +196,16 @@ tree_edit = Table(
     Index("edits_of_tree", "name", "n"),
 )
 
+tree_trial = Table(
+    "tree_trial",
+    metadata,
+    Column("kind", String(16), primary_key=True),  # verified | tested
+    Column("subject", String(64), primary_key=True),  # a digest of what was tried
+    Column("data", Json, nullable=False),
+    Column("at", Double, nullable=False),
+    Index("tree_trials_by_time", "at"),
+)
+
 breakpoint_ = Table(
     "breakpoint",
     metadata,

@@ -24,6 +24,7 @@ from oracle.storage.setup import prepare
 from oracle.storage.shadow_pairs import ShadowPairs
 from oracle.storage.tails import Tails
 from oracle.storage.tree_edits import TreeEdits
+from oracle.storage.tree_trials import TreeTrials
 from oracle.storage.tree_versions import TreeVersions
 from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import PATIENCE_S, CommitFigures, Writer
@@ -46,6 +47,7 @@ class Store:
         trees: the versions of trees that runs have used.
         prompts: the system prompts of runs.
         tree_edits: the texts of trees as they were saved or found.
+        tree_trials: what the last trials of trees have found.
         breakpoints: of debuggers.
         request_keys: the idempotency keys of requests.
         commands: to the workers of runs.
@@ -63,6 +65,7 @@ class Store:
     trees: TreeVersions
     prompts: Prompts
     tree_edits: TreeEdits
+    tree_trials: TreeTrials
     breakpoints: Breakpoints
     request_keys: RequestKeys
     commands: Commands
@@ -148,6 +151,7 @@ async def open_store(
             trees=TreeVersions(database, writer=writer),
             prompts=Prompts(database, writer=writer),
             tree_edits=TreeEdits(database, writer=writer),
+            tree_trials=TreeTrials(database, writer=writer),
             breakpoints=Breakpoints(database, writer=writer),
             request_keys=RequestKeys(database),
             commands=commands,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from bt_runtime import ReloadingTrees, SystemClock
 from oracle.answering import Oracle
-from oracle.authoring import AnswerCounts, TreeEditor, Trials, watch
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials, watch
 from oracle.console import read_console
 from oracle.debugging import Debugger
 from oracle.editing import Desk
@@ -142,6 +142,7 @@ def _parts(
         trees=trees,
         trials=Trials(trees.trees, environment=_environment(settings)),
         answers=AnswerCounts(store, trees.trees),
+        results=TrialResults(store.tree_trials),
         desk=desk,
         store=store,
         runs=runs,

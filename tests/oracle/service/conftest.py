@@ -22,7 +22,7 @@ import trees
 from bt_runtime import Clock, ReloadingTrees, SystemClock, TreeLibrary
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
-from oracle.authoring import AnswerCounts, TreeEditor, Trials
+from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials
 from oracle.classify import HeuristicIntentClassifier
 from oracle.console import Console
 from oracle.debugging import Debugger
@@ -170,6 +170,7 @@ async def running_service(
             trees=editor,
             trials=Trials(served, environment={"ORACLE_DATA_DIR": str(folder), "ORACLE_PROJECT_DIR": str(folder)}),
             answers=AnswerCounts(store, served),
+            results=TrialResults(store.tree_trials),
             desk=Desk(library),
             store=store,
             runs=runs,

@@ -77,8 +77,8 @@ async def test_an_operators_tree_in_the_place_of_a_shipped_one_is_marked(start, 
     assert (trees["outer"]["node_count"], trees["inner"]["node_count"]) == (5, 1)
 
 
-async def test_results_of_trials_are_remembered_for_what_is_served(start, folder):
-    service = await start(trees_folder=folder)
+async def test_results_of_trials_are_remembered_for_what_is_served(start, folder, database_url):
+    service = await start(trees_folder=folder, url=database_url)
     assert [(await listed(service))["outer"][each] for each in ("verified", "tested")] == [None, None]
     verified = await service.client.post("/api/trees/verify", json={"name": "outer", "turns": 1})
     assert verified.status_code == 200, verified.text
@@ -91,6 +91,8 @@ async def test_results_of_trials_are_remembered_for_what_is_served(start, folder
         assert (trees[name]["tested"]["passed"], trees[name]["tested"]["scenarios"]) == (1, 2)
     assert trees["stopped"]["tested"]["scenarios"] == 0
     assert trees["stopped"]["verified"] is None
+    again = await start(trees_folder=folder, url=database_url, worker="worker-2") if database_url else service
+    assert await listed(again) == trees
     (folder / "inner.yaml").write_text(INNER.replace("llm_turn", "{llm_turn: {tools: false}}"), encoding="utf-8")
     changed = await listed(service)
     assert [changed["outer"][each] for each in ("verified", "tested")] == [None, None]
