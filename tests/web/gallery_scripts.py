@@ -33,8 +33,8 @@ OTHERS = (
 )
 
 POLL_ANSWER = """\
-**Because nothing can happen between two wakes.** A tree changes only when it is told something, and everything that \
-can tell it something wakes the loop:
+**Because nothing can happen between two wakes.** A tree changes only when something reaches it, and whatever can \
+reach it wakes the loop:
 
 1. an **outcome** of a request that a node has posted (`bt_runtime/run_loop.py:255`),
 2. a **delivery** from outside, such as a cancel (`bt_runtime/run_loop.py:110`),

@@ -46,7 +46,7 @@ async def test_a_text_that_is_not_saved_survives_a_reload_and_is_discarded_on_re
     await write_behind(tab, "Answers at once", " Not yet saved.")
     await expect(tab.page.get_by_text("not saved", exact=True)).to_be_visible()
     tab.watch.accept("beforeunload")
-    async with tab.page.expect_event("dialog"):  # the browser asks, and is told to reload
+    async with tab.page.expect_event("dialog"):  # the browser asks, and the answer is to reload
         await tab.page.reload()
     await expect(source(tab)).to_contain_text("Not yet saved.")
     await tab.page.get_by_role("button", name="Discard").click()

@@ -1,4 +1,4 @@
-"""The harness itself: it sees what must never happen, and cuts where it is told."""
+"""The harness itself: it sees what must never happen, and cuts where it is asked to."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""When shadows may work: queries of users come first, and nothing waits for ever."""
+"""When shadows may work: queries of users come first, and every wait ends."""
 
 import asyncio
 

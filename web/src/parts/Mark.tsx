@@ -1,4 +1,4 @@
-/** Status marks: each has its own shape, so that it is told apart without its colour. */
+/** Status marks: each has its own shape, so that it can be read without its colour. */
 import "./Mark.css";
 
 export type MarkKind =

@@ -178,7 +178,7 @@ test("a reason that says no itself does not say it twice", () => {
   ]);
 });
 
-test("a tick whose reasons are not loaded is told from one that no node decided", () => {
+test("a tick whose reasons are not loaded differs from one that no node decided", () => {
   const model = new RunModel(samplePage({ nodes: NODES, run: { status: "running" } }));
   const tick = sampleTick({ tick: 1, decision: 9 });
   model.takeLive([{ ...samplePage({}), type: "tick", tick, omitted_visits: 0 }], [undefined]);

@@ -20,7 +20,7 @@ otherTabs.addEventListener("message", ({ data }) => {
 /**
  * Ask a question, and follow its answer to its end.
  *
- * @param onNamed is told the conversation when the question is accepted.
+ * @param onNamed gets the conversation when the question is accepted.
  * @returns whether the question was accepted.
  */
 export async function ask(question: AskedQuestion, onNamed: (contextId: string) => void): Promise<boolean> {

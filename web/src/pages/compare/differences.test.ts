@@ -59,7 +59,7 @@ describe("lines of two versions", () => {
   it("one that was changed", () => {
     expect(diff("a\nb\nc", "a\nB\nc")).toEqual([{ file: "t.yaml", line: 2, removed: ["b"], added: ["B"] }]);
   });
-  it("some that were added, and some that are gone, are told apart", () => {
+  it("some that were added, and some that are gone, are kept apart", () => {
     expect(diff("a\nb\nc\nd", "a\nnew\nb\nc")).toEqual([
       { file: "t.yaml", line: 2, removed: [], added: ["new"] },
       { file: "t.yaml", line: 4, removed: ["d"], added: [] },

@@ -29,7 +29,7 @@ export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
   },
   soft_warning_percent: {
     label: "Warn at",
-    text: "Share of the turns after which you and the model are told.",
+    text: "Share of the turns after which you and the model are warned.",
     unit: "%",
     counted: "percent",
     step: 1,
@@ -44,7 +44,7 @@ export const WORDS: Readonly<Record<LimitName, LimitWords>> = {
   },
   token_warning_percent: {
     label: "Warn at",
-    text: "Share of the tokens after which you and the model are told.",
+    text: "Share of the tokens after which you and the model are warned.",
     unit: "%",
     counted: "percent",
     step: 1,
