@@ -96,8 +96,8 @@ function parsed(text: string, isPlace?: (code: string) => boolean): TrustedHTML 
 interface MarkdownProps {
   text: string;
   /** Whether a piece of code names a place that `onPlace` can open. */
-  isPlace?: (code: string) => boolean;
-  onPlace?: (code: string) => void;
+  isPlace?: ((code: string) => boolean) | undefined;
+  onPlace?: ((code: string) => void) | undefined;
 }
 
 export const Markdown = memo(function Markdown({ text, isPlace, onPlace }: MarkdownProps) {

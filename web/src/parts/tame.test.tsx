@@ -2,10 +2,10 @@
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
-import { growBlocks, NO_BLOCKS } from "@/stream/markdownBlocks";
 import { spoken } from "@/stream/sentences";
 import { sourceNamed } from "@/pages/chat/sourceLinks";
 import { Markdown } from "./Markdown";
+import { growBlocks, NO_BLOCKS } from "./markdownBlocks";
 import { isTame } from "./tame";
 
 const HOSTILE: readonly (readonly [string, string])[] = [

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { answerBy, argumentsOf, callState, debugSentence } from "./answer";
+import {
+  answerBy,
+  argumentsOf,
+  callState,
+  debugSentence,
+  withStreamed,
+  type Streamed,
+  type Item,
+} from "./answer";
 import { boardAt, isEmpty, pastValues } from "./board";
 import type { CallFacts, KeyFacts, TextFacts } from "./facts";
 import { hasSamePrompt, newMessages, turnShownAt } from "./messages";
@@ -117,6 +125,101 @@ describe("what the user had read by a tick", () => {
   test("what an operator did is a sentence", () => {
     const done = { tick: 2, at_s: 1, what: "set", by: "olga", key: "hint", value: "x" } as const;
     expect(debugSentence(done)).toBe('hint was set to "x" by olga.');
+  });
+});
+
+describe("what streams of a run under way", () => {
+  const said = (text: string): Streamed => ({ kind: "text", text });
+  const thought = (text: string): Streamed => ({ kind: "thinking", text });
+  const called = (callId: string): Streamed => ({
+    kind: "call",
+    callId,
+    name: "search_code",
+    arguments: { query: "auth" },
+  });
+  /** The items at the last tick, with what has streamed; as key and text, or by their kind. */
+  function shown(texts: TextFacts[], streamed: Streamed[], calls: CallFacts[] = []): string[] {
+    const ticks = [1, 2, 3].map((tick) => sampleTick({ tick }));
+    const model = new RunModel(
+      samplePage({ run: { status: "running", finished_at: null }, ticks, texts, calls }),
+    );
+    return withStreamed(answerBy(model, 2), model, streamed).map((item: Item) => {
+      if (item.kind === "text") return `${item.id}: ${item.text}`;
+      return item.kind === "calls"
+        ? `${item.id}: ${item.calls.map((each) => callState(each, 3)).join(" ")}`
+        : item.kind;
+    });
+  }
+
+  test("words that no tick has recorded follow what is recorded", () => {
+    const streamed = [thought("Hm."), said("I will look."), called("one"), said("\n\nIt is in")];
+    expect(shown([], streamed.slice(0, 2))).toEqual(["thinking-1: Hm.", "content-1: I will look."]);
+    const texts = [text("thinking", 2, 1, "Hm."), text("content", 2, 1.1, "I will look.")];
+    expect(shown(texts, streamed, [call("one", 2)])).toEqual([
+      "thinking-1: Hm.",
+      "content-1: I will look.",
+      "calls-1: done",
+      "content-2: \n\nIt is in",
+    ]);
+  });
+
+  test("when the tick comes nothing changes, and nothing is there twice", () => {
+    const streamed = [said("I will look."), called("one"), said("\n\nIt is in a.py.")];
+    const before = [text("content", 2, 1, "I will look.")];
+    const after = [...before, text("content", 3, 3, "\n\nIt is in a.py.")];
+    const calls = [call("one", 2)];
+    expect(shown(after, streamed, calls)).toEqual(shown(before, streamed, calls));
+    expect(shown(after, [], calls)).toEqual(shown(before, streamed, calls));
+  });
+
+  test("a tick within a turn does not part its words", () => {
+    const streamed = [said("It is in a.py, as I said.")];
+    const whole = ["content-1: It is in a.py, as I said."];
+    expect(shown([], streamed)).toEqual(whole);
+    expect(shown([text("content", 2, 1, "It is in ")], streamed)).toEqual(whole);
+    expect(shown([text("content", 2, 1, "It is in "), text("content", 3, 2, "a.py, ")], streamed)).toEqual(
+      whole,
+    );
+  });
+
+  test("what has come before its tick is not there twice, whatever is behind", () => {
+    const texts = [text("content", 2, 1, "It is in a.py."), text("content", 4, 2, "\n\nAnd in b")];
+    expect(shown(texts, [said("It is in ")])).toEqual(["content-1: It is in a.py.\n\nAnd in b"]);
+    expect(shown(texts, [said("It is in a.py.\n\nAnd in b.py.")])).toEqual([
+      "content-1: It is in a.py.\n\nAnd in b.py.",
+    ]);
+  });
+
+  test("a call is running until the tick that has its result; one of the same name is another call", () => {
+    const streamed = [said("I will look."), called("one"), called("two")];
+    const texts = [text("content", 2, 1, "I will look.")];
+    const running = ["content-1: I will look.", "calls-1: running running"];
+    expect(shown([], streamed)).toEqual(running);
+    expect(shown(texts, streamed)).toEqual(running);
+    expect(shown(texts, streamed, [call("one", 2), call("two", 2)])).toEqual([
+      running[0],
+      "calls-1: done done",
+    ]);
+    expect(
+      shown(texts, [...streamed, said("\n\nAgain."), called("one")], [call("one", 2), call("two", 2)]),
+    ).toEqual([running[0], "calls-1: done done", "content-2: \n\nAgain.", "calls-2: running"]);
+  });
+
+  test("what stands behind a call whose tick is missing stays behind it", () => {
+    const streamed = [said("I will look."), called("one"), said("\n\nIt is in")];
+    const all = ["content-1: I will look.", "calls-1: running", "content-2: \n\nIt is in"];
+    expect(shown([], streamed)).toEqual(all);
+    expect(shown([text("content", 2, 1, "I will look.")], streamed)).toEqual(all);
+  });
+
+  test("blank texts are no paragraphs, and errors stand alone", () => {
+    expect(shown([text("content", 2, 1, "\n\n")], [said("\n\n"), called("one"), said(" ")])).toEqual([
+      "calls-1: running",
+    ]);
+    expect(shown([text("error", 2, 1, "One."), text("error", 2, 2, "Two.")], [])).toEqual([
+      "error-1: One.",
+      "error-2: Two.",
+    ]);
   });
 });
 

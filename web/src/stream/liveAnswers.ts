@@ -12,6 +12,12 @@ export interface LiveEntry {
   readonly stream: AnswerStream;
 }
 
+export interface Reading {
+  readonly stream: AnswerStream;
+  /** It is not needed here any more. */
+  readonly leave: () => void;
+}
+
 export class LiveAnswers {
   readonly #service: AnswerService;
   readonly #listeners = new Set<() => void>();
@@ -44,6 +50,20 @@ export class LiveAnswers {
     if (own?.getSnapshot().runId === run.runId) return own;
     const question = { question: run.question, context_id: contextId };
     return this.#begin(contextId, new AnswerStream({ ...run, service: this.#service, question }));
+  }
+
+  /** The answer of a run that has begun, from its beginning: of the reader that is here already, or of one more. */
+  read(runId: string): Reading {
+    const known = this.#entries.find(({ stream }) => stream.getSnapshot().runId === runId);
+    if (known) return { stream: known.stream, leave: () => undefined };
+    const stream = new AnswerStream({ service: this.#service, question: { question: "" }, runId });
+    void stream.run();
+    return {
+      stream,
+      leave: () => {
+        stream.leave();
+      },
+    };
   }
 
   /** A new conversation has got its id. */

@@ -1,10 +1,10 @@
 import { useCallback, useMemo } from "react";
 import { roughly } from "@/parts/format";
+import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
 import { type Answer, type Block, blocksOf } from "@/stream/answer";
 import type { Source } from "@/stream/chunks";
-import { GrowingMarkdown } from "./GrowingMarkdown";
 import { SourceChips } from "./SourceChips";
 import { sourceNamed } from "./sourceLinks";
 import { WorkCard } from "./WorkCard";

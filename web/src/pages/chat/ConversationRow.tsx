@@ -8,7 +8,7 @@ import { Dialog } from "@/parts/Dialog";
 import { MoreIcon } from "@/parts/icons";
 import { Menu } from "@/parts/Menu";
 import { toast } from "@/parts/Toast";
-import { liveAnswers } from "./asking";
+import { liveAnswers } from "@/stream/useAnswer";
 import { Dots } from "./Dots";
 import { type ConversationHead, refreshConversation } from "./queries";
 

@@ -1,15 +1,9 @@
 /** Asking a question, and what follows from it for what the page knows of the service. */
 import { queryClient } from "@/api/queries";
-import { onForget, useSession } from "@/store/session";
+import { useSession } from "@/store/session";
 import type { AnswerStream, AskedQuestion, LiveAnswer } from "@/stream/answerStream";
-import { LiveAnswers } from "@/stream/liveAnswers";
-import { answerService } from "@/stream/service";
+import { liveAnswers } from "@/stream/useAnswer";
 import { answerQuery, conversationQuery, refreshConversation, runQuery } from "./queries";
-
-export const liveAnswers = new LiveAnswers(answerService);
-onForget(() => {
-  liveAnswers.clear();
-});
 
 /** Other tabs of this browser, which show the same conversations. */
 const otherTabs = new BroadcastChannel("oracle.conversations");

@@ -159,6 +159,7 @@ export function RunView({ loaded, model }: RunViewProps) {
       model={model}
       at={at}
       version={version}
+      isFollowing={isFollowing}
       tab={view.tab}
       isSplit={isWide}
       foundKey={foundKey}

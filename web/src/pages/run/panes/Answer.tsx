@@ -1,15 +1,26 @@
-/** What the user had read by the tick that is shown. */
-import { memo, useEffect, useRef } from "react";
+/** What the user had read by the tick that is shown; of a run that is followed, what is being read. */
+import { memo, useCallback, useEffect, useMemo, useRef } from "react";
+import { useMe } from "@/api/queries";
 import { Badge } from "@/parts/Badge";
 import { duration, plural } from "@/parts/format";
 import { FileIcon } from "@/parts/icons";
 import { Mark, type MarkKind } from "@/parts/Mark";
-import { Markdown } from "@/parts/Markdown";
+import { GrowingMarkdown } from "@/parts/GrowingMarkdown";
 import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
-import { answerBy, argumentsOf, callState, debugSentence, type CallState, type Item } from "@/run/answer";
-import type { CallFacts, TextFacts } from "@/run/facts";
+import { useStickToEnd } from "@/parts/useStickToEnd";
+import {
+  answerBy,
+  argumentsOf,
+  callState,
+  debugSentence,
+  withStreamed,
+  type CallState,
+  type Item,
+} from "@/run/answer";
+import type { CallFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
+import { useAnswerOf } from "@/stream/useAnswer";
 import { LongText } from "./LongText";
 import "./Answer.css";
 
@@ -17,32 +28,66 @@ interface AnswerProps {
   model: RunModel;
   at: number;
   version: number;
+  /** The last tick is followed. */
+  isFollowing: boolean;
 }
 
-export const Answer = memo(function Answer({ model, at }: AnswerProps) {
-  const end = useRef<HTMLDivElement>(null);
-  const items = answerBy(model, at);
+export const Answer = memo(function Answer({ model, at: shownAt, isFollowing }: AnswerProps) {
+  const live = useAnswerOf(useOwnRun(model));
+  // Of a tick that is shown it is known why, so it may be older than the last one; nobody waits for the words.
+  const at = isFollowing ? model.ticks.length - 1 : shownAt;
+  // eslint-disable-next-line react-hooks/exhaustive-deps -- a model changes in place, and counts its changes
+  const recorded = useMemo(() => answerBy(model, at), [model, at, model.version]);
+  const items = isFollowing && live ? withStreamed(recorded, model, live.answer.parts) : recorded;
+  const isOpen = items !== recorded || (model.texts.at(-1)?.tick ?? 0) > model.lastTick;
+  const isComing = isFollowing && isOpen && live?.connection.at === "open";
   const count = items.length;
+  const end = useRef<HTMLDivElement>(null);
+  const wasFollowing = useRef(isFollowing);
   useEffect(() => {
-    end.current?.scrollIntoView({ block: "nearest" });
-  }, [at, count]);
+    if (!isFollowing && !wasFollowing.current) end.current?.scrollIntoView({ block: "nearest" });
+    wasFollowing.current = isFollowing;
+  }, [at, count, isFollowing]);
+  const { scroller, content } = useStickToEnd();
+  const follow = useCallback(
+    (element: HTMLElement | null) => {
+      content(element);
+      scroller(element?.closest<HTMLElement>("[role=tabpanel]") ?? null);
+    },
+    [content, scroller],
+  );
   const tick = model.ticks[at]?.tick ?? 0;
   return (
-    <div className="answer">
+    <div className="answer" ref={isFollowing ? follow : null}>
       <p className="answer-question">{model.run.question || "(the question was deleted)"}</p>
-      {items.map((item) => (
-        <ItemView key={item.id} item={item} tick={tick} />
+      {items.map((item, n) => (
+        <ItemView key={item.id} item={item} tick={tick} isComing={isComing && n === count - 1} />
       ))}
-      {count === 0 && <p className="pane-quiet">Nothing was shown by then.</p>}
+      {count === 0 && (
+        <p className="pane-quiet">{isFollowing ? "Nothing is shown yet." : "Nothing was shown by then."}</p>
+      )}
       <div ref={end} />
     </div>
   );
 });
 
-function ItemView({ item, tick }: { item: Item; tick: number }) {
+/** The run if it is under way, and the user's own: the service shows nobody else an answer that comes. */
+function useOwnRun({ run }: RunModel): string | null {
+  const { data: me } = useMe();
+  return run.status === "running" && run.kept === "whole" && run.user_id === me?.user_id ? run.id : null;
+}
+
+interface ItemViewProps {
+  item: Item;
+  tick: number;
+  /** More of it is coming. */
+  isComing: boolean;
+}
+
+const ItemView = memo(function ItemView({ item, tick, isComing }: ItemViewProps) {
   switch (item.kind) {
     case "text":
-      return <TextView text={item.text} />;
+      return <TextView type={item.type} text={item.text} isComing={isComing} />;
     case "calls":
       return (
         <div className="answer-calls">
@@ -81,20 +126,20 @@ function ItemView({ item, tick }: { item: Item; tick: number }) {
         </p>
       );
   }
-}
+});
 
-function TextView({ text }: { text: TextFacts }) {
-  if (text.type === "thinking")
+function TextView({ type, text, isComing }: { type: string; text: string; isComing: boolean }) {
+  if (type === "thinking")
     return (
       <details className="answer-thought">
         <summary className="truncate">
-          Thought <span>{text.text}</span>
+          Thought <span>{text}</span>
         </summary>
-        <p>{text.text}</p>
+        <p>{text}</p>
       </details>
     );
-  if (text.type === "error") return <Problem title={text.text} />;
-  return <Markdown text={text.text} />;
+  if (type === "error") return <Problem title={text} />;
+  return <GrowingMarkdown text={text} hasCaret={isComing} />;
 }
 
 const STATES: Readonly<Record<CallState, MarkKind>> = {

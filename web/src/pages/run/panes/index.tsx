@@ -14,6 +14,8 @@ interface PanesProps {
   at: number;
   version: number;
   tab: TabName;
+  /** The last tick is followed. */
+  isFollowing: boolean;
   /** Why has a place of its own. */
   isSplit: boolean;
   foundKey: string | null;
@@ -24,11 +26,15 @@ interface PanesProps {
 }
 
 export function Panes(props: PanesProps) {
-  const { model, at, version, tab, isSplit, onTab } = props;
+  const { model, at, version, isFollowing, tab, isSplit, onTab } = props;
   const why = <Why model={model} at={at} version={version} onNode={props.onNode} />;
   const tabs = [
     ...(isSplit ? [] : [{ name: "why" as const, label: "Why", panel: why }]),
-    { name: "answer" as const, label: "Answer", panel: <Answer model={model} at={at} version={version} /> },
+    {
+      name: "answer" as const,
+      label: "Answer",
+      panel: <Answer model={model} at={at} version={version} isFollowing={isFollowing} />,
+    },
     {
       name: "board" as const,
       label: "Blackboard",

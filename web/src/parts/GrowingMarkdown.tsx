@@ -1,11 +1,13 @@
 import { useMemo, useState } from "react";
-import { Markdown } from "@/parts/Markdown";
-import { growBlocks, NO_BLOCKS } from "@/stream/markdownBlocks";
+import { Markdown } from "./Markdown";
+import { growBlocks, NO_BLOCKS } from "./markdownBlocks";
+import "./GrowingMarkdown.css";
 
 interface GrowingMarkdownProps {
   text: string;
-  isPlace: (code: string) => boolean;
-  onPlace: (code: string) => void;
+  isPlace?: ((code: string) => boolean) | undefined;
+  onPlace?: ((code: string) => void) | undefined;
+  /** More is coming. */
   hasCaret: boolean;
 }
 

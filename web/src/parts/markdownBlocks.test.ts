@@ -9,6 +9,7 @@ const TEXTS = {
     "Steps:\n\n1. one\n\n2. two\n\n   inside\n\n3. three\n\nAfter.\n\nEnd.\n",
   "a code block with blank lines": "See:\n\n```py\na = 1\n\n\nb = 2\n```\n\nSo.\n\nAnd **so**.\n\nEnd.",
   "a table": "T:\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\nAfter.\n\n> quote\n> more\n\nEnd.",
+  "blank lines before": "\n\n## One\n\nTwo.\n\nThree.\n\nFour.",
   "a code block that is not closed": "See:\n\nThis:\n\n```\nx\n\ny\n\nz",
 };
 
@@ -29,6 +30,11 @@ test("settled blocks are not parsed again, and stay the same objects", () => {
   const after = growBlocks(before, "One.\n\nTwo.\n\nThree.\n\nFour goes on");
   expect(before.settled).toEqual(["One.\n\n", "Two.\n\n"]);
   expect(after.settled).toBe(before.settled);
+});
+
+test("blank lines before the first block are no block of their own", () => {
+  expect(growBlocks(NO_BLOCKS, "\n\nOne.\n\nTwo.\n\nThree.").settled).toEqual(["\n\nOne.\n\n"]);
+  expect(growBlocks(NO_BLOCKS, "\n\n").open).toBe("\n\n");
 });
 
 test("another text begins anew", () => {

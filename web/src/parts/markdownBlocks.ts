@@ -4,8 +4,8 @@
  * What comes later can still change the last block (it grows) and the one before it (a paragraph becomes a heading by the
  * line below, a list goes on after a blank line). Those before are settled, and are never parsed again.
  */
-import { isTame } from "@/parts/tame";
 import { Lexer } from "marked";
+import { isTame } from "./tame";
 
 export interface MarkdownBlocks {
   readonly text: string;
@@ -37,14 +37,19 @@ export function growBlocks(before: MarkdownBlocks, text: string): MarkdownBlocks
   };
 }
 
-/** The source text of each block with the blank lines after it. They add up to the text. */
+/** The source text of each block with the blank lines after it, of the first also with those before. They add up to the text. */
 function rawBlocks(text: string): string[] {
   if (!isTame(text)) return [text];
   const raws: string[] = [];
-  for (const token of new Lexer({ gfm: true }).blockTokens(text)) {
-    if (token.type === "space" && raws.length > 0) raws.push((raws.pop() ?? "") + token.raw);
-    else raws.push(token.raw);
+  let before = "";
+  for (const { type, raw } of new Lexer({ gfm: true }).blockTokens(text)) {
+    if (type !== "space") {
+      raws.push(before + raw);
+      before = "";
+    } else if (raws.length > 0) raws.push((raws.pop() ?? "") + raw);
+    else before = raw;
   }
+  if (before) raws.push(before);
   // The lexer writes tabs and line ends in its own way; where it does, the text is one block.
   return raws.join("") === text ? raws : [text];
 }
