@@ -209,6 +209,52 @@ async def test_with_a_lost_network_the_value_stays_and_is_saved_afterwards(brows
     await expect(bar(tab)).to_contain_text("Saved. Turns 8 → 15.")
 
 
+class Gateway:
+    """Stands before the service, and refuses changes while it is `busy`."""
+
+    def __init__(self) -> None:
+        self.busy = True
+        self.taken = 0
+
+    async def __call__(self, route: Route) -> None:
+        if route.request.method != "PUT":
+            await route.continue_()
+        elif self.busy:
+            await route.fulfill(status=503, headers={"Retry-After": "1"}, json={"detail": "The gateway is busy."})
+        else:
+            self.taken += 1
+            await route.continue_()
+
+
+async def test_a_change_that_was_refused_for_now_is_sent_again_by_itself(tab, user) -> None:
+    tab.watch.allow("503")
+    gateway = Gateway()
+    await tab.page.route(f"**{PATH}", gateway)
+    await tab.go("/settings")
+    await box(tab, "max_iterations").fill("8")
+    await tab.page.keyboard.press("Enter")
+    await expect(bar(tab)).to_have_text("Not saved. The gateway is busy. It is saved when the service is back.")
+    await expect(box(tab, "max_iterations")).to_have_value("8")
+    gateway.busy = False
+    await expect(bar(tab)).to_contain_text("Saved. Turns 15 → 8.")
+    assert (await saved(user))["max_iterations"] == 8
+    assert gateway.taken == 1
+
+
+async def test_a_change_that_was_refused_for_now_does_not_replace_a_newer_one(tab, user) -> None:
+    tab.watch.allow("503")
+    await tab.page.route(f"**{PATH}", Gateway())
+    await tab.go("/settings")
+    await box(tab, "max_iterations").fill("8")
+    await tab.page.keyboard.press("Enter")
+    await expect(bar(tab)).to_contain_text("Not saved.")
+    (await user.http.put(PATH, json={"max_iterations": 12})).raise_for_status()
+    await expect(bar(tab)).to_have_text("Not saved. Turns: set to 12 elsewhere meanwhile.")
+    await expect(box(tab, "max_iterations")).to_have_value("12")
+    await expect(slider(tab, "max_iterations")).to_have_value("12")
+    assert (await saved(user))["max_iterations"] == 12
+
+
 async def test_an_older_reading_does_not_replace_what_was_saved(tab) -> None:
     await tab.go("/settings")
     await expect(slider(tab, "max_iterations")).to_have_value("15")

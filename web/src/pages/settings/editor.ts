@@ -4,21 +4,28 @@
  * - A change is saved at the end of its gesture: when the slider is let go, with Enter, when the field is left, or after
  *   600 ms without another key. Until then it is a draft.
  * - A wrong value stays a draft with its problem; it is never sent.
- * - A change that does not reach the service stays a draft, which says so, and is sent again when the service is back.
+ * - A change that the service could not take stays a draft, which says so, and is sent again when the service is back: the
+ *   page says when it is reached again (`resend`). One that answers, but is busy, is asked again after 1 s, 2, 4, … up to a
+ *   minute, or after what it asks for.
+ * - Before a change is sent again the values are read: one that was changed elsewhere meanwhile is newer, and stays. What
+ *   was typed since is sent by the end of its own gesture.
  * - Changes are sent one after the other, so that the last one wins here as it does in the service. One that is under way
  *   already is not sent again: Enter, leaving the field and the return of the service may all ask for the same.
  */
+import { ApiError } from "@/api/client";
 import { isPassing } from "@/run/service";
 import type { AgentSettings } from "@/api/types";
 import { number } from "@/parts/format";
 import { NAMES, readEntry, WORDS, type Bounds, type LimitName, type LimitValues } from "./fields";
 
 export const PAUSE_MS = 600;
+const LONGEST_WAIT_S = 60;
 
 type Changes = Partial<LimitValues>;
 
 /** What the service takes. */
 export interface LimitsService {
+  read: () => Promise<AgentSettings>;
   change: (changes: Changes) => Promise<AgentSettings>;
   reset: () => Promise<AgentSettings>;
 }
@@ -49,6 +56,13 @@ interface Call {
   readonly values: Changes;
 }
 
+/** A draft that the service could not take. */
+interface Failure {
+  readonly text: string;
+  /** The value that it was to replace. */
+  readonly saved: number | undefined;
+}
+
 export class LimitsEditor {
   private state: EditorState = { drafts: {}, note: { state: "none" }, before: null };
   private saved: AgentSettings | null = null;
@@ -56,6 +70,12 @@ export class LimitsEditor {
   private readonly listeners = new Set<() => void>();
   private queue: Promise<void> = Promise.resolve();
   private calls: readonly Call[] = [];
+  private readonly failures = new Map<LimitName, Failure>();
+  private failedInARow = 0;
+  private again: ReturnType<typeof setTimeout> | undefined;
+  private returns = 0; // how often the service was back
+  private isReading = false;
+  private isOpen = true;
 
   constructor(private readonly service: LimitsService) {}
 
@@ -64,6 +84,18 @@ export class LimitsEditor {
     return () => this.listeners.delete(listener);
   };
   readonly getState = (): EditorState => this.state;
+
+  /** The page is shown. */
+  open(): void {
+    this.isOpen = true;
+  }
+
+  /** The page is left: save what can be saved. */
+  close(): void {
+    this.commitAll();
+    this.isOpen = false;
+    clearTimeout(this.again);
+  }
 
   /** The values that the service has now, perhaps changed in another tab. */
   setSaved(saved: AgentSettings): void {
@@ -90,6 +122,7 @@ export class LimitsEditor {
   commit(name: LimitName): void {
     clearTimeout(this.timers.get(name));
     this.timers.delete(name);
+    this.failures.delete(name);
     const draft = this.state.drafts[name];
     const entry = draft && this.entry(name, draft.text);
     if (!entry) return;
@@ -102,9 +135,16 @@ export class LimitsEditor {
     }
   }
 
-  /** Save what can be saved: the page is left, or the service is back. */
+  /** Save what can be saved: the tab is left. */
   commitAll(): void {
     for (const name of NAMES) if (this.state.drafts[name]) this.commit(name);
+  }
+
+  /** The service is back: send again what it could not take. */
+  resend(): void {
+    this.returns += 1;
+    this.failedInARow = 0;
+    this.tryAgain();
   }
 
   /** Set one field to a value, such as its default. */
@@ -117,12 +157,19 @@ export class LimitsEditor {
   discard(): void {
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
+    this.failures.clear();
     this.set({ drafts: {}, note: { state: "none" } });
   }
 
   /** Take the last change back. */
   undo(): void {
-    if (this.state.before) this.send(this.state.before, { isUndo: true });
+    const { before } = this.state;
+    if (!before) return;
+    const drafts = Object.fromEntries(
+      Object.entries(before).map(([name, value]) => [name, { text: String(value), problem: "" }]),
+    );
+    this.set({ drafts: { ...this.state.drafts, ...drafts } });
+    this.send(before, { isUndo: true });
   }
 
   resetAll(): void {
@@ -172,6 +219,7 @@ export class LimitsEditor {
     done: (before: Changes) => { text: string; before: Changes | null },
   ): void {
     const { drafts } = this.state;
+    const { returns } = this;
     const isKept = (name: LimitName) =>
       call.values[name] !== undefined &&
       this.lastCall(name) === call &&
@@ -183,22 +231,77 @@ export class LimitsEditor {
       const before: Changes = Object.fromEntries(call.names.map((name) => [name, values[name]]));
       try {
         this.saved = await make();
+        this.failedInARow = 0;
         const { text, before: undo } = done(before);
         this.set({
           drafts: without(this.state.drafts, call.names.filter(isKept)),
           note: { state: "saved", text, atMs: Date.now() },
           before: undo,
         });
+        if (this.failures.size > 0) this.resend();
       } catch (error) {
         const why = error instanceof Error ? error.message : "";
-        const isLater = isPassing(error);
+        const kept = isPassing(error) ? call.names.filter(isKept) : [];
         this.set({
-          note: { state: "unsaved", text: isLater ? `${why} It is saved when the service is back.` : why },
+          note: {
+            state: "unsaved",
+            text: kept.length ? `${why} It is saved when the service is back.` : why,
+          },
         });
+        for (const name of kept)
+          this.failures.set(name, { text: this.state.drafts[name]?.text ?? "", saved: this.saved?.[name] });
+        if (isAnswer(error) || returns !== this.returns) this.waitAgain(error);
       } finally {
         this.calls = this.calls.filter((each) => each !== call);
       }
     });
+  }
+
+  /** Try again later, if there is something to send. */
+  private waitAgain(error: unknown): void {
+    clearTimeout(this.again);
+    if (!this.isOpen || this.failures.size === 0) return;
+    const askedS = error instanceof ApiError ? (error.retryAfterS ?? 0) : 0;
+    const waitS = Math.min(LONGEST_WAIT_S, Math.max(askedS, 2 ** this.failedInARow));
+    this.failedInARow += 1;
+    this.again = setTimeout(() => {
+      this.tryAgain();
+    }, waitS * 1000);
+  }
+
+  /** Send again what the service could not take, after the calls before. */
+  private tryAgain(): void {
+    clearTimeout(this.again);
+    if (this.isReading || this.failures.size === 0) return;
+    this.isReading = true;
+    const { returns } = this;
+    // In the queue: a reading beside a change may be older than the answer to the change.
+    this.queue = this.queue.then(async () => {
+      try {
+        this.saved = await this.service.read();
+        this.isReading = false;
+        if (this.isOpen) this.sendFailures();
+      } catch (error) {
+        this.isReading = false;
+        if ((isPassing(error) && isAnswer(error)) || returns !== this.returns) this.waitAgain(error);
+      }
+    });
+  }
+
+  /** Send what failed; but what was typed since, or changed elsewhere. */
+  private sendFailures(): void {
+    for (const [name, { text, saved }] of [...this.failures]) {
+      this.failures.delete(name);
+      if (this.state.drafts[name]?.text !== text || this.timers.has(name)) continue;
+      const now = this.saved?.[name];
+      if (now === saved) {
+        this.commit(name);
+      } else {
+        this.drop(name);
+        const says = `${WORDS[name].label}: set to ${number(now ?? 0)} elsewhere meanwhile.`;
+        this.set({ note: { state: "unsaved", text: says } });
+      }
+    }
   }
 
   /** Forget a draft of what is saved already. */
@@ -221,6 +324,9 @@ export class LimitsEditor {
 function without(drafts: EditorState["drafts"], names: readonly LimitName[]): EditorState["drafts"] {
   return Object.fromEntries(Object.entries(drafts).filter(([name]) => !names.includes(name as LimitName)));
 }
+
+/** The service was reached, so that nobody will say that it is back. */
+const isAnswer = (error: unknown): boolean => error instanceof ApiError && !error.isOffline;
 
 const changeText = (name: LimitName, from: number | undefined, to: number | undefined): string =>
   `${WORDS[name].label} ${number(from ?? 0)} → ${number(to ?? 0)}.`;

@@ -22,6 +22,11 @@ export function useLimitsEditor(saved: AgentSettings | undefined) {
       return answer;
     };
     return new LimitsEditor({
+      read: async () => {
+        const answer = await unwrap(api.GET("/api/settings/agent-config"));
+        queries.setQueryData(settingsQuery.queryKey, answer);
+        return answer;
+      },
       // `keepalive`: a change made just before the tab is closed arrives.
       change: async (body) =>
         await took(await unwrap(api.PUT("/api/settings/agent-config", { body, keepalive: true }))),
@@ -33,20 +38,21 @@ export function useLimitsEditor(saved: AgentSettings | undefined) {
   }, [editor, saved]);
 
   useEffect(() => {
+    editor.open();
     const channel = new BroadcastChannel(CHANNEL);
     channel.onmessage = () => void queries.invalidateQueries({ queryKey: settingsQuery.queryKey });
     const leave = () => {
       editor.commitAll();
     };
     const unsubscribe = useSession.subscribe((now, before) => {
-      if (now.connection === "connected" && before.connection !== "connected") editor.commitAll();
+      if (now.connection === "connected" && before.connection !== "connected") editor.resend();
     });
     window.addEventListener("pagehide", leave);
     return () => {
       channel.close();
       unsubscribe();
       window.removeEventListener("pagehide", leave);
-      leave();
+      editor.close();
     };
   }, [editor, queries]);
   return { editor, state: useSyncExternalStore(editor.subscribe, editor.getState) };
