@@ -27,6 +27,11 @@ globalThis.usableMs = new Promise((tell) => {
 """
 """Tells when the field for questions took the focus, in milliseconds from the start of the navigation."""
 
+PALETTE = """
+() => performance.getEntriesByType("resource").filter(({ name }) => name.includes("/assets/Palette-")).length === 2
+"""
+"""The code and the style of the palette have come, which is all that is loaded behind the first page."""
+
 LOADED = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .filter((entry) => !entry.name.includes("/api/"))
@@ -85,10 +90,12 @@ async def test_the_first_page_is_usable_within_a_second(chromium, service):
 async def test_files_stay_in_the_browser(tab):
     await tab.go("/")
     await tab.composer.wait_for()
+    await tab.page.wait_for_function(PALETTE)
     before = {path for path, _, _ in await tab.page.evaluate(LOADED) if path.startswith("/assets/")}
     await tab.go("/runs")
     await tab.go("/")
     await tab.composer.wait_for()
+    await tab.page.wait_for_function(PALETTE)
     again = {path: sent for path, _, sent in await tab.page.evaluate(LOADED) if path.startswith("/assets/")}
     assert len(before) >= 4
     assert again == dict.fromkeys(before, 0)

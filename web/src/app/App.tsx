@@ -12,6 +12,7 @@ import { ConnectionStrip } from "./ConnectionStrip";
 import { Failure } from "./Failure";
 import { Header } from "./Header";
 import { KeysDialog } from "./KeysDialog";
+import { PaletteAhead, PaletteDoor } from "./PaletteDoor";
 import "./App.css";
 
 const Chat = lazy(() => import("@/pages/chat"));
@@ -24,7 +25,6 @@ const Editor = lazy(() => import("@/pages/editor"));
 const Settings = lazy(() => import("@/pages/settings"));
 const SignIn = lazy(() => import("@/pages/signin"));
 const Missing = lazy(() => import("@/pages/missing"));
-const Palette = lazy(() => import("./Palette"));
 
 export function App() {
   return (
@@ -101,17 +101,14 @@ function Shell() {
         <Failure key={page}>
           <Suspense fallback={<Skeleton label="Loading the page" />}>
             <Pages />
+            <PaletteAhead />
           </Suspense>
         </Failure>
       </main>
       <BottomNav />
       <Toasts />
       {overlay === "keys" && <KeysDialog onClose={close} />}
-      {overlay === "palette" && (
-        <Suspense>
-          <Palette onClose={close} />
-        </Suspense>
-      )}
+      {overlay === "palette" && <PaletteDoor onClose={close} />}
     </div>
   );
 }

@@ -62,6 +62,30 @@ function press(event: KeyboardEvent): void {
   }
 }
 
+/**
+ * Keep keys from the page until what they are meant for is there. `Escape` gives it up; combinations with Ctrl, Alt or ⌘ and
+ * function keys stay those of the page and of the browser.
+ */
+export function useHeldKeys(isHeld: boolean, onEscape: () => void): void {
+  const escape = useRef(onEscape);
+  useLayoutEffect(() => {
+    escape.current = onEscape;
+  });
+  useLayoutEffect(() => {
+    if (!isHeld) return;
+    const hold = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || /^F\d+$/.test(event.key)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (event.key === "Escape") escape.current();
+    };
+    window.addEventListener("keydown", hold, { capture: true });
+    return () => {
+      window.removeEventListener("keydown", hold, { capture: true });
+    };
+  }, [isHeld]);
+}
+
 /** Listen to keys as long as the component is shown. With what is drawn: a key that follows acts on what is seen. */
 export function useKeys(map: KeyMap): void {
   const latest = useRef(map);
