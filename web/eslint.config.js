@@ -25,6 +25,32 @@ const layers = ROOMS.flatMap((row, at) =>
   }),
 );
 
+const PAGES_ALONE =
+  "Pages do not know each other, and no test but their own knows them: what two of them need belongs into a room below.";
+
+/** A page imports from its own folder and from the rooms below; its tests, too. By how deep in the folder a file is. */
+const pages = [1, 2, 3].map((depth) => ({
+  files: [`src/pages/${"*/".repeat(depth)}*.{ts,tsx}`],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      { patterns: [{ regex: `^(@/(app|pages)(/|$)|(\\.\\./){${depth}})`, message: PAGES_ALONE }] },
+    ],
+  },
+}));
+
+/** The tests of the rooms below the pages. */
+const testsBelow = {
+  files: ["src/**/*.test.{ts,tsx}"],
+  ignores: ["src/{app,pages}/**"],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      { patterns: [{ regex: "^@/(app|pages)(/|$)", message: PAGES_ALONE }] },
+    ],
+  },
+};
+
 export default tseslint.config(
   { ignores: ["node_modules", "src/api/schema.ts"] },
   js.configs.recommended,
@@ -58,6 +84,8 @@ export default tseslint.config(
     },
   },
   ...layers,
+  ...pages,
+  testsBelow,
   {
     files: ["**/*.js", "**/*.mjs"],
     extends: [tseslint.configs.disableTypeChecked],

@@ -3,7 +3,7 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { spoken } from "@/stream/sentences";
-import { sourceNamed } from "@/pages/chat/sourceLinks";
+import { sourceNamed } from "@/stream/sourceLinks";
 import { Markdown } from "./Markdown";
 import { growBlocks, NO_BLOCKS } from "./markdownBlocks";
 import { isTame } from "./tame";

@@ -5,8 +5,8 @@ import { Problem } from "@/parts/Problem";
 import { SystemRow } from "@/parts/SystemRow";
 import { type Answer, type Block, blocksOf } from "@/stream/answer";
 import type { Source } from "@/stream/chunks";
+import { sourceNamed } from "@/stream/sourceLinks";
 import { SourceChips } from "./SourceChips";
-import { sourceNamed } from "./sourceLinks";
 import { WorkCard } from "./WorkCard";
 
 interface AnswerViewProps {

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Chip } from "@/parts/Chip";
 import { FileIcon } from "@/parts/icons";
 import type { Source } from "@/stream/chunks";
-import { withoutRepeats } from "./sourceLinks";
+import { withoutRepeats } from "@/stream/sourceLinks";
 import "./SourceChips.css";
 
 const SHOWN = 4;

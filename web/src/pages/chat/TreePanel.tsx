@@ -1,9 +1,5 @@
 /** The tree of the run beside the chat: it follows the ticks as they come. */
 import { useEffect, useRef, useState } from "react";
-import type { Debugger } from "@/pages/run/debug/useDebugger";
-import { useDebugging } from "@/pages/run/debug/useDebugging";
-import { headlineParts, newestShown } from "@/pages/run/moves";
-import { useRun, type LoadedRun } from "@/pages/run/useRun";
 import { Badge } from "@/parts/Badge";
 import { Button, LinkButton } from "@/parts/Button";
 import { duration } from "@/parts/format";
@@ -12,7 +8,11 @@ import { Problem } from "@/parts/Problem";
 import { Segmented } from "@/parts/Segmented";
 import { Skeleton } from "@/parts/Skeleton";
 import type { RunModel } from "@/run/model";
+import { headlineParts, newestShown } from "@/run/moves";
 import { Overview, SourceView, useRunVersion, type SourceHandle } from "@/source";
+import type { Debugger } from "@/source/debug/useDebugger";
+import { useDebugging } from "@/source/debug/useDebugging";
+import { useRun, type LoadedRun } from "@/source/useRun";
 import { useKeys } from "@/store/keys";
 import "./TreePanel.css";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { sourceNamed } from "@/stream/sourceLinks";
 import { callSummary } from "./callSummary";
 import { byDay } from "./days";
 import { endingOf } from "./endings";
 import { exchangesOf } from "./exchanges";
 import { limitsText, raised } from "./limits";
 import { addTick, elapsedS, NO_PROGRESS, type TickEvent } from "./progress";
-import { sourceNamed } from "./sourceLinks";
 import { sourcesText, suggestionsFor } from "./suggestions";
 
 describe("callSummary", () => {

@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { StatusBar } from "@/parts/StatusBar";
 import { Button } from "@/parts/Button";
 import { ChevronLeftIcon, ChevronRightIcon } from "@/parts/icons";
 import { Menu } from "@/parts/Menu";
 import { Segmented } from "@/parts/Segmented";
+import { StatusBar } from "@/parts/StatusBar";
 import { Tabs } from "@/parts/Tabs";
 import type { RunModel } from "@/run/model";
 import { SourceView, useRunVersion } from "@/source";
+import { downloadExport, save } from "@/source/exports";
+import { Legend } from "@/source/Legend";
 import { useKeys } from "@/store/keys";
 import { useMedia } from "@/store/media";
-import { Legend } from "../run/Legend";
-import { downloadExport, save } from "../run/exports";
 import {
   alignedTo,
   equalTicks,

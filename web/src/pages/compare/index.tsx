@@ -4,9 +4,9 @@ import { api, ApiError, unwrap } from "@/api/client";
 import { LinkButton } from "@/parts/Button";
 import { EmptyState } from "@/parts/EmptyState";
 import { Skeleton } from "@/parts/Skeleton";
+import { NoRun } from "@/source/NoRun";
+import { useRun } from "@/source/useRun";
 import { useTitle } from "@/store/title";
-import { NoRun } from "../run/NoRun";
-import { useRun } from "../run/useRun";
 import { CompareView } from "./CompareView";
 import "./compare.css";
 

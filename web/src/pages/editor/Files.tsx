@@ -4,7 +4,7 @@ import { FileIcon } from "@/parts/icons";
 import { Mark } from "@/parts/Mark";
 
 import { treeHref } from "./address";
-import { draftNames } from "./drafts";
+import { draftNames } from "@/store/drafts";
 import type { TreeHead } from "./types";
 
 interface FilesProps {

@@ -1,3 +1,4 @@
+import { usesOf } from "@/api/trees";
 import type { Tree, TreeHead } from "./types";
 
 /** Who uses a part of trees: "used by follow_signal in oracle, desk, strict". */
@@ -11,17 +12,4 @@ export function Uses({ tree, trees }: { tree: Tree | null; trees: readonly TreeH
       {whole.length > 0 && <b>{whole.join(", ")}</b>}
     </p>
   );
-}
-
-/** The trees that include one, directly or not: parts of others, and those that a question can name. */
-export function usesOf(
-  tree: Pick<TreeHead, "used_by"> | null,
-  trees: readonly Pick<TreeHead, "name" | "internal">[],
-) {
-  const internal = new Set(trees.filter((each) => each.internal).map((each) => each.name));
-  const uses = tree?.used_by ?? [];
-  return {
-    parts: uses.filter((name) => internal.has(name)),
-    whole: uses.filter((name) => !internal.has(name)),
-  };
 }

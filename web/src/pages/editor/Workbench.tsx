@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useSearch } from "wouter";
 
+import { treeQuery, usesOf } from "@/api/trees";
 import { api, unwrap } from "@/api/client";
 import { useTrees } from "@/api/queries";
 import { StatusBar } from "@/parts/StatusBar";
@@ -10,7 +11,7 @@ import { useKeys } from "@/store/keys";
 import { NARROW, useMedia } from "@/store/media";
 import { usePlaces } from "@/store/places";
 
-import { answersQuery, saveTree, treeQuery, trials } from "./calls";
+import { answersQuery, saveTree, trials } from "./calls";
 import { ConflictDialog } from "./ConflictDialog";
 import { Difference } from "./Difference";
 import { EditorHead, type View } from "./EditorHead";
@@ -24,7 +25,6 @@ import type { ChangeCounts } from "./source/changes";
 import { type Cursor, SourceEditor, type SourceHandle } from "./source/SourceEditor";
 import { treeNameAt } from "./source/subtrees";
 import type { Conflict, Mistake, NodeAnswers, Tree, TreeHead } from "./types";
-import { usesOf } from "./Uses";
 import { useDraft } from "./useDraft";
 import { useSettled } from "./useSettled";
 import { Versions } from "./Versions";

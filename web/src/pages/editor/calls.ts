@@ -1,16 +1,7 @@
 /** What the editor asks of the service. */
 import { queryOptions } from "@tanstack/react-query";
-
 import { api, ApiError, unwrap } from "@/api/client";
-
 import type { Conflict, Mistake, Tree } from "./types";
-
-export const treeQuery = (name: string) =>
-  queryOptions({
-    queryKey: ["trees", name],
-    queryFn: ({ signal }) => unwrap(api.GET("/api/trees/{name}", { params: { path: { name } }, signal })),
-    refetchOnWindowFocus: "always", // another user may have saved it meanwhile
-  });
 
 export const versionsQuery = (name: string) =>
   queryOptions({

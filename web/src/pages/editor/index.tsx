@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 
+import { treeQuery } from "@/api/trees";
 import { ApiError } from "@/api/client";
 import { useMe } from "@/api/queries";
 import { LinkButton } from "@/parts/Button";
@@ -7,8 +8,7 @@ import { EmptyState } from "@/parts/EmptyState";
 import { Skeleton } from "@/parts/Skeleton";
 import { useTitle } from "@/store/title";
 
-import { treeQuery } from "./calls";
-import { readDraft } from "./drafts";
+import { readDraft } from "@/store/drafts";
 import { Workbench } from "./Workbench";
 
 /** A tree's source, edited with what the service says about it. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import { dropDraft, keepDraft, readDraft } from "./drafts";
+import { dropDraft, keepDraft, readDraft } from "@/store/drafts";
 import type { Tree } from "./types";
 
 /** The text that is edited, and the saved one that it was made from. */

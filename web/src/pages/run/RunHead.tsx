@@ -6,11 +6,11 @@ import { Button, LinkButton } from "@/parts/Button";
 import { duration, number, plural } from "@/parts/format";
 import { ChevronLeftIcon, MoreIcon } from "@/parts/icons";
 import { Menu, type MenuItem } from "@/parts/Menu";
-import { outcomeOf } from "@/run/outcome";
 import type { RunModel } from "@/run/model";
+import { outcomeOf } from "@/run/outcome";
+import { downloadExport, EXPORTS } from "@/source/exports";
 import { useMedia } from "@/store/media";
 import { CompareDialog } from "./CompareDialog";
-import { downloadExport, EXPORTS } from "./exports";
 import { usedBy } from "./figures";
 import "./RunHead.css";
 

@@ -13,9 +13,9 @@ import {
 } from "@/parts/icons";
 import { Segmented } from "@/parts/Segmented";
 import type { RunModel } from "@/run/model";
+import { headlineParts } from "@/run/moves";
 import type { Axis } from "@/source";
 import { useMedia } from "@/store/media";
-import { headlineParts } from "./moves";
 import "./TickBar.css";
 
 interface TickBarProps {

@@ -1,10 +1,10 @@
 /** A run, recorded or live: its tree's source with marks, and what explains each tick. */
 import { ApiError } from "@/api/client";
 import { Skeleton } from "@/parts/Skeleton";
+import { NoRun } from "@/source/NoRun";
+import { useRun } from "@/source/useRun";
 import { useTitle } from "@/store/title";
-import { NoRun } from "./NoRun";
 import { RunView } from "./RunView";
-import { useRun } from "./useRun";
 
 export default function RunPage({ runId }: { runId: string }) {
   const loaded = useRun(runId);

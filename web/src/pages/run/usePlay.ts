@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import type { RunModel } from "@/run/model";
-import { playedMs } from "./moves";
+import { playedMs } from "@/run/moves";
 
 /** Plays a run from the tick that is shown to its last one, each for the time that it took, within bounds. */
 export function usePlay(model: RunModel, at: number, go: (at: number) => void) {

@@ -7,9 +7,9 @@ import { Dialog } from "@/parts/Dialog";
 import { Select } from "@/parts/Select";
 import { toast } from "@/parts/Toast";
 
-import { treeQuery } from "../editor/calls";
-import { keepDraft } from "../editor/drafts";
-import type { TreeHead } from "../editor/types";
+import { treeQuery } from "@/api/trees";
+import { keepDraft } from "@/store/drafts";
+import type { TreeHead } from "@/api/types";
 import { copyOf, emptyTree, nameProblem } from "./newTrees";
 
 const EMPTY = "";

@@ -3,8 +3,8 @@ import { Link } from "wouter";
 import { ago, number, plural } from "@/parts/format";
 import { Mark } from "@/parts/Mark";
 
-import type { TreeHead } from "../editor/types";
-import { usesOf } from "../editor/Uses";
+import type { TreeHead } from "@/api/types";
+import { usesOf } from "@/api/trees";
 
 interface TreeTableProps {
   trees: readonly TreeHead[];

@@ -15,8 +15,8 @@ import { useKeys } from "@/store/keys";
 import { NARROW, useMedia } from "@/store/media";
 import { useTitle } from "@/store/title";
 
-import { treeQuery } from "../editor/calls";
-import type { TreeHead } from "../editor/types";
+import { treeQuery } from "@/api/trees";
+import type { TreeHead } from "@/api/types";
 import { NewTree } from "./NewTree";
 import { TreeTable } from "./TreeTable";
 import { useExamination } from "./useExamination";

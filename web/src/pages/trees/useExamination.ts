@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, unwrap } from "@/api/client";
 import { toast } from "@/parts/Toast";
 
-import type { TreeHead } from "../editor/types";
+import type { TreeHead } from "@/api/types";
 
 interface Examination {
   isBusy: boolean;

@@ -5,7 +5,7 @@ import { toast } from "@/parts/Toast";
 import { markWord } from "@/run/marks";
 import type { RunModel } from "@/run/model";
 import { placeOf } from "@/run/why";
-import { save } from "../exports";
+import { save } from "@/source/exports";
 import { pngOf, shownColours, svgOf } from "./files";
 import { layoutOf, openNodes } from "./layout";
 import { sceneOf, type Drawn, type Shape } from "./scene";

@@ -4,7 +4,7 @@ import { plural } from "@/parts/format";
 import { ChevronDownIcon, ChevronRightIcon } from "@/parts/icons";
 import { boardAt, pastValues, type BoardRow } from "@/run/board";
 import type { RunModel } from "@/run/model";
-import { valueText } from "../valueText";
+import { valueText } from "@/run/valueText";
 import { LongText } from "./LongText";
 import "./Blackboard.css";
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { TickFacts } from "@/run/facts";
-import { RunModel } from "@/run/model";
-import { sampleNodes, samplePage, sampleTick, sampleVisit } from "@/run/sample";
-import { FIRST_VIEW, readAddress, writeAddress } from "./address";
+import type { TickFacts } from "./facts";
+import { RunModel } from "./model";
 import { firstShown, headlineParts, newestShown, nextAsked, nextError, playedMs, turnFrom } from "./moves";
+import { sampleNodes, samplePage, sampleTick, sampleVisit } from "./sample";
 
 const nodes = sampleNodes([
   { parent: null, kind: "sequence", category: "composite" },
@@ -72,17 +71,4 @@ test.each([
   ["oracle.yaml says no", ["oracle.yaml says no", ""]],
 ])("the first sentence of %j", (headline, parts) => {
   expect(headlineParts(headline)).toEqual(parts);
-});
-
-describe("the address", () => {
-  test("keeps the whole view", () => {
-    const view = { tick: 13, node: 0, axis: "time", tab: "board", follow: false, graph: true } as const;
-    expect(readAddress(writeAddress(view))).toEqual(view);
-    expect(writeAddress(FIRST_VIEW)).toBe("");
-  });
-
-  test("takes what is wrong for left out", () => {
-    expect(readAddress("?tick=0&node=-1&axis=x&tab=<b>&lines=&view=1")).toEqual(FIRST_VIEW);
-    expect(readAddress("?tick=1e9").tick).toBeNull();
-  });
 });

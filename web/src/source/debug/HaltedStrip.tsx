@@ -2,8 +2,8 @@
 import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import type { RunModel } from "@/run/model";
+import { valueText } from "@/run/valueText";
 import { titleOf } from "@/run/why";
-import { valueText } from "../valueText";
 import type { Debugger } from "./useDebugger";
 import "./HaltedStrip.css";
 

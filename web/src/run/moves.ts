@@ -1,6 +1,6 @@
 /** Where the keys and buttons of the run lead: positions of ticks. */
-import { Mark } from "@/run/marks";
-import type { RunModel } from "@/run/model";
+import { Mark } from "./marks";
+import type { RunModel } from "./model";
 
 const SHORTEST_MS = 120; // of a tick that is played
 const LONGEST_MS = 1500;

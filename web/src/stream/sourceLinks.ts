@@ -1,5 +1,5 @@
 /** Places in the text of an answer (`login.py:12`) that are sources of it. */
-import type { Source } from "@/stream/chunks";
+import type { Source } from "./chunks";
 
 const LONGEST_PLACE = 1_100;
 const PLACE = /^([^\s:]+(?:\/[^\s:]+|\.[A-Za-z0-9]+))(?::(\d{1,7})(?:[-–]\d{1,7})?)?$/;

@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, unwrap } from "@/api/client";
 import type { Schemas } from "@/api/types";
-import type { RunModel } from "@/run/model";
-import type { BreakpointMark } from "@/source";
 import { toast } from "@/parts/Toast";
+import type { RunModel } from "@/run/model";
+import type { BreakpointMark } from "../interface";
 
 export type Breakpoint = Schemas["BreakpointBody"];
 export type NewBreakpoint = Schemas["BreakpointNew"];
