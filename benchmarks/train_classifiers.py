@@ -18,11 +18,11 @@ from oracle.classify.features import features
 from oracle.classify.reading import read
 from oracle.classify.response import SIGNALS, response_features
 from oracle.classify.types import QUERY_TYPES
-from oracle.classify.weights import QUERY_WEIGHTS, RESPONSE_WEIGHTS, Weights, probabilities
+from oracle.classify.weights import FOLDER, QUERY_WEIGHTS, RESPONSE_WEIGHTS, Weights, probabilities
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
 QUERY_PULL = 0.03
-RESPONSE_PULL = 0.01
+RESPONSE_PULL = 0.005
 """How strongly a weight is regularized towards zero at each example in which its feature occurs (chosen by
 cross-validation)."""
 LEAST_EXAMPLES = 2
@@ -167,12 +167,12 @@ def save(weights: Weights, path: Path) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def main() -> None:
-    """Train on all labelled files and write the weights that the product ships."""
+def main(folder: Path = FOLDER) -> None:
+    """Train on all labelled files and write the weights; by default to where the product ships them."""
     queries = [row for path in sorted(LABELLED.glob("queries*.jsonl")) for row in load_labelled(path)]
     responses = [row for path in sorted(LABELLED.glob("agent_responses*.jsonl")) for row in load_labelled(path)]
-    save(calibrated(query_examples(queries), labels=QUERY_TYPES, pull=QUERY_PULL), QUERY_WEIGHTS)
-    save(calibrated(response_examples(responses), labels=SIGNALS, pull=RESPONSE_PULL), RESPONSE_WEIGHTS)
+    save(calibrated(query_examples(queries), labels=QUERY_TYPES, pull=QUERY_PULL), folder / QUERY_WEIGHTS.name)
+    save(calibrated(response_examples(responses), labels=SIGNALS, pull=RESPONSE_PULL), folder / RESPONSE_WEIGHTS.name)
 
 
 if __name__ == "__main__":

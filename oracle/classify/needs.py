@@ -27,10 +27,10 @@ PLAIN = 0.8
 _CHAT = TALK_TAGS - {"function_word"}
 _OUTSIDE = frozenset({"tag:product", "tag:standard", "tag:world", "tag:version", "tag:recency"})
 _FEW_WORDS = frozenset({"content:0", "content:1", "content:2"})
-_INSIDE = frozenset({"tag:own", "like:did_we", "like:do_we", "like:compare_us"})
+_INSIDE = frozenset({"tag:own", "like:did_we", "like:compare_us"})
 _NOTES = frozenset({"tag:decision", "tag:meeting", "tag:vault_noun", "tag:docref", "tag:rule", "tag:owner", "tag:plan"})
 _TALKED = frozenset({"tag:decision", "tag:meeting", "tag:docref", "tag:owner"})
-_CODE = frozenset({"code_sign:strong", "code_sign:weak", "tag:code_noun", "tag:component", "like:where_done"})
+_CODE = frozenset({"code_sign:strong", "code_sign:weak", "tag:code_noun", "tag:component"})
 _NEWS = frozenset({"tag:recency", "tag:version", "tag:standard", "tag:practice"})
 
 
@@ -45,7 +45,7 @@ def needed_sources(reading: Reading, found: AbstractSet[str], shares: Mapping[Qu
     if _is_chat(reading, found, shares):
         return frozenset()
     if shares["action"] >= LIKELY:
-        return _looked_up(found).union(NEEDS["action"])
+        return _looked_up(reading, found).union(NEEDS["action"])
     if shares["research"] >= PLAIN and _names_outside(found):
         return frozenset({"web"})
     needed: set[Source] = {"code", "vault"}
@@ -71,7 +71,7 @@ def _in_doubt(shares: Mapping[QueryType, float]) -> set[Source]:
 
 def _is_chat(reading: Reading, found: AbstractSet[str], shares: Mapping[QueryType, float]) -> bool:
     """Whether a message is plainly chat: nothing else is in it, or it is likely and a word of chat says so."""
-    if not reading.sentences or "talk:all" in found:
+    if all(sentence.is_talk for sentence in reading.sentences):
         return True
     return shares["conversational"] >= LIKELY and any(f"tag:{tag}" in found for tag in _CHAT)
 
@@ -82,10 +82,11 @@ def _names_outside(found: AbstractSet[str]) -> bool:
     return bool(named) and not found & _INSIDE and not (named == {"tag:product"} and found & _FEW_WORDS)
 
 
-def _looked_up(found: AbstractSet[str]) -> frozenset[Source]:
+def _looked_up(reading: Reading, found: AbstractSet[str]) -> frozenset[Source]:
     """What has to be looked up before it is written."""
     needed: set[Source] = set()
-    if {"do:read", "do:explain", "form:question"} & found and found & _CODE:
+    asks = any(sentence.is_question for sentence in reading.requests)
+    if (asks or found & {"do:read", "do:explain"}) and found & _CODE:
         needed.add("code")
     if "do:web" in found or ("tag:recency" in found and found & _OUTSIDE - {"tag:recency"}):
         needed.add("web")

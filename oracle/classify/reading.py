@@ -1,10 +1,9 @@
 """The structure of a message: phrases with their tags, and for each segment whether it is a question, command or chat.
 
 Rules: courtesies at the start are skipped, the verb that begins a segment is a command, "and" may join a second
-command to a first but not to a question, and the object of a command is the first noun after its verb.
+command to a first but not to a question.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,28 +20,7 @@ from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, S
 WRITING = frozenset({"keep", "change"})
 MAX_COMMANDS = 5
 TALK_TAGS = frozenset({"greeting", "thanks", "ack", "previous", "assistant", "function_word"})
-OBJECT_TAGS = ("vault_noun", "code_noun", "git_noun", "file", "component", "product", "decision", "meeting")
-_JOINERS = frozenset(
-    {
-        COMMA,
-        "and",
-        "then",
-        "und",
-        "dann",
-        "et",
-        "puis",
-        "y",
-        "e",
-        "ed",
-        "en",
-        "&",
-        "+",
-        "luego",
-        "poi",
-        "depois",
-        "plus",
-    }
-)
+_JOINERS = word_set(f"{COMMA} and then und dann et puis y e ed en & + luego poi depois plus")
 _DETERMINERS = word_set(
     """
     a an the this that these those my our your all every each any it them me us new another both some down up ein
@@ -51,7 +29,6 @@ _DETERMINERS = word_set(
     dat
     """
 )
-_EMPHASIS = frozenset({"do"})
 _HAVE_TOPICS = frozenset({"vault_noun", "decision", "meeting"})
 _TOPIC_WORDS = word_set(
     """
@@ -59,18 +36,6 @@ _TOPIC_WORDS = word_set(
     listing covering re uber zum zur zu mit fur sur concernant pour sobre acerca para su riguardo per over rond voor
     explains describes explain describe summarise summarize compares list lists covers
     """
-)
-MAX_COMMENT_TOKENS = 40
-_COMMENT = re.compile(
-    r"^(?:(?:cool|great|nice|ok|okay|perfect|awesome|wow|brilliant|excellent|super|amazing"
-    r"|hey|oh|ah|and|many|yes|,) )*(?:thanks|thank you|thx|ty|cheers|danke|vielen dank"
-    r"|merci|gracias|grazie|obrigad[oa]|bedankt|dank je)"
-    r"(?: (?:so much|a lot|a bunch|very much|again|dir|schon|beaucoup|mille|wel|,))* (?:for"
-    r"|fur|pour|por|per|voor|de|d)\b"
-    r"|^(?:(?:wow|yes|ok|oh|and|haha|,) )*(?:great|nice|good|excellent|amazing|brilliant"
-    r"|fantastic|awesome|perfect|love|loved|like|liked|impressive|wonderful|well done|super"
-    r"|tolle?|gute|belle|buen|bravo)\b(?: \w+| ,){0,6} (?:you|your|answer|job|explanation"
-    r"|work|arbeit|antwort|travail|trabajo|lavoro)\b"
 )
 _PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
 
@@ -83,13 +48,11 @@ class Command:
         verb: as spelled in the lexicon.
         kinds: `keep`, `change`, `code_change`, `read`, `explain`, `web`, `talk`; several where the verb has several
             uses.
-        about: the tags of the first noun after it; empty if none is known.
         has_object: a determiner, a pronoun, a quotation or a name follows the verb.
     """
 
     verb: str
     kinds: frozenset[str]
-    about: frozenset[str]
     has_object: bool
 
 
@@ -107,7 +70,6 @@ class Sentence:
         content: its words that are neither chat nor function words.
         topic_start: where the topic of a note, a decision or a meeting begins ("the note on …"); what
             follows is only mentioned.
-        is_comment: thanks or praise for something done; what it names is only mentioned.
     """
 
     tokens: tuple[str, ...]
@@ -118,7 +80,6 @@ class Sentence:
     commands: tuple[Command, ...]
     content: tuple[str, ...]
     topic_start: int
-    is_comment: bool = False
 
     @property
     def is_talk(self) -> bool:
@@ -133,8 +94,6 @@ class Sentence:
     @property
     def said(self) -> tuple[Match, ...]:
         """Its phrases, except those that are only mentioned."""
-        if self.is_comment:
-            return tuple(match for match in self.matches if match.tags & TALK_TAGS)
         return tuple(match for match in self.matches if match.start < self.topic_start)
 
     @property
@@ -158,10 +117,7 @@ class Reading:
     @property
     def requests(self) -> tuple[Sentence, ...]:
         """The sentences that are more than chat; all of them if none is."""
-        return (
-            tuple(sentence for sentence in self.sentences if not sentence.is_talk and not sentence.is_comment)
-            or self.sentences
-        )
+        return tuple(sentence for sentence in self.sentences if not sentence.is_talk) or self.sentences
 
     @property
     def has_known_words(self) -> bool:
@@ -172,7 +128,7 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Read a message."""
-    parts = take_apart(text)
+    parts = take_apart(text, is_public=load_lexicon().is_product)
     sentences: list[Sentence] = []
     is_dictated = False
     for segment in parts.segments:
@@ -192,15 +148,8 @@ def _sentence(segment: Segment) -> Sentence:
     matches = tuple(lexicon.matches(tokens))
     skip = _courtesy_length(tokens)
     question = _question(tokens, skip)
-    if (
-        question
-        and tokens[skip] in _EMPHASIS
-        and skip + 1 < len(tokens)
-        and load_heads().match_at(tokens, skip + 1) is not None
-    ):
-        skip, question = skip + 1, frozenset()  # "do create it": a command
     is_question = bool(question) or (segment.is_question and not _begins_with_command(tokens, skip))
-    commands = () if question else _commands(tokens, skip, matches)
+    commands = () if question else _commands(tokens, skip)
     return Sentence(
         tokens=tokens,
         matches=matches,
@@ -210,9 +159,6 @@ def _sentence(segment: Segment) -> Sentence:
         commands=commands,
         content=_content(tokens, matches),
         topic_start=_topic_start(tokens, matches, commands),
-        is_comment=not commands
-        and not is_question
-        and _COMMENT.search(" ".join(tokens[:MAX_COMMENT_TOKENS])) is not None,
     )
 
 
@@ -292,12 +238,12 @@ def _begins_with_command(tokens: Sequence[str], skip: int) -> bool:
     return skip < len(tokens) and load_heads().match_at(tokens, skip) is not None
 
 
-def _commands(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tuple[Command, ...]:
+def _commands(tokens: Sequence[str], skip: int) -> tuple[Command, ...]:
     heads = load_heads()
     if skip >= len(tokens):
         return ()
     first = heads.match_at(tokens, skip)
-    commands = [] if first is None else [_command(first, tokens, matches)]
+    commands = [] if first is None else [_command(first, tokens)]
     at = skip if first is None else first.end
     while at < len(tokens) - 1 and len(commands) < MAX_COMMANDS:
         if tokens[at] not in _JOINERS:
@@ -306,45 +252,24 @@ def _commands(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tup
         at += 1 + _courtesy_length(tokens[at + 1 :])
         joined = heads.match_at(tokens, at) if at < len(tokens) else None
         if joined is not None:
-            command = _command(joined, tokens, matches)
+            command = _command(joined, tokens)
             if first is not None or (command.has_object and command.kinds & WRITING):
                 commands.append(command)
-    return tuple(commands) or _verb_final(tokens, skip, matches)
+    return tuple(commands) or _verb_final(tokens, skip)
 
 
-def _verb_final(tokens: Sequence[str], skip: int, matches: Sequence[Match]) -> tuple[Command, ...]:
+def _verb_final(tokens: Sequence[str], skip: int) -> tuple[Command, ...]:
     """German and Dutch put the infinitive last after "can you": `eine Notiz anlegen`."""
     last = tokens[-1]
     if skip == 0 or not last.endswith("en"):
         return ()
     verb = load_heads().match_at(tokens, len(tokens) - 1)
-    if verb is None:
-        return ()
-    tags = [match.tags for match in matches if match.start >= skip]
-    about = next((tag for tag in tags if tag & set(OBJECT_TAGS)), frozenset())
-    return (Command(verb=verb.phrase, kinds=verb.tags, about=about, has_object=True),)
+    return () if verb is None else (Command(verb.phrase, verb.tags, has_object=True),)
 
 
-def _command(verb: Match, tokens: Sequence[str], matches: Sequence[Match]) -> Command:
-    following = [match for match in matches if match.start >= verb.end]
-    about: frozenset[str] = frozenset()
-    nouns = {match.start: match.tags for match in following if match.tags & set(OBJECT_TAGS)}
-    for at in range(verb.end, len(tokens)):
-        if tokens[at] == IDENTIFIER:
-            about = frozenset({"code_noun"})
-        elif tokens[at] == NOTE_PATH:
-            about = frozenset({"vault_noun"})
-        elif at in nouns:
-            about = nouns[at]
-        if about:
-            break
+def _command(verb: Match, tokens: Sequence[str]) -> Command:
     after = tokens[verb.end] if verb.end < len(tokens) else ""
-    return Command(
-        verb=verb.phrase,
-        kinds=verb.tags,
-        about=about,
-        has_object=after in _DETERMINERS or after in _PLACEHOLDERS,
-    )
+    return Command(verb.phrase, verb.tags, has_object=after in _DETERMINERS or after in _PLACEHOLDERS)
 
 
 def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]:

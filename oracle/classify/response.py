@@ -1,8 +1,8 @@
 """The state of the work, inferred from a response without a signal (020 FR-018, FR-019, FR-022; decision 20).
 
 The heuristic is the default implementation of `IntentClassifier`; a trained model of the BERT family can replace it. It
-uses learned weights of words and a few facts (whether the last sentence is negated, whether other
-people are mentioned); the last sentence, which often has the conclusion, has features of its own as well.
+uses learned weights of words and of two facts: how many sentences there are, and whether the agent speaks of itself and
+denies something.
 """
 
 import re
@@ -60,6 +60,7 @@ _ABILITIES = word_set(
     acceso permiso permisos herramienta accesso permesso strumento acesso permissao ferramenta toegang rechten
     """
 )
+_KINDS = {"OTHERS": _OTHERS, "ABILITY": _ABILITIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +126,11 @@ def response_shares(text: str) -> dict[SignalType, float]:
 def response_features(text: str) -> frozenset[str]:
     """The names of the features of a response."""
     sentences = _sentences(text)
-    found = {"bias", f"sentences:{min(len(sentences), 4)}"}
-    for at, words in enumerate(sentences):
-        stems = [_stem(word) for word in words]
-        kinds = [_kind(word) for word in words]
-        is_negated = any(word in _NEGATION for word in words)
-        found.update(f"word:{word}" for word in stems + kinds)
-        found.update({f"first:{stems[0]}", f"first:{' '.join(stems[:2])}", f"negated:{is_negated}"})
-        found.update(f"{kind}:negated:{is_negated}" for kind in ("OTHERS", "ABILITY") if kind in kinds)
-        if at == len(sentences) - 1:
-            found.update(f"last:{kind}" for kind in kinds)
-            found.add(f"last:negated:{is_negated}:{'i' in words}")
     said = {word for sentence in sentences for word in sentence}
-    speaks_of_itself, is_negated = bool(said & _FIRST_PERSON), bool(said & _NEGATION)
-    found.add(f"itself:{speaks_of_itself}:negated:{is_negated}")
-    found.add(f"others:{bool(said & _OTHERS)}:ability:{bool(said & _ABILITIES)}")
-    if not speaks_of_itself:
-        found.add("itself:never")
-        if not is_negated:
-            found.add("itself:never:plain")
+    found = {"bias", f"sentences:{min(len(sentences), 4)}"}
+    found.update(f"word:{_stem(word)}" for word in said)
+    found.update(f"word:{kind}" for kind, words in _KINDS.items() if said & words)
+    found.add(f"itself:{bool(said & _FIRST_PERSON)}:negated:{bool(said & _NEGATION)}")
     return frozenset(found)
 
 
@@ -158,8 +145,3 @@ def _sentences(text: str) -> list[list[str]]:
 
 def _stem(word: str) -> str:
     return word if len(word) <= _STEM_CHARS else f"{word[:_STEM_CHARS]}~"
-
-
-def _kind(word: str) -> str:
-    """The word's stem, or the class it belongs to."""
-    return "OTHERS" if word in _OTHERS else "ABILITY" if word in _ABILITIES else _stem(word)

@@ -5,6 +5,7 @@ Every pattern here is linear: no nested repetition, and bounded spans. Text is b
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MAX_CHARS = 2_400
@@ -64,35 +65,6 @@ _CODE_SIGNS: dict[str, re.Pattern[str]] = {
         r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /[\w/{}:.-]{0,120}|(?<![\w/.])/(?:api|v\d)/[\w/{}:.-]{1,120}"
     ),
 }
-_PUBLIC_NAMES = """
-    GitHub GitLab GitOps GitKraken JavaScript TypeScript CoffeeScript PostgreSQL MySQL MyPy SQLite MongoDB
-    MariaDB DynamoDB CockroachDB CouchDB ScyllaDB DuckDB ClickHouse BigQuery RabbitMQ ActiveMQ ZeroMQ GraphQL
-    FastAPI OpenAPI OpenAI ChatGPT DeepSeek HuggingFace LangChain LangGraph LlamaIndex PyTorch TensorFlow NumPy
-    SciPy PyPI PyPy PyCharm CPython SQLAlchemy NestJS NextJS NodeJS VueJS AngularJS SolidJS ReactJS SwiftUI
-    SvelteKit CircleCI CloudFront CloudFormation CloudWatch OpenTelemetry OpenSearch OpenShift OpenSSL OpenVPN
-    OpenStreetMap PagerDuty LaunchDarkly DataDog HashiCorp DigitalOcean SendGrid HubSpot PayPal YouTube LinkedIn
-    WhatsApp TikTok WordPress WooCommerce PowerPoint PowerShell OneNote OneDrive SharePoint DropBox iPhone iPad
-    iOS macOS MacBook watchOS ipadOS IntelliJ JetBrains WebStorm NixOS CentOS FreeBSD OpenBSD FreeRTOS WireGuard
-    WebSocket WebSockets WebRTC WebAssembly WebAuthn WebGL WebGPU OAuth OAuth2 DevOps MLOps SaaS PaaS IaaS
-    McDonald McKinsey LaTeX ImageMagick FFmpeg DoD PhD eBay eBPF gRPC jQuery npm ADRs PRs CVEs URLs APIs PDFs
-    JWTs UUIDs CRDTs SLAs SLOs OKRs RFCs FAQs SDKs IDEs GPUs CPUs LLMs VMs DBs IDs SPAs PWAs KPIs POCs MVPs CLIs
-    UIs TODOs LTSs Q&As TanStack CockroachLabs ElasticSearch LogSeq TailScale MinIO QuickBooks AirTable ClickUp
-    OpenCV OpenGL DirectX MathJax KaTeX BibTeX YAML PlanetScale SurrealDB InfluxDB TimescaleDB QuestDB ArangoDB
-    LevelDB RocksDB FaunaDB NoSQL NewSQL VSCode ESLint DeepL NotebookLM AlphaFold AppSync AppEngine CloudRun
-    SageMaker EventBridge StackOverflow HackerNews AutoGPT MidJourney StarCoder CodeLlama GitBook ReadTheDocs
-    MkDocs SonarQube TeamCity TestFlight AndroidX RxJS MobX StyleX CosmosDB TypeORM PgBouncer pgBouncer HAProxy
-    NetBSD OpenTofu BitBucket AltaVista DuckDuckGo SpaceX AirBnB BlackRock JPMorgan PowerBI FedEx WiFi LiDAR LoRa
-    LoRaWAN ZigBee
-"""
-_PUBLIC_MIXED_CASE = re.compile(rf"\b(?:{'|'.join(_PUBLIC_NAMES.split())})\b")
-"""Products and abbreviations in mixed case, which are not identifiers of the project."""
-
-_PUBLIC_LIBRARY = re.compile(
-    r"\b(node|vue|next|nuxt|express|three|d3|chart|react|ember|alpine|backbone|deno|discord"
-    r"|moment|day|angular|solid|svelte|nest|p5|electron|require|socket)\.js\b",
-    re.IGNORECASE,
-)
-"""Names that only look like files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +125,13 @@ def bounded(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-def take_apart(text: str) -> Text:
-    """Set code, quotes and links apart, and cut the rest into segments of tokens."""
+def take_apart(text: str, *, is_public: Callable[[str], bool]) -> Text:
+    """Set code, quotes and links apart, and cut the rest into segments of tokens.
+
+    Args:
+        text: the message.
+        is_public: whether a folded word is the name of a public product; "GitHub" and "node.js" are no code of ours.
+    """
     rest = bounded(text)
     signs: set[str] = set()
     identifiers: list[str] = []
@@ -163,32 +140,39 @@ def take_apart(text: str) -> Text:
     rest = _set_apart(rest, _MARKDOWN_PATH, "note_path", NOTE_PATH, signs, [])
     rest = _FOLDER.sub(lambda match: match.group().replace(match.group(1), f" {NOTE_PATH} "), rest)
     rest = _set_apart(rest, _BACKTICK, "backtick", IDENTIFIER, signs, identifiers)
-    rest = _set_code_apart(rest, signs, identifiers)
+    rest = _set_code_apart(rest, is_public, signs, identifiers)
     rest = _set_apart(rest, _QUOTE, "quote", QUOTED, signs, [])
     return Text(_segments(rest), frozenset(signs), tuple(identifiers[:10]))
 
 
 def _set_apart(
-    text: str, pattern: re.Pattern[str], sign: str, placeholder: str, signs: set[str], found: list[str]
+    text: str,
+    pattern: re.Pattern[str],
+    sign: str,
+    placeholder: str,
+    signs: set[str],
+    found: list[str],
+    is_public: Callable[[str], bool] | None = None,
 ) -> str:
     def replace(match: re.Match[str]) -> str:
+        word = match.group()
+        if is_public is not None and is_public(fold(word)):
+            return word
         signs.add(sign)
-        found.append(match.group()[:80])
+        found.append(word[:80])
         return f" {placeholder} "
 
     return pattern.sub(replace, text)
 
 
-def _set_code_apart(text: str, signs: set[str], identifiers: list[str]) -> str:
-    """Replace identifiers, paths and traces; product names in mixed case and words in capitals are not identifiers."""
+def _set_code_apart(text: str, is_public: Callable[[str], bool], signs: set[str], identifiers: list[str]) -> str:
+    """Replace identifiers, paths and traces; public names and words in capitals are not identifiers."""
     letters = sum(char.isalpha() for char in text)
     is_shouted = letters > 0 and sum(char.isupper() for char in text) > 0.7 * letters
-    text = _PUBLIC_LIBRARY.sub(r"\1js", text)
-    text = _PUBLIC_MIXED_CASE.sub(lambda match: match.group().lower(), text)
     for sign, pattern in _CODE_SIGNS.items():
         if is_shouted and sign in {"error_name", "camel"}:
             continue
-        text = _set_apart(text, pattern, sign, IDENTIFIER, signs, identifiers)
+        text = _set_apart(text, pattern, sign, IDENTIFIER, signs, identifiers, is_public)
     return text
 
 

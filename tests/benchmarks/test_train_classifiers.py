@@ -2,13 +2,14 @@
 
 import pytest
 
-from benchmarks.bench_classify import QUERIES, RESPONSES, questions_with_types, without
+from benchmarks.bench_classify import QUERIES, RESPONSES, questions_with_types, unseen, without
 from benchmarks.train_classifiers import (
     LABELLED,
     Judged,
     best_temperature,
     cross_validated,
     load_labelled,
+    main,
     query_examples,
     save,
     tempered,
@@ -60,6 +61,18 @@ def test_every_group_of_the_ablation_takes_features_away():
         assert without(rows, group) != rows, name
 
 
+@pytest.mark.long
+def test_the_shipped_weights_are_what_training_writes(tmp_path):
+    main(tmp_path)
+    for shipped in (QUERY_WEIGHTS, RESPONSE_WEIGHTS):
+        trained, kept = load_weights(tmp_path / shipped.name), load_weights(shipped)
+        assert trained.keys() == kept.keys()
+        for name, row in kept.items():
+            assert trained[name] == pytest.approx(row, abs=0.011), (
+                name
+            )  # a processor may round the last digit differently
+
+
 def test_the_shipped_weights_are_small():
     assert QUERY_WEIGHTS.stat().st_size + RESPONSE_WEIGHTS.stat().st_size < 100_000
 
@@ -68,6 +81,23 @@ def test_the_shipped_weights_are_small():
 def test_nearly_nine_of_ten_questions_of_other_products_get_their_type(name):
     labelled = questions_with_types(name)
     assert sum(classify_query(text).query_type == label for text, label in labelled) / len(labelled) >= 0.88
+
+
+@pytest.mark.parametrize("english", [True, False], ids=["english", "other languages"])
+def test_nearly_nine_of_ten_unseen_queries_get_their_type(english):
+    labelled = unseen(english=english)
+    assert len(labelled) > 70
+    assert sum(classify_query(text).query_type == label for text, label in labelled) / len(labelled) >= 0.85
+
+
+def test_the_unseen_queries_are_in_no_other_set():
+    others = {
+        text
+        for path in LABELLED.glob("*queries*.jsonl")
+        if "unseen" not in path.name
+        for text, _ in load_labelled(path)
+    }
+    assert not others & {text for english in (True, False) for text, _ in unseen(english=english)}
 
 
 @pytest.mark.long

@@ -1,8 +1,7 @@
 """The words that the classifiers know, as one dictionary from phrases to tags.
 
-A phrase is up to four tokens; a tag says what it tells about a message. Matching walks the tokens once and takes the
-longest
-phrase at each place, so its cost is linear whatever the text.
+A tag says what a phrase tells about a message. Matching walks the tokens once and takes the longest phrase at each
+place, so its cost is linear whatever the text.
 """
 
 from oracle.classify.lexicon.lookup import Lexicon, Match, load_lexicon

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from oracle.classify.lexicon import languages, project, requests, talk, world
+from oracle.classify.lexicon import project, requests, talk, world
 from oracle.classify.tokens import fold, split_tokens
 
 MAX_PHRASE_TOKENS = 8
@@ -81,6 +81,10 @@ class Lexicon:
     def knows(self, token: str) -> bool:
         """Whether a token occurs in any phrase as it is."""
         return token in self.words
+
+    def is_product(self, word: str) -> bool:
+        """Whether a folded word is the name of a public product."""
+        return "product" in self.phrases.get(word, ())
 
     def corrected(self, token: str) -> str:
         """The known word that is one slip away (a letter missing, doubled, wrong or swapped), else the token."""
@@ -166,7 +170,7 @@ def _filled(tables: Sequence[Mapping[str, str]]) -> Lexicon:
 @cache
 def load_lexicon() -> Lexicon:
     """What the words of a message are about."""
-    return _filled([project.WORDS, world.WORDS, talk.WORDS, languages.WORDS])
+    return _filled([project.WORDS, world.WORDS, talk.WORDS])
 
 
 @cache

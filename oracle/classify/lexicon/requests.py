@@ -1,8 +1,7 @@
 """Verbs that a request begins with, by what they ask for, and the courtesies that stand in front of them.
 
 Verbs are in the form of a request (imperative or infinitive), because a verb of writing in another form or place is
-not a
-request to write.
+not a request to write.
 """
 
 HEADS: dict[str, str] = {
@@ -58,14 +57,6 @@ HEADS: dict[str, str] = {
         insere, desfaz, junte, altere, maak, maken, voeg, toevoegen, werk, bijwerken, verwijder, verwijderen, wis,
         hernoem, hernoemen, verplaats, verplaatsen, schrijf, schrijven, wijzig, wijzigen, verander, zet, zetten,
         vervang, kopieer, dupliceer, sluit, markeer, vink, herstel, plaats, stel
-    """,
-    # Those of them that take away or move what exists.
-    "discard": """
-        delete, remove, rename, move, drop, erase, purge, trash, discard, archive, get rid of, clean up, losche, losch,
-        loschen, entferne, entfern, entfernen, umbenennen, benenne, verschiebe, verschieben, supprime, supprimer,
-        efface, effacer, renomme, renommer, deplace, deplacer, borra, borrar, elimina, eliminar, renombra, renombrar,
-        mueve, mover, cancella, cancellare, rimuovi, rinomina, rinominare, sposta, apaga, apagar, apague, exclui,
-        renomeia, renomeie, mova, verwijder, verwijderen, wis, hernoem, verplaats
     """,
     # Ask for a change of source code.
     "code_change": """

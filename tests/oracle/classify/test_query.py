@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.train_classifiers import load_labelled, query_examples, train_queries
 from oracle.classify import QueryClassification, classify_query, query_shares
+from oracle.classify.reading import read
 from oracle.classify.types import QUERY_TYPES
 from oracle.classify.weights import probabilities
 
@@ -78,6 +79,16 @@ def test_nine_of_ten_queries_are_right_that_training_has_not_seen():
         shares = probabilities(weights, features, QUERY_TYPES)
         right += max(shares, key=shares.__getitem__) == label
     assert right / len(rows) >= 0.9  # 020 SC-001
+
+
+@pytest.mark.parametrize("name", ["GitHub", "PostgreSQL", "node.js", "macOS", "GraphQL"])
+def test_the_name_of_a_public_product_is_no_piece_of_code(name):
+    assert not read(f"Is {name} any good?").text.signs
+
+
+@pytest.mark.parametrize("name", ["GitHubClient", "node_id", "server.js", "userStore"])
+def test_a_name_of_our_own_is_a_piece_of_code(name):
+    assert read(f"Is {name} any good?").text.signs
 
 
 def needs(text):
