@@ -7,6 +7,7 @@ the mix were fitted on the mix sets, so there they are chosen anew by cross-vali
 import statistics
 import time
 
+from benchmarks.bench_classify import unseen
 from benchmarks.encoder_training import (
     LABELS,
     MIX_SETS,
@@ -19,6 +20,7 @@ from benchmarks.encoder_training import (
     open_encoder,
 )
 from oracle.classify import classify_query, classify_query_with, query_shares
+from oracle.classify.combined import exponents
 from oracle.encoder.errors import MissingEncoderError
 from oracle.encoder.loading import load
 
@@ -51,11 +53,19 @@ def print_times(loaded):
 
 
 def mixed_anew(rules, encoded, texts):
-    """The mixed log shares of each text, by exponents that were fitted on the other folds."""
+    """The mixed log shares of each text, by exponents that were fitted on the other folds.
+
+    Those of responses in other languages are not fitted on responses at all.
+    """
     found = np.zeros_like(rules)
     for inside, out in texts.folds():
-        a, b = best_mix(rules[inside], encoded[inside], texts.right[inside])
-        found[out] = a * rules[out] + b * encoded[out]
+        for is_english in (True, False):
+            inside_it, new = (rows[texts.english[rows] == is_english] for rows in (inside, out))
+            if texts.kind == "intent" and not is_english:
+                a, b = exponents("intent", is_english=False)
+            else:
+                a, b = best_mix(rules[inside_it], encoded[inside_it], texts.right[inside_it])
+            found[new] = a * rules[new] + b * encoded[new]
     return found
 
 
@@ -81,15 +91,19 @@ def print_quality(loaded, encoder):
         mixed = mixed_anew(rules, encoded, texts)
         print(f"{MIX_SETS[kind]}, {len(texts.texts)} texts: rules {share(rules, texts.right):.1f} %, "
               f"encoder {share(encoded, texts.right):.1f} %, both {share(mixed, texts.right):.1f} %")  # fmt: skip
-        foreign = np.array([not text.isascii() for text in texts.texts])
-        print(f"  of which {int(foreign.sum())} with letters beyond ASCII: rules "
+        foreign = ~texts.english
+        print(f"  of which {int(foreign.sum())} without a common English word: rules "
               f"{share(rules[foreign], texts.right[foreign]):.1f} %, both "
               f"{share(mixed[foreign], texts.right[foreign]):.1f} %")  # fmt: skip
         print_reliability(mixed, texts.right)
-    final = load_labelled("final_queries")
-    alone = sum(classify_query(text).query_type == label for text, label in final)
-    both = sum(classify_query_with(text, loaded.shares("query", text)).query_type == label for text, label in final)
-    print(f"final_queries: rules {alone}/{len(final)}, both {both}/{len(final)}")
+    for name, rows in (
+        ("final_queries", load_labelled("final_queries")),
+        ("unseen_queries in English", unseen(english=True)),
+        ("unseen_queries in other languages", unseen(english=False)),
+    ):
+        alone = sum(classify_query(text).query_type == label for text, label in rows)
+        both = sum(classify_query_with(text, loaded.shares("query", text)).query_type == label for text, label in rows)
+        print(f"{name}: rules {alone}/{len(rows)}, both {both}/{len(rows)}")
 
 
 def main():

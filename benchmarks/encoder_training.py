@@ -17,7 +17,7 @@ with one_blas_thread():  # several would wait for each other on a busy machine
     import numpy as np
 
 from oracle.classify import query_shares, response_shares
-from oracle.classify.combined import LEAST_SHARE, MIX
+from oracle.classify.combined import LEAST_SHARE, MIX, is_english
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
 from oracle.encoder.bert import BertLayers, BertShape
@@ -40,6 +40,10 @@ class Texts:
         self.texts = [text for text, _ in rows]
         self.given = [label for _, label in rows]
         self.vectors = np.array([encoder(text) for text in self.texts])
+
+    @property
+    def english(self):
+        return np.array([is_english(text) for text in self.texts])
 
     @property
     def right(self):
@@ -120,7 +124,11 @@ def main():
         sharpness = best_sharpness(texts)
         head = texts.head(sharpness=sharpness)
         fresh = Texts(kind, load_labelled(MIX_SETS[kind]), encoder)
-        a, b = best_mix(log_rules(kind, fresh.texts), log_shares(head, fresh.vectors), fresh.right)
+        rules, encoded, english = log_rules(kind, fresh.texts), log_shares(head, fresh.vectors), fresh.english
+        if kind == "query":  # for responses too: too few of them are in another language
+            a, b = best_mix(rules[~english], encoded[~english], fresh.right[~english])
+            mix["other_languages"] = {"rules": a, "encoder": b}
+        a, b = best_mix(rules[english], encoded[english], fresh.right[english])
         heads[kind], exemplars[kind] = head.to_data(), rows
         mix[kind] = {"rules": a, "encoder": b}
         print(f"{kind}: {len(rows)} exemplars, sharpness {sharpness}, rules ** {a} * encoder ** {b}")

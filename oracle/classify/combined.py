@@ -1,12 +1,13 @@
 """Rules and encoder together: a log-linear pool of their shares.
 
-The share of a label is proportional to `rules ** a * encoder ** b`. The two exponents of each kind are in `mix.json`,
-fitted on texts that neither side was trained on, so that the pool is calibrated; `benchmarks.encoder_training` writes
-the file. All are pure functions of the text and of the encoder's shares, which a run records: so a recorded run comes
-to the same result without an encoder.
+The share of a label is proportional to `rules ** a * encoder ** b`. The encoder is an English one, so a text without
+a common English word has exponents of its own. They are in `mix.json`, fitted on texts that neither side was trained
+on, so that the pool is calibrated; `benchmarks.encoder_training` writes the file. All are pure functions of the text
+and of the encoder's shares, which a run records: so a recorded run comes to the same result without an encoder.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,12 +15,19 @@ from typing import Literal, TypeVar
 
 from oracle.classify.query import classify_query, query_shares
 from oracle.classify.response import ResponseIntent, classify_response, response_shares
+from oracle.classify.tokens import MAX_CHARS
 from oracle.classify.types import QueryClassification, QueryType
 from oracle.signals import SignalType
 
 MIX = Path(__file__).with_name("mix.json")
 LEAST_SHARE = 0.001
 """A smaller share counts as this: neither side is ever beyond doubt."""
+_ENGLISH = re.compile(
+    r"\b(?:the|of|this|that|what|which|how|why|where|when|who|my|our|your|you|it|are|does|did|has|have|can|could"
+    r"|should|and|for|from|with|about|i|not|please|thanks|any|all|let|ok|good)\b",
+    re.IGNORECASE,
+)
+"""Common words that the other languages of the lexicon do not have."""
 
 Label = TypeVar("Label", bound=str)
 
@@ -36,7 +44,7 @@ def classify_query_with(
     """
     if encoded is None:
         return classify_query(text, previous=previous)
-    shares = pooled(query_shares(text), encoded, kind="query")
+    shares = pooled(query_shares(text), encoded, *exponents("query", is_english=is_english(text)))
     return classify_query(text, previous=previous, shares=shares)
 
 
@@ -50,16 +58,18 @@ def classify_response_with(text: str, encoded: Mapping[SignalType, float] | None
     alone = classify_response(text)
     if encoded is None or not any(character.isalpha() for character in text):
         return alone
-    shares = pooled(response_shares(text), encoded, kind="intent")
+    shares = pooled(response_shares(text), encoded, *exponents("intent", is_english=is_english(text)))
     signal = max(shares, key=lambda label: shares[label])
     return ResponseIntent(signal, round(shares[signal], 4))
 
 
-def pooled(
-    rules: Mapping[Label, float], encoded: Mapping[Label, float], *, kind: Literal["query", "intent"]
-) -> dict[Label, float]:
-    """The pool of both sides' shares, for all labels of the rules; they add up to 1."""
-    a, b = _mix()[kind]
+def is_english(text: str) -> bool:
+    """Whether a text has a common English word; one long beyond reading is judged by its beginning."""
+    return _ENGLISH.search(text[:MAX_CHARS]) is not None
+
+
+def pooled(rules: Mapping[Label, float], encoded: Mapping[Label, float], a: float, b: float) -> dict[Label, float]:
+    """The pool of both sides' shares with these exponents, for all labels of the rules; they add up to 1."""
     parts = {
         label: max(share, LEAST_SHARE) ** a * max(encoded.get(label, 0.0), LEAST_SHARE) ** b
         for label, share in rules.items()
@@ -68,7 +78,13 @@ def pooled(
     return {label: part / whole for label, part in parts.items()}
 
 
+def exponents(kind: Literal["query", "intent"], *, is_english: bool) -> tuple[float, float]:
+    """The exponents of the rules' and of the encoder's shares."""
+    own = _mix()[kind if is_english else "other_languages"]
+    return own["rules"], own["encoder"]
+
+
 @cache
-def _mix() -> Mapping[str, tuple[float, float]]:
-    data = json.loads(MIX.read_text("utf-8"))
-    return {kind: (exponents["rules"], exponents["encoder"]) for kind, exponents in data.items()}
+def _mix() -> Mapping[str, Mapping[str, float]]:
+    found: Mapping[str, Mapping[str, float]] = json.loads(MIX.read_text("utf-8"))
+    return found

@@ -11,7 +11,7 @@ from oracle.classify import (
     query_shares,
     response_shares,
 )
-from oracle.classify.combined import pooled
+from oracle.classify.combined import exponents, is_english, pooled
 from oracle.classify.types import QUERY_TYPES
 
 QUESTION = "Does Safari support the View Transitions API?"
@@ -28,18 +28,18 @@ def test_without_an_encoder_the_rules_decide_alone():
 
 def test_the_pool_adds_up_to_1_and_lies_between_both():
     rules, encoded = query_shares(QUESTION), sure_of("research", QUERY_TYPES)
-    pool = pooled(rules, encoded, kind="query")
+    pool = pooled(rules, encoded, 0.9, 0.8)
     assert sum(pool.values()) == pytest.approx(1)
     assert pool["research"] > rules["research"]
 
 
 def test_where_both_agree_it_is_surer_than_each():
     rules = {"code": 0.7, "research": 0.3}
-    assert pooled(rules, rules, kind="intent")["code"] > 0.7
+    assert pooled(rules, rules, 1, 1)["code"] > 0.7
 
 
 def test_no_side_is_beyond_doubt():
-    pool = pooled({"code": 1.0, "research": 0.0}, {"code": 0.0, "research": 1.0}, kind="intent")
+    pool = pooled({"code": 1.0, "research": 0.0}, {"code": 0.0, "research": 1.0}, a=1, b=1)
     assert pool == pytest.approx({"code": 0.5, "research": 0.5})
 
 
@@ -65,3 +65,24 @@ def test_the_encoder_changes_how_a_response_reads():
     text = "Five of six."
     labels = tuple(response_shares(text))
     assert classify_response_with(text, sure_of("partial_answer", labels)).signal_type == "partial_answer"
+
+
+@pytest.mark.parametrize("kind", ["query", "intent"])
+def test_the_encoder_counts_less_in_other_languages(kind):
+    rules, encoder = exponents(kind, is_english=False)
+    assert 0 < encoder < rules / 2
+    assert encoder < exponents(kind, is_english=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where is the retry limit?", True),
+        ("THANKS", True),
+        ("Wo ist das Limit?", False),
+        ("ありがとう", False),
+        ("", False),
+    ],
+)
+def test_a_common_english_word_tells_the_language(text, expected):
+    assert is_english(text) is expected
