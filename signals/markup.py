@@ -147,6 +147,13 @@ def find_type(view: View, start: int) -> int | None:
     return None
 
 
+def is_beginning(text: str, start: int) -> bool:
+    """Whether the text ends within what may become a signal tag at `start`, before its `type=`; a bare `<` is text."""
+    if len(text) < start + 2 or _TYPE.match(text, start):
+        return False
+    return _TYPE_PART.match(text, start) is not None
+
+
 def find_block(view: View, start: int, type_end: int) -> Block:
     """The block that begins at `start`.
 

@@ -10,6 +10,7 @@ It does no I/O, and its clock is its only source of time. Rules:
   fence at the end that holds nothing but one signal is that signal, and dropped with it. The end of a paragraph ends
   every code span. In a fence that is still open `FENCE_HOLD_CHARS` after the signal, the signal is taken for an
   example: a signal belongs at the end of a response, and this one is not there.
+- Of a response that was cut off, the beginning of a signal at its end is not shown.
 - No input makes it hold more than `FENCE_HOLD_CHARS` + `visible.GAP_CHARS` + one delta, and the work is linear.
 """
 
@@ -19,7 +20,7 @@ from collections import deque
 from .errors import StreamClosedError
 from .fenced import Wrapping, only_signal
 from .markdown import Code, ends_paragraph, find_span_end
-from .markup import WINDOW_CHARS, Block, find_block, find_type, skip_ends
+from .markup import WINDOW_CHARS, Block, find_block, find_type, is_beginning, skip_ends
 from .model import Signal
 from .reader import Clock, Reading, read_block, utc_now
 from .response import ParsedResponse, describe
@@ -92,8 +93,11 @@ class SignalStream:
                 return shown
         return self._feed_with_care(delta)
 
-    def close(self) -> ParsedResponse:
+    def close(self, *, cut_off: bool = False) -> ParsedResponse:
         """End the response: decide what is still open.
+
+        Args:
+            cut_off: the response did not end by itself: what may have become a signal at its end is dropped.
 
         Raises:
             StreamClosedError: it was called before.
@@ -102,6 +106,9 @@ class SignalStream:
             raise StreamClosedError("close() after close(): a SignalStream reads one response; make a new one")
         self._closed = True
         self._plain = self._idle = False
+        drops_end = cut_off and is_beginning(self._buffer, self._at)
+        if drops_end:
+            self._buffer = self._buffer[: self._at]
         returned = len(self._visible.shown)
         self._advance()
         if self._wrapping is not None:
@@ -111,6 +118,8 @@ class SignalStream:
             self._held.clear()
             self._code.end_all()
         self._advance()
+        if drops_end:
+            self._visible.skip_block()
         self._visible.end()
         shown = self._visible.shown
         remainder = "".join(shown[returned:])

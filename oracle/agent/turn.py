@@ -48,6 +48,7 @@ from oracle.signals import ParsedResponse, SignalStream
 log = structlog.get_logger(__name__)
 
 _LONGEST_PIECE = 16_384
+_CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Characters; providers send a few words at a time, so a longer piece is split."""
 
 CANCEL_GRACE_S = 0.05
@@ -287,7 +288,9 @@ class OpenTurn:
             interrupted: the turn was cancelled.
         """
         progress = self.progress
-        parsed = progress.reader.close()
+        ended = progress.ended
+        is_whole = not interrupted and fault is None and ended is not None and ended.stop_reason not in _CUT_OFF
+        parsed = progress.reader.close(cut_off=not is_whole)
         if parsed.remainder:
             progress.show(parsed.remainder)
         progress.show = progress.output.say  # no reference of its own to the turn, which would be a cycle

@@ -630,7 +630,7 @@ class _Known:
         """What may be shown now."""
         return self._shown if delta else ""
 
-    def close(self) -> ParsedResponse:
+    def close(self, *, cut_off: bool = False) -> ParsedResponse:  # noqa: ARG002  no reply ends within a signal
         """The response."""
         return self._parsed
 

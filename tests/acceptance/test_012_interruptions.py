@@ -153,6 +153,18 @@ async def test_012_fr_004_1_cancel_in_mid_stream_keeps_the_text_without_a_senten
     assert not answered.notices
 
 
+@pytest.mark.parametrize("cut", ["<sig", "<signal", "<signal ty", '<signal type="need'])
+async def test_012_fr_004_1_cancel_in_mid_signal_shows_nothing_of_it(control: ControlName, cut: str) -> None:
+    async with harness([hangs(says(f"Half of the\n\n{cut}"))], control=control) as it:
+        query = await it.start()
+        await query.until_content("Half of the")
+        query.cancel()
+        answered = await query.result()
+        await it.wire.wait_disconnected()
+    assert answered.reason == "user_cancelled"
+    assert answered.answer == answered.kept == "Half of the"
+
+
 async def test_012_fr_004_1_cancel_in_mid_tool_answers_the_calls(control: ControlName) -> None:
     turn = says("Looking.", *(calls("stuck", n=number) for number in range(7)))
     async with harness([turn], control=control, tools=[made_tool(never, "stuck")]) as it:

@@ -326,3 +326,32 @@ def test_an_example_in_an_endless_fence_is_shown_after_the_hold_and_a_late_signa
     assert parsed.signal.type == ("stuck" if after_chars < 16_384 else "need_turn")
     assert (STUCK in parsed.text) == (after_chars >= 16_384)
     assert NEED not in parsed.text
+
+
+CUT = "An answer, `<signal` and all.\n\n<SIGNAL  confidence='0.9' type='need_turn'><reason>r</reason></SIGNAL>"
+CUT_AT = CUT.index("\n\n")
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+@pytest.mark.parametrize("end", range(CUT_AT, len(CUT)))
+def test_of_a_response_that_was_cut_off_no_part_of_a_signal_is_shown(end, size):
+    stream = signals.SignalStream(now=lambda: NOON)
+    text = CUT[:end]
+    shown = "".join(stream.feed(text[at : at + size]) for at in range(0, end, size))
+    parsed = stream.close(cut_off=True)
+    assert shown + parsed.remainder == parsed.text
+    assert parsed.text.removesuffix("<").rstrip("\n") == CUT[:CUT_AT]
+    assert parsed.signal is None
+
+
+@pytest.mark.parametrize(
+    "text", ["a <", "a <b", "a <sig>", "a <signal.h>", "std::signal<int", "if a <s and", "`<sig", "```\n<x"]
+)
+def test_of_a_response_that_was_cut_off_nothing_else_is_lost(text):
+    stream = signals.SignalStream(now=lambda: NOON)
+    stream.feed(text)
+    assert stream.close(cut_off=True).text == (text if text != "`<sig" else "`")
+
+
+def test_the_beginning_of_a_signal_at_the_end_of_a_whole_response_is_text():
+    assert signals.parse("The tag is called <signal").text == "The tag is called <signal"

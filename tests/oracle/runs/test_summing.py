@@ -13,7 +13,7 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.turn import OpenTurn
 from oracle.answering import Ask
 from oracle.chunks import Answer
-from oracle.models.protocol import TextDelta
+from oracle.models.protocol import TextDelta, TurnEnded, Usage
 from oracle.runs.summing import Summing
 from oracle.storage import RunRecord, RunSummary, Span, Store, open_store
 from oracle.storage.summary import MOST_SPANS
@@ -104,6 +104,7 @@ async def test_the_time_to_the_first_visible_text_is_measured(pieces: list[str],
             clock.advance(1)
             turn.play([TextDelta(piece)])
         clock.advance(4 - len(pieces))
+        turn.play([TurnEnded("end_turn", Usage(), (), "model")])
         outcome = turn.end()
     assert (outcome.first_text_ms, outcome.duration_ms) == (first_ms, 4000)
 
