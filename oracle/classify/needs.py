@@ -8,9 +8,11 @@ Rules, in their order:
 4. Any other question may need the source code and the notes; of the two, one is left out where the other is named and
    the shares agree. The web is left out unless its share counts, or a public product is compared with ours.
 5. Threads are needed where people, events or agreements are asked for.
-6. If no type is sure, the code, the notes or the web that the two likeliest types need are needed besides.
+6. The code is needed where the question says "the code", even if it is about something else.
+7. If no type is sure, the code, the notes or the web that the two likeliest types need are needed besides.
 """
 
+import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
@@ -31,6 +33,11 @@ _INSIDE = frozenset({"tag:own", "like:did_we", "like:compare_us"})
 _NOTES = frozenset({"tag:decision", "tag:meeting", "tag:vault_noun", "tag:docref", "tag:rule", "tag:owner", "tag:plan"})
 _TALKED = frozenset({"tag:decision", "tag:meeting", "tag:docref", "tag:owner"})
 _CODE = frozenset({"code_sign:strong", "code_sign:weak", "tag:code_noun", "tag:component"})
+_THE_CODE = re.compile(
+    r"\b(?:the|our|your|its|in|im|unser(?:em|en)?|le|notre|el|nuestro|il|nostro|o|no|nosso|de) (?:source )?"
+    r"(?:code|codigo|codice)\b(?! (?:review|reviews|of|freeze|name|word)\b)"
+    r"|\b(?:codebase|code base|source code|quellcode)\b"
+)
 _NEWS = frozenset({"tag:recency", "tag:version", "tag:standard", "tag:practice"})
 
 
@@ -44,8 +51,9 @@ def needed_sources(reading: Reading, found: AbstractSet[str], shares: Mapping[Qu
     """
     if _is_chat(reading, found, shares):
         return frozenset()
+    named = _named(reading)
     if shares["action"] >= LIKELY:
-        return _looked_up(reading, found).union(NEEDS["action"])
+        return _looked_up(reading, found).union(NEEDS["action"], named)
     if shares["research"] >= PLAIN and _names_outside(found):
         return frozenset({"web"})
     needed: set[Source] = {"code", "vault"}
@@ -59,7 +67,13 @@ def needed_sources(reading: Reading, found: AbstractSet[str], shares: Mapping[Qu
         needed.add("thread")
     if shares["action"] >= WRITE_POSSIBLE:
         needed.update(NEEDS["action"])
-    return frozenset(needed | _in_doubt(shares))
+    return frozenset(needed | named | _in_doubt(shares))
+
+
+def _named(reading: Reading) -> set[Source]:
+    """The code, if the question says so; what a dictated text says does not count."""
+    asked = (sentence for sentence in reading.requests if sentence.topic_start)
+    return {"code"} if any(_THE_CODE.search(" ".join(sentence.tokens)) for sentence in asked) else set()
 
 
 def _in_doubt(shares: Mapping[QueryType, float]) -> set[Source]:

@@ -111,6 +111,30 @@ def test_a_question_about_an_unknown_subject_keeps_the_search_in_code_and_notes(
     assert "write" not in needs(question)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Write a note about the retry policy, as the code has it.",
+        "Review March: what stopped the janitor, what does its code do, what is planned?",
+        "Liste für jeden Frachtführer im Code das Höchstgewicht auf.",
+    ],
+)
+def test_the_code_is_needed_where_the_question_says_so(question):
+    assert "code" in needs(question)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Add a todo: clean up the code of the importer",
+        "Summarise the notes about the code review",
+        "Nice, I like the code!",
+    ],
+)
+def test_the_code_is_not_needed_for_a_dictated_text_another_thing_of_that_name_or_chat(message):
+    assert "code" not in needs(message)
+
+
 def test_ours_against_theirs_needs_the_web_as_well():
     assert needs("Is our release process in line with what other companies do?") >= {"vault", "web"}
 
