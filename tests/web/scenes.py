@@ -358,8 +358,8 @@ async def run_graph(it: Gallery) -> AsyncIterator[Scene]:
 @scene("run-live")
 async def run_live(it: Gallery) -> AsyncIterator[Scene]:
     async with live(it, scripts.POLL, streaming(it.pace), limits={"max_iterations": 10}) as (run_id, _):
-        warned = sees("Approaching iteration limit")
-        yield Scene(f"/runs/{run_id}", then(sees(SHOWN), sees("live"), presses("2"), warned))
+        speaks = sees("Because nothing can happen between two wakes")
+        yield Scene(f"/runs/{run_id}", then(sees(SHOWN), sees("live"), presses("2"), speaks))
 
 
 @scene("run-paused")
