@@ -76,7 +76,7 @@ def course_of(
         unknown = _unanswered(step.effects, asked, answered) if answered is not None else ""
         if unknown:
             return Course(definition, tuple(steps), unknown=unknown)
-    if playing.is_running:
+    if playing.is_running and not playing.is_closing:
         waiting = ", ".join(playing.waits_for)
         return Course(
             definition, tuple(steps), unknown=f"the recording ends while it waits for {waiting or 'an event'}"

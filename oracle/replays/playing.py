@@ -24,6 +24,7 @@ from oracle.chunks import Closing, Content, Failed, SystemNotice, TerminationRea
 from oracle.control.floor import TreeFloor
 from oracle.encoding import to_json
 from oracle.logs import quiet
+from oracle.nodes.finish import Finish
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
 from oracle.replays.rebuilding import RebuiltRun, rebuild
@@ -112,8 +113,14 @@ class Playing:
 
     @property
     def waits_for(self) -> tuple[str, ...]:
-        """The nodes whose work has no outcome yet."""
-        return tuple(request.node.path for request in self._retrace.open_requests.values() if not request.halted)
+        """The nodes whose work has no outcome yet, but for `finish`, which a tree may leave to the service."""
+        nodes = (request.node for request in self._retrace.open_requests.values() if not request.halted)
+        return tuple(node.path for node in nodes if not isinstance(node, Finish))
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether nothing but its `finish` is under way."""
+        return bool(self._retrace.open_requests) and not self.waits_for
 
     def step(self, event: TickRecord) -> PlayedStep:
         """Play the next event of the recording."""
@@ -132,7 +139,7 @@ class Playing:
         for record in done.records:
             rebuilt.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
         effects = [effect for chunk in rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None]
-        effects += [self._asked(request) for request in done.posted]
+        effects += [self._asked(request) for request in done.posted if not isinstance(request.node, Finish)]
         return PlayedStep(event.tick, tuple(effects), self._results(done.records), done.records)
 
     def end(self) -> tuple[TerminationReason, tuple[Effect, ...]]:

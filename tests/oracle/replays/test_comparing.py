@@ -9,7 +9,8 @@ from oracle import trees
 from oracle.nodes import REGISTRY
 from oracle.replays import Comparison, compare, read_run
 from oracle.storage import Archive, Store
-from tests.oracle.replays.test_replays import recorded
+from tests.oracle.replays.test_replays import SCRIPTS, recorded
+from tests.oracle.runs.running import managed
 
 
 def edited(folder: Path, file: str, old: str, new: str):
@@ -110,3 +111,31 @@ async def test_fewer_attempts_end_the_query_before_its_recording_does(store: Sto
     assert (
         "empty_turns < 2" in (tmp_path / "follow_signal.yaml").read_text().splitlines()[found.difference.place.line - 1]
     )
+
+
+WITHOUT_FINISH = ("oracle.yaml", "        - finish # saves the conversation, ends the stream\n", "")
+
+
+@pytest.mark.parametrize("script", ["an answer", "a tool", "stuck twice", "no progress", "a limit", "a refusal"])
+async def test_a_tree_that_leaves_finish_to_the_service_does_the_same(
+    store: Store, archive: Archive, tmp_path: Path, script: str
+):
+    run = await read_run(archive, await recorded(store, script))
+    shipped, without = TreeLibrary([trees.FOLDER], registry=REGISTRY).load("oracle"), edited(tmp_path, *WITHOUT_FINISH)
+    for old, new in ((shipped, without), (without, shipped)):
+        found = compare(run, old, new, registry=REGISTRY)
+        assert found.verdict in ("same", "another_way")
+        assert found.old_end == found.new_end == run.record.termination_reason
+        assert found.unknown == ""
+
+
+async def test_a_query_that_was_recorded_without_finish_has_a_known_end_with_it(
+    store: Store, archive: Archive, tmp_path: Path
+):
+    without = edited(tmp_path, *WITHOUT_FINISH)
+    async with managed(store, SCRIPTS["stuck twice"]) as it:
+        it.harness.drop_from_tree("oracle", "- finish")
+        run = await read_run(archive, (await it.ask()).record)
+    shipped = TreeLibrary([trees.FOLDER], registry=REGISTRY).load("oracle")
+    found = compare(run, without, shipped, registry=REGISTRY)
+    assert (found.verdict, found.old_end, found.new_end, found.unknown) == ("another_way", "stuck", "stuck", "")
