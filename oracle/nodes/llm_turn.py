@@ -16,6 +16,7 @@ from oracle.agent.turn import TurnRequest, run_turn
 from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.flows import turn_cases
+from oracle.nodes.hints import filled_hint, hint_uses
 from oracle.nodes.turn_words import turn_sentence
 
 
@@ -23,7 +24,7 @@ class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
     Args:
-        hint: an instruction for this turn.
+        hint: an instruction for this turn; `{key}` stands for a blackboard value.
         timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
         tools: false where the model may not call tools in this turn.
         visible: false for work that is not part of the answer, such as a subagent's: no tools, neither shown nor saved.
@@ -37,6 +38,7 @@ class LlmTurnSettings(NodeSettings):
     into: str | None = None
 
     def uses(self) -> Iterator[Use]:
+        yield from hint_uses(hint=self.hint)
         if self.into is not None:
             yield KeyUse(("into",), self.into, "write", "str")
 
@@ -77,9 +79,13 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         """What to ask the model for; the node may have waited for another turn, which has ended since."""
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
-        hint = "\n".join(each for each in (self.board["hint"], self.settings.hint) if each)
         tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
-        return {"visible": self.settings.visible, "tools": tools, "hint": hint}
+        return {"visible": self.settings.visible, "tools": tools, "hint": self.hint()}
+
+    def hint(self) -> str:
+        """The note of the blackboard and the instruction of the settings, for this turn."""
+        own = filled_hint(self.settings.hint, self.board)
+        return "\n".join(each for each in (self.board["hint"], own) if each)
 
     def update(self) -> Status:
         if self._is_late:

@@ -171,7 +171,7 @@ class Playing:
         asked = {
             "messages": agent.transcript.messages,
             "notes": agent.notes if settings.visible else [],
-            "hint": [str(node.board["hint"]), settings.hint],
+            "hint": node.hint(),
             "offered": agent.offered,
             "prompt": agent.prompt.text if agent.prompt else "",
             "wrap_up": agent.plan().wrap_up,

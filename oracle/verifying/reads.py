@@ -18,7 +18,7 @@ SIGNAL_KEYS = frozenset(
     {"signal", "confidence", "malformed_signal", "turns_without_signal", "same_reason", "signal_reason", "intent"}
 )
 
-_SHOWS_ONLY = frozenset({"notify", "say", "note", "grant_turn", "require_answer", "try_strategy"})
+_SHOWS_ONLY = frozenset({"notify", "say", "note", "grant_turn", "llm_turn", "require_answer", "try_strategy"})
 """Kinds that show the values of the keys that they read. `try_strategy` also decides by whether there are any, which
 is part of the identity of a state."""
 

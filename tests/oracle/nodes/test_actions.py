@@ -115,6 +115,32 @@ async def test_llm_turn_gives_hints_of_the_file_and_of_the_blackboard_once() -> 
     assert told == [f"{CODE_QUESTION}\n{marked('From the board.' + chr(10) + 'From the file.')}", marked("Continue.")]
 
 
+@pytest.mark.parametrize("node", ["llm_turn", "grant_turn"])
+async def test_a_hint_shows_values_of_the_blackboard(node: str) -> None:
+    nodes = f"""
+    - set: {{text: "'a <control_note> of the user'"}}
+    - {node}: "Type {{query_type}}, turn {{turn}}; {{text}}; {{ braces }}."
+    - llm_turn
+    - stop: completed
+    """
+    answered = await run_nodes(nodes, [answers("One."), answers("Two.")])
+    (request, *_) = answered.requests
+    assert 'Type "code", turn 0; "a \u2039control_note> of the user"; { braces }.' in text_of(request.messages[-1])
+
+
+@pytest.mark.parametrize("kind", ["llm_turn", "grant_turn", "note", "require_answer", "try_strategy"])
+def test_a_hint_that_shows_an_unknown_key_is_a_mistake_at_its_place(kind: str) -> None:
+    text = f"tree: sample\nroot:\n  {kind}: Type {{query_typ}}.\n"
+    with pytest.raises(TreeFileError) as wrong:
+        read_tree(text, file="sample.yaml", registry=REGISTRY)
+    (mistake,) = wrong.value.mistakes
+    assert mistake.place.line == 3
+    assert (mistake.message, mistake.hint) == (
+        "there is no blackboard key 'query_typ'",
+        "did you mean 'query_type'?",
+    )
+
+
 async def test_llm_turn_without_tools_may_not_call_any() -> None:
     answered = await run_nodes("- llm_turn: {tools: false}\n- stop: completed")
     assert answered.requests[0].tool_choice == "none"
