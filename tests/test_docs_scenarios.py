@@ -2,32 +2,47 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from oracle.scenarios import from_yaml, judge, reading, reading_turns
+from bt_runtime import TreeLibrary
+from oracle.nodes import REGISTRY
+from oracle.scenarios import Player, from_yaml, judge, reading, reading_turns
 from oracle.scenarios.expectations import EXPECTATIONS
+from oracle.scenarios.model import Action
 from oracle.scenarios.stated_requests import Requests
 from oracle.scenarios.stated_values import Moments
+from oracle.trees import FOLDER
 from tests.oracle.scenarios.playing import player
+from tests.test_docs_trees import RIGHT
 
 PAGE = (Path(__file__).parents[1] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def verdicts(text):
-    return [judge(scenario, player().play(scenario)) for scenario in from_yaml(text, file="docs.yaml")]
+@pytest.fixture(scope="module")
+def on_page_of_trees(tmp_path_factory):
+    """A player that also finds the trees of docs/trees.md."""
+    folder = tmp_path_factory.mktemp("trees")
+    for name, text in RIGHT.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return Player(TreeLibrary([folder, FOLDER], registry=REGISTRY))
+
+
+def verdicts(text, player):
+    return [judge(scenario, player.play(scenario)) for scenario in from_yaml(text, file="docs.yaml")]
 
 
 @pytest.mark.parametrize("text", [each for each in EXAMPLES if not each.startswith("# fails")])
-def test_every_example_passes(text):
-    for verdict in verdicts(text):
+def test_every_example_passes(text, on_page_of_trees):
+    for verdict in verdicts(text, on_page_of_trees):
         assert verdict.passed, verdict.report(text)
 
 
 def test_the_example_that_fails_reports_what_the_page_shows():
     (text,) = [each for each in EXAMPLES if each.startswith("# fails\n")]
-    (verdict,) = verdicts(text)
+    (verdict,) = verdicts(text, player())
     shown = re.search(r"^```text\n(docs.yaml.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
     assert verdict.report(text) == shown.rstrip("\n")
 
@@ -42,6 +57,7 @@ def test_every_field_is_on_the_page():
         *EXPECTATIONS,
         *Requests.fields,
         *Moments.kinds,
+        *get_args(Action),
     }
     assert fields - named == {"writes"}
     assert all(f"{each}: " in PAGE for each in (*reading._ANSWER, "writes"))

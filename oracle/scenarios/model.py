@@ -24,7 +24,7 @@ GROUPS: Final[tuple[ToolGroup, ...]] = ("code", "vault", "thread", "web")
 DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
 """What a turn reports that states no tokens; so the size of the prompt decides nothing."""
 
-Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes"]
+Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes", "delivery"]
 MomentKind = Literal["at_s", "request", "said", "call", "notice"]
 
 SIGNAL_FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -160,10 +160,17 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideEvent:
-    """Something that neither the model nor a tool does."""
+    """Something that neither the model nor a tool does.
+
+    Args:
+        key: the blackboard key that a delivery writes; empty for the others.
+        value: the JSON data that it writes there.
+    """
 
     action: Action
     moment: Moment
+    key: str = ""
+    value: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ from contextlib import suppress
 from itertools import count
 from typing import Final
 
-from bt_runtime import Outcome, ReloadingTrees, TickRecord, TreeLibrary
+from bt_runtime import Blackboard, BlackboardError, Outcome, ReloadingTrees, TickRecord, TreeLibrary
 from bt_runtime.testing import FakeClock
+from bt_runtime.text import did_you_mean
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
 from oracle.answering import ActiveQuery, Ask, Oracle
@@ -117,7 +118,8 @@ class Player:
         query = await oracle.open(ask, emit=emit, observers=[record], journal=record)
         if not isinstance(query.control, TreeControl) or query.tree is None:
             raise PlayError(f"{scenario.tree!r} is a decision tree in Python; scenarios are for trees in YAML")
-        await _run(query, scenario, moments, clock)
+        _check_deliveries(scenario, query.control.tree.blackboard)
+        await _run(query, query.control, scenario, moments, clock)
         kept = await conversations.load(_USER, query.agent.query.context_id)
         messages = [] if kept is None else [each for each in kept.messages if each.role != "system"]
         return Played(
@@ -158,7 +160,9 @@ async def _converse(scenario: Scenario, conversations: MemoryConversations) -> s
     return conversation.context_id
 
 
-async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: FakeClock) -> None:
+async def _run(
+    query: ActiveQuery, control: TreeControl, scenario: Scenario, moments: Moments, clock: FakeClock
+) -> None:
     """Run the query to its end, with the events from outside.
 
     Raises:
@@ -168,7 +172,7 @@ async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: 
     run_id = query.agent.query.run_id
     readers.join(run_id, "reader")
     for event in scenario.events:
-        moments.at(event.moment, _action(event, query, readers, clock))
+        moments.at(event.moment, _action(event, query, control, readers, clock))
     waiting = moments.start()
     try:
         async with asyncio.timeout(_PATIENCE_S):
@@ -184,13 +188,35 @@ async def _run(query: ActiveQuery, scenario: Scenario, moments: Moments, clock: 
                 await task
 
 
-def _action(event: OutsideEvent, query: ActiveQuery, readers: Readers, clock: FakeClock) -> Callable[[], object]:
+def _check_deliveries(scenario: Scenario, board: Blackboard) -> None:
+    """Check that the tree takes what is delivered.
+
+    Raises:
+        PlayError: a key that does not come from outside, or a value of another type.
+    """
+    for event in scenario.events:
+        if event.action != "delivery":
+            continue
+        if not board.is_deliverable(event.key):
+            hint = did_you_mean(event.key, filter(board.is_deliverable, board))
+            message = f"the tree {scenario.tree!r} has no key {event.key!r} that comes from outside ('from: delivery')"
+            raise PlayError(f"{message}; {hint}" if hint else message)
+        try:
+            board.check(event.key, event.value)
+        except BlackboardError as error:
+            raise PlayError(f"the delivery cannot be made: {error}") from None
+
+
+def _action(
+    event: OutsideEvent, query: ActiveQuery, control: TreeControl, readers: Readers, clock: FakeClock
+) -> Callable[[], object]:
     run_id, state = query.agent.query.run_id, query.agent.state
     actions: Mapping[str, Callable[[], object]] = {
         "cancel": query.cancel,
         "reader_leaves": lambda: readers.leave(run_id, "reader"),
         "reader_returns": lambda: readers.join(run_id, "reader"),
         "service_stops": lambda: query.abort(_STOPPING),
+        "delivery": lambda: control.deliver(event.key, event.value),
         "deadline_passes": lambda: clock.advance(state.start_time + state.time_limit_s - clock.now()),
     }
     return actions[event.action]

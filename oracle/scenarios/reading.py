@@ -14,6 +14,7 @@ scenarios:
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
@@ -255,7 +256,27 @@ class _File:
         action, inner = pair
         if not self._is_known(action, get_args(Action), what="event"):
             return None
-        moment = reader.single(inner, what="a moment, such as `{at_s: 3}`,")
+        if action.key == "delivery":
+            return self._delivery(inner)
+        moment = self._moment(inner)
+        return None if moment is None else OutsideEvent(action=cast("Action", action.key), moment=moment)
+
+    def _delivery(self, node: YamlNode) -> OutsideEvent | None:
+        reader = self._reader
+        fields = reader.fields(node, ("key", "value", *get_args(MomentKind)), what="a delivery")
+        for needed in ("key", "value"):
+            if needed not in fields and isinstance(node.data, dict):
+                reader.report(node, f"the delivery has no {needed!r}", "such as {key: approved, value: true, at_s: 3}")
+        if not {"key", "value"} <= fields.keys():
+            return None
+        key, value = reader.text(fields["key"].node, what="'key'"), fields["value"].node.plain()
+        rest = {name: entry for name, entry in fields.items() if name not in ("key", "value")}
+        moment = self._moment(replace(node, data=rest))
+        return None if moment is None else OutsideEvent(action="delivery", moment=moment, key=key, value=value)
+
+    def _moment(self, node: YamlNode) -> Moment | None:
+        reader = self._reader
+        moment = reader.single(node, what="a moment, such as `{at_s: 3}`,")
         if moment is None or not self._is_known(moment[0], get_args(MomentKind), what="moment"):
             return None
         kind, value = cast("MomentKind", moment[0].key), moment[1]
@@ -266,7 +287,7 @@ class _File:
             "call": lambda: reader.text(value, what="'call'"),
             "notice": lambda: reader.one_of(value, get_args(Topic), what="the notification"),
         }
-        return OutsideEvent(action=cast("Action", action.key), moment=Moment(kind=kind, value=read[kind]()))
+        return Moment(kind=kind, value=read[kind]())
 
     def _is_known(self, entry: Entry, known: tuple[str, ...], *, what: str) -> bool:
         if entry.key in known:

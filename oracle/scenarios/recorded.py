@@ -48,7 +48,8 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
         UnscriptableError: the run was cut off, or its parts ran side by side.
         UnreplayableError: its tree cannot be read any more.
     """
-    _check(run)
+    tree = run.tree(registry)
+    _check(run, tree)
     outcomes = [outcome for tick in run.ticks for outcome in tick.outcomes]
     own_tools = {tool.name: tool for tool in run.opened.tools if tool.name not in shipped_tools()}
     scripts = _tool_answers(run, outcomes)
@@ -66,18 +67,18 @@ def scenario_of(run: RecordedRun, *, registry: Registry) -> Scenario:
         model=tuple(_turn(each.value) for each in outcomes if isinstance(each.value, TurnOutcome)),
         events=tuple(_events(run)),
         encoded=run.opened.encoded,
-        expect=_expectations(run, run.tree(registry), outcomes),
+        expect=_expectations(run, tree, outcomes),
     )
 
 
-def _check(run: RecordedRun) -> None:
+def _check(run: RecordedRun, tree: TreeDefinition) -> None:
     failed = [chunk for _, chunk in run.chunks if isinstance(chunk, Failed)]
     if any(chunk.error_type == "interrupted" for chunk in failed):
         raise UnscriptableError("the run was cut off when its process ended; it cannot be played to its end")
     if run.record.status != "finished":
         raise UnscriptableError("the run goes on; wait for its end")
     for tick in run.ticks:
-        if any(key != "cancel_requested" for key, _ in tick.deliveries):
+        if any(key not in tree.keys or not tree.keys[key].deliverable for key, _ in tick.deliveries):
             raise UnscriptableError(
                 f"an operator has changed it while it ran (tick {tick.tick}); a scenario has no debugger"
             )
@@ -258,11 +259,12 @@ def _sources(chunks: Sequence[Chunk]) -> Mapping[str, tuple[tuple[SourceType, st
 def _events(run: RecordedRun) -> Iterator[OutsideEvent]:
     stops = any(isinstance(chunk, Failed) and chunk.error_type == "service_stopping" for _, chunk in run.chunks)
     for tick in run.ticks:
-        if ("cancel_requested", True) in tick.deliveries:
-            at_s = round(max(0.0, tick.at_s - run.opened.start_s), 3)
-            moment = Moment(kind="at_s", value=at_s)
-            yield OutsideEvent(action="service_stops" if stops else "cancel", moment=moment)
-            return
+        moment = Moment(kind="at_s", value=round(max(0.0, tick.at_s - run.opened.start_s), 3))
+        for key, value in tick.deliveries:
+            if (key, value) == ("cancel_requested", True):
+                yield OutsideEvent(action="service_stops" if stops else "cancel", moment=moment)
+                return
+            yield OutsideEvent(action="delivery", moment=moment, key=key, value=value)
 
 
 # What must happen

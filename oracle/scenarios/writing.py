@@ -14,6 +14,7 @@ from oracle.scenarios.model import (
     SIGNAL_FIELDS,
     Earlier,
     Json,
+    OutsideEvent,
     Scenario,
     SignalLine,
     ToolAnswer,
@@ -71,7 +72,7 @@ def scenario_data(scenario: Scenario) -> dict[str, Any]:
         "encoded": dict(scenario.encoded or {}),
         "tools": {name: _tool(script) for name, script in scenario.tools.items()},
         "model": [_turn(turn) for turn in scenario.model],
-        "events": [{each.action: {each.moment.kind: each.moment.value}} for each in scenario.events],
+        "events": [{each.action: _event(each)} for each in scenario.events],
     }
     # No group at all is another thing than all of them, which stand for themselves.
     data |= {name: value for name, value in optional.items() if value or (name == "available" and value is not None)}
@@ -84,6 +85,11 @@ def _earlier(earlier: Earlier) -> dict[str, Json]:
     if earlier.tool_errors:
         data["tool_errors"] = True
     return data if earlier.query_type is None else data | {"query_type": earlier.query_type}
+
+
+def _event(event: OutsideEvent) -> dict[str, Json]:
+    delivered = {"key": event.key, "value": event.value} if event.action == "delivery" else {}
+    return {**delivered, event.moment.kind: event.moment.value}
 
 
 def _turn(turn: Turn) -> Json:

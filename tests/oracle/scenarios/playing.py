@@ -7,6 +7,21 @@ from oracle.nodes import REGISTRY
 from oracle.scenarios import Player, from_yaml, judge
 from oracle.trees import FOLDER
 
+WAITING = """\
+tree: waiting
+blackboard:
+  approved: { type: bool, from: delivery }
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+    - wait: { for: approved, timeout_s: 30 }
+    - say: "Approved: {approved}."
+    - stop: completed
+"""
+"""A tree that waits for something from outside."""
+
 
 @cache
 def player():

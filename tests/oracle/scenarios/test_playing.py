@@ -1,5 +1,6 @@
 """A scenario is one query with the real control; model, tools, time and events are as scripted."""
 
+import re
 import time
 
 import pytest
@@ -8,8 +9,8 @@ from bt_runtime import Monitors, TreeLibrary
 from oracle.control.choosing import UnknownTreeError
 from oracle.nodes import REGISTRY
 from oracle.rules import events_of
-from oracle.scenarios import Player, from_yaml, judge
-from tests.oracle.scenarios.playing import played
+from oracle.scenarios import Player, PlayError, from_yaml, judge
+from tests.oracle.scenarios.playing import WAITING, played
 
 
 def passes(text):
@@ -86,6 +87,53 @@ scenarios:
     events: [{event}: {{ notice: fallback }}]
     expect: {{ reason: {reason}, turns: 1, elapsed_s: {at_s} }}
 """)
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """A player for the tree that waits for an approval."""
+    (tmp_path / "waiting.yaml").write_text(WAITING)
+    return Player(TreeLibrary([tmp_path], registry=REGISTRY))
+
+
+DELIVERED = """
+scenarios:
+  - name: It waits
+    tree: waiting
+    model: [{{ text: [One, " two"], delay_s: 2 }}]
+    events: [{{ delivery: {{ {event} }} }}]
+    expect: {{ reason: completed, elapsed_s: {at_s}, answer: "One two\\n\\nApproved: {value}." }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "value", "at_s"),
+    [
+        ("key: approved, value: true, at_s: 5", True, 5),
+        ("key: approved, value: false, at_s: 5", False, 5),
+        ("key: approved, value: true, at_s: 0", True, 2),
+        ("key: approved, value: true, said: two", True, 2),
+    ],
+    ids=["in time", "a refusal", "early", "while the model speaks"],
+)
+def test_a_tree_gets_what_is_delivered(waiting, event, value, at_s):
+    (scenario,) = from_yaml(DELIVERED.format(event=event, value=value, at_s=at_s))
+    verdict = judge(scenario, waiting.play(scenario))
+    assert verdict.passed, verdict.report("")
+
+
+@pytest.mark.parametrize(
+    ("event", "problem"),
+    [
+        ("key: aproved, value: true", "no key 'aproved' that comes from outside ('from: delivery'); did you mean 'app"),
+        ("key: hint, value: Hello.", "the tree 'waiting' has no key 'hint' that comes from outside"),
+        ("key: approved, value: 3", "'approved' must be true or false, not 3"),
+    ],
+)
+def test_a_delivery_that_the_tree_does_not_take_is_refused_before_the_query(waiting, event, problem):
+    (scenario,) = from_yaml(DELIVERED.format(event=f"{event}, at_s: 1", value=True, at_s=1))
+    with pytest.raises(PlayError, match=re.escape(problem)):
+        waiting.play(scenario)
 
 
 def test_severities_are_compared_in_order():

@@ -116,9 +116,31 @@ FULL = Scenario(
         Turn(text="0x1f", usage=Usage(3, 4, 5, 6), fault=ModelFault("provider_overloaded", "Busy: try later.")),
         Turn(calls=(ScriptedCall("read_file", "{broken"),), searches=(ScriptedSearch("q", (("http://a", "A"),), ""),)),
     ),
-    events=(OutsideEvent(action="reader_leaves", moment=Moment(kind="at_s", value=3.5)),),
+    events=(
+        OutsideEvent(action="reader_leaves", moment=Moment(kind="at_s", value=3.5)),
+        OutsideEvent(action="delivery", moment=Moment(kind="said", value="In"), key="at_s", value={"yes": ["1", 2]}),
+        OutsideEvent(action="delivery", moment=Moment(kind="request", value=2), key="approved"),
+    ),
     expect={"reason": "completed", "answer": {"contains": ["a", "b"]}, "visited": [{"llm_turn": 2}]},
 )
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ("{ value: 1, at_s: 2 }", "the delivery has no 'key'"),
+        ("{ key: approved, at_s: 2 }", "the delivery has no 'value'"),
+        ("{ key: approved, value: 1 }", "a moment, such as `{at_s: 3}`, must be a mapping of one entry, not a mapping"),
+        ("{ key: approved, value: 1, at_s: 2, said: x }", "must be a mapping of one entry, not a mapping"),
+        ("{ key: approved, value: 1, at: 2 }", "a delivery has no field 'at'"),
+        ("{ key: 3, value: 1, at_s: 2 }", "'key' must be text, not 3"),
+        ("{ at_s: 2 }", "the delivery has no 'key'"),
+        ("approved", "a delivery must be a mapping, not 'approved'"),
+    ],
+)
+def test_a_delivery_with_a_mistake_is_reported(event, message):
+    text = f"scenarios: [{{ name: A, expect: {{}}, events: [{{ delivery: {event} }}] }}]"
+    assert any(message in each.message for each in mistakes_of(text).mistakes)
 
 
 def test_what_is_written_is_read_again_the_same():

@@ -1,20 +1,23 @@
 """A recorded run becomes a scenario that passes on the tree that it ran."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from bt_runtime import TreeLibrary
 from oracle.models.protocol import ModelFault, Usage
 from oracle.nodes import REGISTRY
 from oracle.replays import read_run
-from oracle.scenarios import from_yaml, judge, to_yaml
+from oracle.scenarios import Player, from_yaml, judge, to_yaml
 from oracle.scenarios.recorded import scenario_of
 from oracle.storage import Archive, Store
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import ToolError, ToolResult
 from tests.acceptance.harness import NEED_TURN, answers, calls, made_tool, says, signal_xml
+from tests.oracle.debugging.sessions import Operator
 from tests.oracle.runs.running import Gate, managed
-from tests.oracle.scenarios.playing import player
+from tests.oracle.scenarios.playing import WAITING, player
 
 STUCK = signal_xml("stuck", attempted='["a"]', blocker="no access")
 SCRIPTS = {
@@ -119,3 +122,23 @@ async def test_a_follow_up_keeps_the_type_of_the_question_before(store: Store, a
     scenario = await scenario_from(archive, told.record)
     assert scenario.history[0].query_type == "code"
     assert (await judged(scenario)).blackboard["query_type"] == "code"
+
+
+async def test_what_was_delivered_is_delivered_again(store: Store, archive: Archive, tmp_path: Path):
+    async with managed(store, [answers()], debug_lease_s=120) as it:
+        it.harness.write_tree("waiting", WAITING)
+        olga = Operator(it)
+        await olga.breaks("b1", tree="waiting", path="sequence/wait")
+        live = await it.start(tree="waiting")
+        it.clock.advance(7)
+        await olga.until(live, "paused")
+        await olga.does(live, "set", key="approved", value=False)
+        await olga.does(live, "resume")
+        told = await it.told(live.record)
+    scenario = await scenario_from(archive, told.record)
+    (event,) = scenario.events
+    assert (event.action, event.key, event.value) == ("delivery", "approved", False)
+    (tmp_path / "waiting.yaml").write_text(WAITING)
+    verdict = judge(scenario, await Player(TreeLibrary([tmp_path], registry=REGISTRY)).play_async(scenario))
+    assert verdict.passed, verdict.report("")
+    assert verdict.played.answer.text.endswith("Approved: False.")
