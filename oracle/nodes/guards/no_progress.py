@@ -10,9 +10,12 @@ from oracle.nodes.flows import guard
 
 @node("no_progress", flow=guard("progress asked"))
 class NoProgress(StateGuard[NoSettings]):
-    """Trips when the same tool calls bring the same results over and over: `no_progress`.
+    """Trips when tool calls bring the same over and over: `no_progress`.
 
-    SUCCESS while there is progress: other calls, other arguments, or other results.
+    FAILURE when the last three calls were the same and had the same result or all failed, when a cycle of two or three
+    calls has stood there three times with the same results, or when one tool has failed three times in a row with the
+    same error, whatever its arguments. SUCCESS while there is progress: other calls, other arguments of a call that
+    works, or other results.
 
     ```yaml
     no_progress:
