@@ -11,6 +11,7 @@ from bt_runtime.text import Mistake
 
 CODES = (
     Code("guard-never-trips", "A guard cannot fail, so it guards nothing."),
+    Code("redundant-guard", "A guard is not needed beside another one of its kind that has a limit of its own."),
     Code("inverted-guard", "A guard is inverted: it trips while it should not."),
     Code("guard-as-alternative", "A guard among alternatives, which writes its reason all the same."),
     Code("act-in-guards", "Something below 'guards' acts at every tick."),
@@ -35,7 +36,13 @@ def _hidden(flow: Flow, guard: NodeDefinition, later: tuple[NodeDefinition, ...]
     mine = _limit(guard)
     for other in later:
         lower = _limit(other)
-        if mine is not None and lower is not None and other.kind == guard.kind and lower < mine:
+        if lower is None or other.kind != guard.kind:
+            continue
+        if mine is None and flow.registry.kinds[guard.kind].category == "guard":
+            message = f"this guard is not needed: {said(flow, other)} trips at the same time or before"
+            yield warning(flow, guard, "redundant-guard", message, f"write the limit of {lower:g} here, and keep one")
+            return
+        if mine is not None and lower < mine:
             message = f"this guard can never trip: {said(flow, other)} trips before"
             yield warning(flow, guard, "guard-never-trips", message, "remove it, or correct its limit", removable=True)
             return

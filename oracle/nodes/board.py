@@ -87,8 +87,8 @@ _DRY_TURNS = "Consecutive turns of tools that brought nothing new."
 _SUFFICIENT = "Why the context suffices, as judge_context judged last; empty if it does not."
 _REFUSED_CALLS = "Tool calls that were held back since something new was found."
 _REPETITIONS = (
-    "Rounds of the same calls with the same results, or of failures of one tool with the same error, that the latest calls "
-    "end with; 0 if fewer than two."
+    "Rounds of the same calls with the same results, or of failures of one tool with the same error, that the latest "
+    "calls end with; 0 if fewer than two."
 )
 _ERRORS_IN_A_ROW = "Consecutive tool errors, up to now."
 _UNTRIED = "Names of the offered tools that were not called yet."

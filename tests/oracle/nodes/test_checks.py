@@ -101,6 +101,13 @@ VARIANTS = {
         ),
         "guard-never-trips",
     ),
+    "the user's limit stands before a lower one": (
+        (
+            "loop: { until: termination_reason, guards: [cancelled, turn_budget, deadline, turn_budget: 5], "
+            "child: { sequence: [llm_turn, selector: [subtree: use_tools, subtree: follow_signal]] } }"
+        ),
+        "redundant-guard",
+    ),
     "a guard that is forced": (
         (
             "loop: { until: termination_reason, guards: [force_success: cancelled, turn_budget, deadline], "
