@@ -14,6 +14,7 @@ from bt_runtime.reading.loading import Loading, Source
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, Place, format_mistakes, in_order, visible
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YAML_ENDINGS, read_yaml
+from bt_runtime.text.yaml_repair import readable_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +230,21 @@ class TreeLibrary:
         loading = Loading(self.registry, self.beside(folder).source)
         tree = loading.load(source, samples=True)
         sources.update(loading.sources)
-        mistakes = in_order(with_fixes(loading.mistakes, loading.sources))
+        found_too = self._of_the_rest(source, folder, loading.sources) if tree is None else []
+        mistakes = in_order(with_fixes([*loading.mistakes, *found_too], loading.sources))
         if tree is None:
             return CheckedFile(source.file, None, mistakes)
         found = judged(tree, registry=self.registry)
         return CheckedFile(source.file, tree, mistakes, found.warnings, found.used)
+
+    def _of_the_rest(self, source: Source, folder: Path, sources: Mapping[str, str]) -> list[Mistake]:
+        """The mistakes in what can be read of a file whose syntax is wrong."""
+        rest = readable_part(sources[source.file])
+        if rest is None:
+            return []
+        loading = Loading(self.registry, self.beside(folder).source)
+        loading.load(Source(source.file, rest.text, source.name), samples=True)
+        return [each for each in loading.mistakes if each.place.file == source.file and rest.bears_out(each)]
 
     def _read(self, path: Path, *, name: str) -> Source:
         text = self._text(path)

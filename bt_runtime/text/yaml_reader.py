@@ -11,6 +11,7 @@ Values are built from the parser's events, one by one, so that bounds hold befor
 """
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -123,12 +124,22 @@ def read_yaml(text: str | bytes, *, file: str) -> Document:
     root = None
     with suppress(_Stop):  # its mistake is recorded
         try:
-            for event in yaml.parse(text, Loader=_LOADER):
+            for event in parse_events(text):
                 builder.feed(event)
             root = builder.finish()
         except yaml.YAMLError as error:
-            builder.mistakes.append(_syntax_mistake(error, text, file))
+            builder.mistakes.append(syntax_mistake(error, text, file))
     return Document(file, text, root, tuple(builder.mistakes))
+
+
+def parse_events(text: str) -> Iterator[yaml.Event]:
+    """The parser's events.
+
+    Raises:
+        yaml.YAMLError: the syntax is wrong; `syntax_mistake` says where and why.
+    """
+    events: Iterator[yaml.Event] = yaml.parse(text, Loader=_LOADER)
+    return events
 
 
 def _forbidden(match: re.Match[str], text: str, file: str) -> Mistake:
@@ -147,7 +158,8 @@ def _undecodable(error: UnicodeDecodeError, file: str) -> Document:
     return Document(file, shown, None, (mistake,))
 
 
-def _syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
+def syntax_mistake(error: yaml.YAMLError, text: str, file: str) -> Mistake:
+    """What is wrong with a text, as a mistake at the place where it can be corrected."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or "it cannot be read"
     if mark is None:

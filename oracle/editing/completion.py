@@ -37,6 +37,7 @@ from oracle.editing.snippets import kind_snippet, required_of, setting_snippet, 
 _TAIL = re.compile(r"[\w-]*")
 _COLON = re.compile(r"\s*:(?=\s|$)")
 _SILENCE = re.compile(r"\s*silence\s+([\w-]*)$")
+_GUARDING: Final = frozenset({"guard", "condition"})
 _EXAMPLES: Final[Mapping[str, str]] = {
     "internal": "internal: true",
     "blackboard": "blackboard:\n  $0",
@@ -232,7 +233,10 @@ def _is_bool(spot: Spot, declaration: DeclarationField) -> bool:
 
 def _kinds(context: Context) -> Iterator[Item]:
     spot = context.spot
+    is_guard = isinstance(context.expected, NodeValue) and context.expected.is_guard
     for kind in context.desk.registry.kinds.values():
+        if is_guard and kind.category not in _GUARDING:
+            continue  # guards neither act nor wait
         column = max(spot.begin.column - 1 - spot.indent, 0)
         if spot.at == "key":
             snippet: str | None = f"{kind.name}: "

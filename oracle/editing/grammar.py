@@ -14,6 +14,8 @@ from oracle.editing.roles import EACH, KEYS, Role, below, roles_of
 from oracle.editing.rules import RuleValue, rule_step
 
 Step = str | int
+_GUARDS = "guards"
+"""The slot whose nodes are asked at every tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,16 @@ class DeclarationField:
 
 @dataclass(frozen=True, slots=True)
 class NodeValue:
-    """A node."""
+    """A node; among guards, one that is asked at every tick."""
+
+    is_guard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NodesValue:
-    """A list of nodes."""
+    """A list of nodes, or of guards."""
+
+    are_guards: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +157,10 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
         return _in_header(expected, str(part))
     if isinstance(expected, RuleValue):
         return rule_step(expected, part, siblings, registry)
-    if isinstance(expected, NodesValue | KeyedNodes):
-        return NodeValue() if isinstance(part, int) is isinstance(expected, NodesValue) else None
+    if isinstance(expected, NodesValue):
+        return NodeValue(expected.are_guards) if isinstance(part, int) else None
+    if isinstance(expected, KeyedNodes):
+        return None if isinstance(part, int) else NodeValue()
     if isinstance(expected, NodeValue):
         kind = registry.kinds.get(part) if isinstance(part, str) else None
         return KindValue(kind) if kind else None
@@ -205,7 +213,7 @@ def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Reg
 def _of_slot(slot: Slot) -> Expected:
     if slot.keyed:
         return KeyedNodes()
-    return NodesValue() if slot.many else NodeValue()
+    return NodesValue(are_guards=slot.name == _GUARDS) if slot.many else NodeValue()
 
 
 def _item_of_shorthand(kind: Kind, part: Step) -> Expected | None:

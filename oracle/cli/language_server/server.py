@@ -1,8 +1,10 @@
 """The handlers of the language server.
 
-Each answers from the text as it is now. What a handler raises is answered as an error and logged; the server goes on.
+Each answers from the text as it is now. What a handler raises is answered as an error, and logged unless it is a
+refusal; the server goes on.
 """
 
+import logging
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -39,15 +41,29 @@ _TRIGGERS = (":", " ", "{", "[", "$", '"', "'")
 _REQUEST_FAILED = -32803
 """The protocol's code for a request that was right and cannot be fulfilled."""
 _WATCHED = "**/*.{yaml,yml}"
+_PROTOCOL_LOG = "pygls.protocol.json_rpc"
 
 log = structlog.get_logger(__name__)
 
 
 def serve(desk: Desk, *, input_: BinaryIO, output: BinaryIO) -> int:
     """Speak with one editor until it shuts the server down or goes away; returns the exit code."""
+    logging.getLogger(_PROTOCOL_LOG).addFilter(_is_fault)
     server = TreesServer(desk)
     server.start_io(input_, output)
     return 0 if server.is_shut_down else 1
+
+
+class _RefusedError(JsonRpcException):
+    """A request that was right and cannot be fulfilled: the editor shows why, and there is nothing to log."""
+
+    def __init__(self, why: Exception) -> None:
+        super().__init__(str(why), _REQUEST_FAILED)
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Whether a record of the protocol is about something else than a refused request."""
+    return not (record.exc_info and isinstance(record.exc_info[1], _RefusedError))
 
 
 class TreesServer(LanguageServer):
@@ -231,7 +247,7 @@ def _prepare_rename(server: TreesServer, params: types.PrepareRenameParams) -> t
     try:
         found = renamed_at(server.files.desk(), each.text, each.file, line=place.line, column=place.column)
     except RenameError as error:
-        raise JsonRpcException(str(error), _REQUEST_FAILED) from None
+        raise _RefusedError(error) from None
     return types.PrepareRenamePlaceholder(coordinates.range(found.start, found.end), found.name)
 
 
@@ -244,7 +260,7 @@ def _rename(server: TreesServer, params: types.RenameParams) -> types.WorkspaceE
     try:
         edits = rename(desk, each.text, each.file, line=place.line, column=place.column, name=params.new_name)
     except RenameError as error:
-        raise JsonRpcException(str(error), _REQUEST_FAILED) from None
+        raise _RefusedError(error) from None
     return wire.text_edits(edits, server.texts(edit.start.file for edit in edits))
 
 

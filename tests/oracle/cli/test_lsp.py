@@ -183,6 +183,22 @@ async def test_definition_references_and_rename(tmp_path: Path, env: dict[str, s
             await here.client.text_document_rename_async(refused)
 
 
+async def test_a_refused_rename_is_an_error_of_the_editor_and_not_logged(tmp_path: Path, env: dict[str, str]) -> None:
+    async with editor(tmp_path, env) as here:
+        await here.start(tmp_path)
+        uri = here.open(tmp_path / "mine.yaml", TREE)
+        refused = types.RenameParams(identified(uri), at(TREE, "nudges", line=2), "turn")
+        with pytest.raises(JsonRpcException, match="'turn' is a key of the host already") as error:
+            await here.client.text_document_rename_async(refused)
+        assert error.value.code == -32803
+        nameless = types.PrepareRenameParams(identified(uri), types.Position(0, 0))
+        with pytest.raises(JsonRpcException, match="there is no name here"):
+            await here.client.text_document_prepare_rename_async(nameless)
+        assert await here.shut_down() == 0
+        assert here.server.stderr is not None
+        assert await here.server.stderr.read() == b""
+
+
 async def test_a_fix_is_offered_for_a_mistake(tmp_path: Path, env: dict[str, str]) -> None:
     text = "tree: mine\nroot:\n  llm_turn: { timeout: 120 }\n"
     async with editor(tmp_path, env) as here:

@@ -40,6 +40,21 @@ OFFERED = {
     "kinds in brackets over lines": (HEAD + "  sequence: [turn_budget,\n    |", {"run_tools"}, {"until"}),
     "kinds behind the slot of a decorator": (HEAD + "  loop:\n    child: |", {"sequence"}, {"until"}),
     "kinds directly below a decorator": (HEAD + "  inverter:\n    |", {"condition", "child"}, set()),
+    "guards in brackets": (
+        HEAD + "  loop: { guards: [cancelled, |",
+        {"deadline", "condition"},
+        {"llm_turn", "run_tools", "sequence", "wait", "set"},
+    ),
+    "guards in a list": (
+        HEAD + "  loop:\n    guards:\n      - |",
+        {"cancelled", "condition"},
+        {"llm_turn", "say", "loop"},
+    ),
+    "what stands below a guard": (
+        HEAD + "  loop:\n    guards:\n      - inverter:\n          |",
+        {"condition", "sequence"},
+        {"until"},
+    ),
     "settings and slots": (HEAD + "  loop:\n    |", {"until", "guards", "child", "name"}, {"attempts"}),
     "settings that are missing": (HEAD + "  loop:\n    until: turn > 3\n    |", {"guards", "child"}, {"until"}),
     "settings above others": (HEAD + "  loop:\n    |\n    child: finish", {"until"}, {"attempts"}),
