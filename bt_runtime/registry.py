@@ -102,6 +102,12 @@ class Registry:
         """A registry that checks calls against these actions of the host."""
         return self._with(self.kinds.values(), self.keys.values(), actions)
 
+    def with_rules(self, rules: Iterable[Rule]) -> "Registry":
+        """A registry with further rules for whole trees."""
+        found = self._with(self.kinds.values(), self.keys.values(), self.actions)
+        found.rules = (*self.rules, *rules)
+        return found
+
     def _with(self, kinds: Iterable[Kind], keys: Iterable[Key], actions: Mapping[str, HostAction] | None) -> "Registry":
         return Registry(
             kinds,

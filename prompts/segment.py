@@ -62,11 +62,13 @@ class Condition:
         query_types: one of these is the query's type, or its second type; empty: any type.
         history_tokens_over: the history is larger than this many tokens; `None`: any size.
         previous_errors: whether the previous query met tool errors; `None`: either.
+        is_named: never by itself, only in a turn of a tree that names it.
     """
 
     query_types: tuple[str, ...] = ()
     history_tokens_over: int | None = None
     previous_errors: bool | None = None
+    is_named: bool = False
 
     def judge(self, situation: Situation) -> Verdict:
         """Decide for one situation; the reason names the tests that failed, or all of them if none did."""
@@ -75,6 +77,8 @@ class Condition:
         return Verdict(included=not failed, reason="; ".join(failed or (check.reason for check in checks)))
 
     def _checks(self, situation: Situation) -> Iterator[Verdict]:
+        if self.is_named:
+            yield Verdict(included=False, reason="only where a tree names it")
         if self.query_types:
             yield self._check_query_type(situation)
         if self.history_tokens_over is not None:

@@ -125,9 +125,9 @@ class _SegmentReader:
                 self._mistake(entry.place, f"unknown {what} {brief(name)}", suggest(name, known))
 
     def _condition(self, entries: Mapping[str, Entry]) -> Condition | None:
-        self._value(entries, "always", _is_true, "true", default=True)
+        always = self._value(entries, "always", _is_bool, "true or false", default=True)
         if "when" not in entries:
-            return None
+            return None if always else Condition(is_named=True)
         when = entries["when"]
         conditions = when.node.data
         if not isinstance(conditions, dict) or not conditions:
@@ -215,10 +215,6 @@ class _SegmentReader:
 
     def _mistake(self, place: Place, message: str, hint: str | None = None) -> None:
         self.mistakes.append(Mistake(place, message, hint))
-
-
-def _is_true(value: object) -> TypeGuard[bool]:
-    return value is True
 
 
 def _is_bool(value: object) -> TypeGuard[bool]:

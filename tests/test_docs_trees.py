@@ -13,7 +13,8 @@ from bt_runtime.expressions import FUNCTIONS
 from bt_runtime.kind import KeyType
 from oracle.chunks import Topic
 from oracle.nodes import AGENT_KINDS, REGISTRY
-from oracle.testing import ScriptedTurn
+from oracle.scenarios import Moment, OutsideEvent, Player, Scenario, Turn
+from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml
 from tests.oracle.nodes.running import errors, tree_of
 
@@ -133,6 +134,30 @@ async def test_the_tree_that_looks_first_searches_before_the_first_turn() -> Non
     answered = await run("looking_first", [answers()], question="Where is RetryPolicy defined in the code?")
     assert answered.types[0] == "tool_call"
     assert "A first search brought this" in str(answered.bodies[0]["messages"][-1])
+
+
+async def test_the_strong_model_answers_where_the_cheap_one_called_tools() -> None:
+    answered = await run("cheap_first", [LOOK, answers()])
+    assert [body["model"] for body in answered.bodies] == ["claude-haiku-4-5", "claude-sonnet-5-5"]
+
+
+async def test_withheld_tools_are_not_offered() -> None:
+    answered = await run("without_code", [answers()])
+    assert "tools" not in answered.bodies[0]
+
+
+@pytest.mark.parametrize("approves", [True, False])
+async def test_a_tool_that_writes_waits_for_an_approval(approves: bool, tmp_path: Path) -> None:
+    (tmp_path / "asking_before_writing.yaml").write_text(RIGHT["asking_before_writing"])
+    scenario = Scenario(
+        name="It asks",
+        tree="asking_before_writing",
+        model=(Turn(calls=(ScriptedCall("vault_write", {"path": "a.md", "body": "Five."}),)), Turn(text="Done.")),
+        events=(OutsideEvent(action="delivery", key="approved", value=approves, moment=Moment(kind="at_s", value=3)),),
+    )
+    played = await Player(TreeLibrary([tmp_path, trees.FOLDER], registry=REGISTRY)).play_async(scenario)
+    assert [name for name, _ in played.tool_runs] == ["vault_write"] * approves
+    assert played.answer.text == ("Done." if approves else "I did not write anything.")
 
 
 @pytest.mark.parametrize(("question", "tools"), [(CHAT, False), (CODE_QUESTION, True)])

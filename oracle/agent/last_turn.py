@@ -1,6 +1,8 @@
 """The latest turn of a query: its outcome, its tool calls, and what went wrong at the provider."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.models.protocol import ModelFault, ToolCall
@@ -23,11 +25,20 @@ class LastTurn:
     open_calls: tuple[ToolCall, ...] = ()
     fault: ModelFault | None = None
     model: str = ""
+    _as_data: tuple[Mapping[str, Any], ...] = ()
+    _data_of: tuple[ToolCall, ...] = ()
 
     @property
     def is_last_paid(self) -> bool:
         """Whether the token budget does not pay for another turn."""
         return self.outcome is not None and self.outcome.is_last_paid
+
+    def calls_as_data(self) -> tuple[Mapping[str, Any], ...]:
+        """The calls without a result as JSON data: the same object as long as they are the same."""
+        if self._data_of is not self.open_calls:
+            self._data_of = self.open_calls
+            self._as_data = tuple({"tool": call.name, "arguments": dict(call.arguments)} for call in self.open_calls)
+        return self._as_data
 
     def end(self, outcome: TurnOutcome) -> None:
         """A turn of the answer has ended; calls of one that failed or was interrupted are not owed a result."""

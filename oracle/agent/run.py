@@ -56,11 +56,13 @@ class AgentRun:
     Args:
         classification: of the question; `None` until it is made.
         offered: names of the tools that the model may call.
+        withheld: names of the tools that are not offered in this query.
         prompt: the system prompt; `None` until it is composed.
         notes: for the model, sent with its next turn.
         rules: judge what begins; `None` where the control has no rules.
         journal: where requests are kept.
         trace: what spans of the query hang from.
+        now_s: the time of the tick, where a tree reads keys that depend on it.
     """
 
     query: Query
@@ -75,11 +77,13 @@ class AgentRun:
     gathering: GatheringLog = field(default_factory=GatheringLog)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
+    withheld: frozenset[str] = frozenset()
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
     rules: RuleGate | None = None
     journal: Journal = field(default_factory=NoJournal)
     trace: RunTrace = NO_TRACE
+    now_s: float = 0.0
 
     @property
     def model_used(self) -> str:
@@ -123,15 +127,19 @@ class AgentRun:
         self.output.notify(notice)
         self.notes.append(notice.message)
 
-    def plan(self) -> TurnPlan:
-        """Limits of the next turn, beside those that are in progress."""
+    def plan(self, model: str | None = None) -> TurnPlan:
+        """Limits of the next turn, beside those that are in progress.
+
+        Args:
+            model: that the turn names; `None`: the query's.
+        """
         equipment = self.equipment
         return plan_turn(
             self.state,
             request=self.cost.estimate(
                 unsent=self.transcript.unsent_characters,
                 prompt=len(self.prompt.text) if self.prompt else 0,
-                shape=self._shape(),
+                shape=self._shape(model),
                 now_s=equipment.clock.now(),
             ),
             max_output_tokens=equipment.max_output_tokens,
@@ -139,13 +147,19 @@ class AgentRun:
             reserved_tokens=self.cost.reserved_tokens,
         )
 
-    def _shape(self) -> object:
+    def _shape(self, model: str | None) -> object:
         """What of the next request, its messages apart, voids the provider's cache of them when it changes."""
         left, most = self.state.tokens_left, self.equipment.max_output_tokens
-        return self.offered, thinking_room(left, most=self.equipment.thinking_tokens, max_tokens=min(most, left))
+        return model, self.offered, thinking_room(left, most=self.equipment.thinking_tokens, max_tokens=min(most, left))
 
-    def apply_turn(self, outcome: TurnOutcome, *, halted: bool = False) -> None:
-        """Apply the outcome of a turn of the answer; where the control has halted it, an earlier fault stays."""
+    def apply_turn(self, outcome: TurnOutcome, *, halted: bool = False, model: str | None = None) -> None:
+        """Apply the outcome of a turn of the answer.
+
+        Args:
+            outcome: how it ended.
+            halted: the control has halted it, so that an earlier fault stays.
+            model: that the turn has named; `None`: the query's.
+        """
         self._take_fault(outcome, halted=halted)
         self.turn.end(outcome)
         self.signals.take(outcome, turn=self.state.turn + 1)
@@ -155,7 +169,7 @@ class AgentRun:
             self.state = self.state.after_broken_turn(tokens=outcome.tokens, estimated=outcome.estimated)
             self.output.close_calls("Not run: the turn was interrupted.")
             return
-        self.cost.note(outcome, shape=self._shape(), now_s=self.equipment.clock.now())
+        self.cost.note(outcome, shape=self._shape(model), now_s=self.equipment.clock.now())
         self.transcript.add_turn(outcome.content)
         self.state = self.state.after_turn(
             tokens=outcome.tokens,

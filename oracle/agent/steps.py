@@ -24,7 +24,8 @@ def classify(run: AgentRun) -> QueryClassification:
     found = classify_query_with(run.query.question, run.query.encoded, previous=run.query.previous)
     run.classification = found
     question = run.query.question
-    run.offered = tools_for(found.types, run.equipment.tools, sources=found.sources, question=question)
+    offered = tools_for(found.types, run.equipment.tools, sources=found.sources, question=question)
+    run.offered = tuple(name for name in offered if name not in run.withheld) if run.withheld else offered
     log.debug("query.classified", query_type=found.query_type, confidence=found.confidence, tools=run.offered)
     return found
 
@@ -73,13 +74,27 @@ def offer(run: AgentRun, names: Iterable[str]) -> tuple[str, ...]:
 
     They come after the tools that were offered before, and nothing is taken away: each change of the tools voids the
     provider's cache of the whole request, and what its thinking was bound to. Tools that this process does not have
-    are left out.
+    are left out, and so are those that are withheld.
     """
     wanted = (name for name in dict.fromkeys(names) if run.equipment.tools.get(name) is not None)
-    new = tuple(name for name in wanted if name not in run.offered)
+    new = tuple(name for name in wanted if name not in run.offered and name not in run.withheld)
     if new:
         run.offered = (*run.offered, *new)
         entries = [tool_entry(tool) for name in new if (tool := run.equipment.tools.get(name))]
         listed = "; ".join(f"{entry.name}({entry.arguments}): {entry.when_to_use}" for entry in entries)
         run.notes.append(f"More tools are offered from now on: {listed}")
     return new
+
+
+def withhold(run: AgentRun, names: Iterable[str]) -> None:
+    """Do not offer the tools of these names in this query.
+
+    Once a request has had them they stay in the requests, because a change voids the provider's cache; the model is
+    asked not to call them, and a call is refused.
+    """
+    run.withheld |= frozenset(names)
+    taken = tuple(name for name in run.offered if name in run.withheld)
+    if taken and run.transcript.sent_messages:
+        run.notes.append(f"Do not call these tools any more; they are not run: {', '.join(taken)}")
+    elif taken:
+        run.offered = tuple(name for name in run.offered if name not in run.withheld)

@@ -157,8 +157,8 @@ def _refusal(run: AgentRun, call: ToolCall) -> ToolResult | None:
     """The error of a call that cannot be run; `None` if it can."""
     if call.malformed is not None:
         return ToolResult(f"The arguments of {call.name} could not be read: {call.malformed}", is_error=True)
-    if call.name not in run.offered:
-        offered = ", ".join(run.offered) or "none"
+    if call.name not in run.offered or call.name in run.withheld:
+        offered = ", ".join(name for name in run.offered if name not in run.withheld) or "none"
         return ToolResult(f"{call.name!r} is not offered for this question. Offered: {offered}.", is_error=True)
     return None
 

@@ -176,7 +176,9 @@ def _notes_for(run: AgentRun, plan: TurnPlan, *, visible: bool, hint: str) -> tu
     return notes or (("Continue.",) if visible and run.transcript.ends_with_model else ())
 
 
-def _request_of(run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible: bool, tools: bool) -> ModelRequest:
+def _request_of(
+    run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible: bool, tools: bool, model: str | None
+) -> ModelRequest:
     """What is sent to the provider for this turn.
 
     System prompt, tools and messages begin with those of the previous request. An invisible turn ends with notes
@@ -194,7 +196,7 @@ def _request_of(run: AgentRun, plan: TurnPlan, notes: Sequence[str], *, visible:
         max_tokens=plan.max_tokens,
         thinking_tokens=plan.thinking_tokens,
         web_search="web_search" in run.offered,
-        model=run.query.model,
+        model=model or run.query.model,
         time_left_s=max(0.0, run.state.time_limit_s - (run.equipment.clock.now() - run.state.start_time)),
     )
 
@@ -205,6 +207,7 @@ class TurnRequest(TypedDict):
     visible: bool
     tools: bool
     hint: str
+    model: str | None
 
 
 class OpenTurn:
@@ -215,13 +218,17 @@ class OpenTurn:
         visible: false for work that is not the main chain's: not streamed, not saved, without tools.
         tools: false where the model may not call tools in this turn; the provider finds nothing in its cache then.
         hint: an instruction for this turn.
+        model: the provider's model that answers; `None`: the query's.
     """
 
-    def __init__(self, run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "") -> None:
+    def __init__(
+        self, run: AgentRun, *, visible: bool = True, tools: bool = True, hint: str = "", model: str | None = None
+    ) -> None:
         if run.rules is not None:
             run.rules.turn(visible=visible)
         self._run, self._visible, self._tools = run, visible, tools
-        self._plan = plan = run.plan()
+        self._model = model
+        self._plan = plan = run.plan(model)
         self._hint = hint
         self._notes = _notes_for(run, plan, visible=visible, hint=hint)
         output = run.output if visible else Output(emit=lambda _chunk: None, timestamp=run.equipment.timestamp)
@@ -238,7 +245,9 @@ class OpenTurn:
 
     def request(self) -> ModelRequest:
         """What is sent to the provider."""
-        return _request_of(self._run, self._plan, self._notes, visible=self._visible, tools=self._tools)
+        return _request_of(
+            self._run, self._plan, self._notes, visible=self._visible, tools=self._tools, model=self._model
+        )
 
     def record(self, request: ModelRequest, *, step: str) -> RequestRecord:
         """What is recorded of the request.
@@ -313,13 +322,19 @@ class OpenTurn:
 
 
 async def run_turn(
-    run: AgentRun, *, step: str = "", visible: bool = True, tools: bool = True, hint: str = ""
+    run: AgentRun,
+    *,
+    step: str = "",
+    visible: bool = True,
+    tools: bool = True,
+    hint: str = "",
+    model: str | None = None,
 ) -> TurnOutcome:
     """Run one turn; raises only on errors in our own code. A cancelled turn returns its text so far.
 
     The arguments are those of `OpenTurn`, and `step`: the key of the outcome, under which the request is recorded.
     """
-    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint)
+    turn = OpenTurn(run, visible=visible, tools=tools, hint=hint, model=model)
     try:
         request = turn.request()
         run.journal.request(turn.record(request, step=step), prompt=request.system)

@@ -153,7 +153,7 @@ class TreeFloor(Floor):
         if isinstance(node, LlmTurn):
             if node.settings.visible and any(_is_visible(other) for other in beside):
                 return True
-            plan = run.plan()
+            plan = run.plan(node.settings.model)
             wanted = new * (plan.max_tokens + plan.input_tokens)
             return run.state.turn + len(beside) >= run.state.turn_limit or plan.tokens_left <= wanted
         return isinstance(node, RunTools)

@@ -22,7 +22,7 @@ from oracle.agent.journal import Journal
 from oracle.agent.run import AgentRun
 from oracle.control.floor import TreeFloor
 from oracle.models.protocol import ModelFault
-from oracle.nodes import REGISTRY, AgentHost, values_of
+from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.rules import rules_of
 
 HALT_GRACE_S = 0.08
@@ -57,8 +57,9 @@ class TreeControl:
         pacer: Pacer | None = None,
     ) -> None:
         rules = rules_of(run, definition, journal=journal, stop=self._stop, only_enforced=True)
-        host = AgentHost(run, closing, asked_at, count(1))
-        self.tree: LiveTree = build(definition, registry=registry, host=host, values=values_of(run))
+        keys = demanded(definition)
+        host = AgentHost(run, closing, asked_at, count(1), keys)
+        self.tree: LiveTree = build(definition, registry=registry, host=host, values=values_of(run, keys))
         self._loop = RunLoop(
             self.tree,
             clock=run.equipment.clock,

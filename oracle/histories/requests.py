@@ -47,8 +47,8 @@ class Requested:
     def by(self, node: LlmTurn) -> RequestFacts:
         """What a node asks for, at the end of the tick in which it does."""
         agent, settings = self._agent, node.settings
-        plan, messages = agent.plan(), agent.transcript.messages
-        hints = (str(node.board["hint"]), settings.hint, WRAP_UP_NOTE if plan.wrap_up else "")
+        plan, messages = agent.plan(settings.model), agent.transcript.messages
+        hints = (node.hint(), WRAP_UP_NOTE if plan.wrap_up else "")
         waiting = agent.notes if settings.visible else ()
         known = _in_common(self._sent, messages)
         if settings.visible:

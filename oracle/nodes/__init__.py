@@ -5,7 +5,7 @@ from typing import get_args
 
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
 from oracle.chunks import TerminationReason
-from oracle.nodes.board import AGENT_KEYS, values_of
+from oracle.nodes.board import AGENT_KEYS, demanded, values_of
 from oracle.nodes.checks import CODES, JUDGES
 from oracle.nodes.classify_query import ClassifyQuery
 from oracle.nodes.classify_response import ClassifyResponse
@@ -36,6 +36,7 @@ from oracle.nodes.say import Say
 from oracle.nodes.stop import Stop
 from oracle.nodes.try_strategy import TryStrategy
 from oracle.nodes.warn_near_limits import WarnNearLimits
+from oracle.nodes.withhold_tools import WithholdTools
 from oracle.rules import AGENT_EVENTS
 
 AGENT_KINDS: tuple[Kind, ...] = (
@@ -49,6 +50,7 @@ AGENT_KINDS: tuple[Kind, ...] = (
     ComposePrompt.kind,
     OfferAllReadingTools.kind,
     OfferTools.kind,
+    WithholdTools.kind,
     WarnNearLimits.kind,
     LlmTurn.kind,
     RunTools.kind,
@@ -81,4 +83,4 @@ REGISTRY = Registry(
     codes=CODES,
 )
 
-__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "values_of"]
+__all__ = ["AGENT_KEYS", "AGENT_KINDS", "REGISTRY", "AgentHost", "demanded", "values_of"]

@@ -30,7 +30,8 @@ class AgentNode(Node[SettingsT]):
 
     def publish(self) -> None:
         """Bring the blackboard up to date after a change of the query."""
-        publish(self.agent, self.run.blackboard)
+        host: AgentHost = self.run.host
+        publish(host.agent, self.run.blackboard, host.demanded, now_s=self.run.now_s)
 
     def stop_run(self, reason: TerminationReason) -> None:
         """Stop for a reason, in the state and on the blackboard; the first one counts."""

@@ -7,9 +7,10 @@ whose value has changed; nothing else writes them. The author's keys are those w
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import floor
 from typing import Any
 
-from bt_runtime import Blackboard, Key
+from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.run import AgentRun
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
@@ -23,13 +24,16 @@ class AgentKey(Key):
 
     Args:
         read: the value now, as JSON data of the key's type; must be cheap, because `publish` calls it every time.
+        on_demand: published only in runs of trees that name the key; its records then have the values, and no others.
     """
 
     read_only: bool = True
     read: Callable[[AgentRun], Any] = field(compare=False)
+    on_demand: bool = False
 
 
 Reader = Callable[[AgentRun], Any]
+Readers = tuple[tuple[str, Reader], ...]
 
 
 def _text(name: str, description: str, read: Reader) -> AgentKey:
@@ -68,6 +72,25 @@ def _untried(offered: tuple[str, ...], tried: frozenset[str]) -> tuple[str, ...]
     return tuple(name for name in offered if name not in tried)
 
 
+@lru_cache(maxsize=512)
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Each name once; the same tuple for the same names."""
+    return tuple(dict.fromkeys(names))
+
+
+def _pending_writes(run: AgentRun) -> tuple[str, ...]:
+    tools = (run.equipment.tools.get(call.name) for call in run.turn.open_calls)
+    return _distinct(tuple(tool.name for tool in tools if tool is not None and tool.writes))
+
+
+def _seconds_left(run: AgentRun) -> int:
+    return max(0, floor(run.state.time_limit_s - max(0.0, run.now_s - run.state.start_time)))
+
+
+def _untried_tools(run: AgentRun) -> tuple[str, ...]:
+    return _untried(run.offered, run.state.tools_tried | run.withheld)
+
+
 def _of_signal(name: str, otherwise: Any) -> Reader:  # noqa: ANN401  JSON data
     """A reader of a field of the last turn's signal."""
     return lambda run: getattr(run.signals.latest, name, otherwise)
@@ -96,6 +119,9 @@ _FAILED_TOOLS = "Names of the tools whose last call failed."
 _EMPTY_SEARCHES = "What was searched for and not found, in the model's words."
 _STRATEGIES = "The strategies of the fallback that were tried, in order."
 _SINCE_STRATEGY = "Tool calls that were run since the last strategy of the fallback; without one, all."
+_PENDING_CALLS = "The tool calls of the last turn without a result: maps with the `tool` and its `arguments`."
+_PENDING_WRITES = "Names of the tools among them that change something."
+_SECONDS_LEFT = "Whole seconds that the query has left, as of the last turn, tool call or other step of the agent."
 _CONFIDENCE = "The model's confidence in that signal; 1 if there is none."
 
 AGENT_KEYS: tuple[Key, ...] = (
@@ -157,22 +183,43 @@ AGENT_KEYS: tuple[Key, ...] = (
     _count("refused_calls", _REFUSED_CALLS, lambda run: run.gathering.refused_calls),
     _count("repetitions", _REPETITIONS, lambda run: _repetitions(tuple(run.state.recent_actions))),
     _count("errors_in_a_row", _ERRORS_IN_A_ROW, lambda run: run.state.error_streak),
-    AgentKey("untried_tools", "list", (), _UNTRIED, read=lambda run: _untried(run.offered, run.state.tools_tried)),
+    AgentKey("untried_tools", "list", (), _UNTRIED, read=_untried_tools),
     AgentKey("failed_tools", "list", (), _FAILED_TOOLS, read=lambda run: run.gathering.gathered.failed_tools),
     AgentKey("empty_searches", "list", (), _EMPTY_SEARCHES, read=lambda run: run.gathering.gathered.empty_searches),
     AgentKey("strategies_tried", "list", (), _STRATEGIES, read=lambda run: run.gathering.strategies),
     _count("calls_since_strategy", _SINCE_STRATEGY, lambda run: run.gathering.calls_since_strategy),
+    AgentKey("pending_calls", "list", (), _PENDING_CALLS, read=lambda run: run.turn.calls_as_data(), on_demand=True),
+    AgentKey("pending_writes", "list", (), _PENDING_WRITES, read=_pending_writes, on_demand=True),
+    AgentKey("seconds_left", "int", 0, _SECONDS_LEFT, least=0, read=_seconds_left, on_demand=True),
     Key("hint", "str", "", "A note for the model, sent with its next turn; llm_turn empties it."),
 )
 
-_READERS = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey))
+_READERS: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and not key.on_demand)
+_ON_DEMAND: Readers = tuple((key.name, key.read) for key in AGENT_KEYS if isinstance(key, AgentKey) and key.on_demand)
 
 
-def values_of(run: AgentRun) -> Mapping[str, Any]:
+def demanded(definition: TreeDefinition) -> Readers:
+    """The keys that are published because the files of the tree name them."""
+    texts = definition.texts.values()
+    return tuple(reader for reader in _ON_DEMAND if any(reader[0] in text for text in texts))
+
+
+def values_of(run: AgentRun, demanded: Readers = ()) -> Mapping[str, Any]:
     """The value of every key that is read from the run."""
-    return {name: read(run) for name, read in _READERS}
+    run.now_s = run.state.start_time
+    return {name: read(run) for name, read in (*_READERS, *demanded)}
 
 
-def publish(run: AgentRun, board: Blackboard) -> None:
-    """Write the keys whose value has changed since the last call."""
+def publish(run: AgentRun, board: Blackboard, demanded: Readers = (), *, now_s: float = 0.0) -> None:
+    """Write the keys whose value has changed since the last call.
+
+    Args:
+        run: the query.
+        board: of its tree.
+        demanded: further keys, which the tree names.
+        now_s: the time of the tick.
+    """
     board.refresh(run, _READERS)
+    if demanded:
+        run.now_s = now_s
+        board.refresh(run, demanded)

@@ -31,8 +31,13 @@ _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors
 _NO_LIMIT = 1e9
 
 AGENT_FLOW = HostFlow(
-    declared={"question": Domain(texts=Texts(filled=True)), "turn_limit": SOME, "token_budget": SOME},
-    given=frozenset({"question", "turn_limit", "token_budget"}),
+    declared={
+        "question": Domain(texts=Texts(filled=True)),
+        "turn_limit": SOME,
+        "token_budget": SOME,
+        "seconds_left": Domain(numbers=Numbers(0, whole=True)),
+    },
+    given=frozenset({"question", "turn_limit", "token_budget", "seconds_left"}),
     volatile=frozenset({"cancel_requested"}),
     volatile_facts=frozenset(_ASKED),
     facts={
@@ -57,6 +62,7 @@ LAGGING: Mapping[str, None] = dict.fromkeys(
         *("turn_left", "sources", "tools_tried", "turn_limit", "groups_tried", "groups_found", "dry_turns"),
         *("refused_calls", "untried_tools", "failed_tools", "empty_searches", "strategies_tried"),
         *("repetitions", "errors_in_a_row", "calls_since_strategy"),
+        *("pending_calls", "pending_writes", "seconds_left"),
     )
 )
 """Keys that another node than the one that has changed them may publish."""

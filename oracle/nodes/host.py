@@ -15,6 +15,7 @@ from oracle.agent.tool_calls import CANCELLED, OWN_CALL, call_tool
 from oracle.chunks import Severity, ToolCall, ToolCalled, ToolReturned, Topic
 from oracle.errors import TreeAuthorError
 from oracle.models.protocol import ToolCall as RequestedCall
+from oracle.nodes.board import Readers
 
 log = structlog.get_logger(__name__)
 
@@ -25,12 +26,18 @@ class HostError(TreeAuthorError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class AgentHost:
-    """The host of one run; `calls` numbers the tool calls that the tree itself makes."""
+    """The host of one run.
+
+    Args:
+        calls: numbers the tool calls that the tree itself makes.
+        demanded: the keys that are published because the tree names them.
+    """
 
     agent: AgentRun
     closing: Closing
     asked_at: str
     calls: "count[int]"
+    demanded: Readers = ()
 
     def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
         """A system notification from a tree file.

@@ -3,6 +3,7 @@
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
+import structlog
 from pydantic import Field
 
 from bt_runtime import Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
@@ -19,12 +20,16 @@ from oracle.nodes.flows import turn_cases
 from oracle.nodes.hints import filled_hint, hint_uses
 from oracle.nodes.turn_words import turn_sentence
 
+log = structlog.get_logger(__name__)
+
 
 class LlmTurnSettings(NodeSettings):
     """Settings of `llm_turn`.
 
     Args:
         hint: an instruction for this turn; `{key}` stands for a blackboard value.
+        prompt: the id of a segment of the prompts, whose text goes with this turn as a note; `None`: no segment.
+        model: the provider's model for this turn, one of those that the operator allows; `None`: the query's.
         timeout_s: how long this turn may take; `None` leaves it to the deadline of the query.
         tools: false where the model may not call tools in this turn.
         visible: false for work that is not part of the answer, such as a subagent's: no tools, neither shown nor saved.
@@ -32,6 +37,8 @@ class LlmTurnSettings(NodeSettings):
     """
 
     hint: str = ""
+    prompt: str | None = Field(default=None, min_length=1)
+    model: str | None = Field(default=None, min_length=1)
     timeout_s: float | None = Field(default=None, gt=0)
     tools: bool = True
     visible: bool = True
@@ -50,6 +57,10 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
     RUNNING while the model responds; SUCCESS when the response is complete; FAILURE when the provider failed or
     the turn took too long: a query that ends on that has the reason `error`. A halt closes the provider's connection;
     the text so far is kept, and its tokens count.
+
+    `model` lets another model answer this turn. The provider's cache belongs to one model, so the first turn of another
+    one pays for the whole conversation, and thinking of the other one is lost. `prompt` adds a text of the prompts for
+    this turn. It is a note behind the conversation, not another system prompt, which would void the cache as well.
 
     ```yaml
     llm_turn: {timeout_s: 120}
@@ -80,7 +91,20 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         if self.settings.visible:
             refuse_open(self.agent, NOT_RUN)
         tools = self.settings.tools and not (self.settings.visible and self.agent.gathering.answer_due)
-        return {"visible": self.settings.visible, "tools": tools, "hint": self.hint()}
+        return {
+            "visible": self.settings.visible,
+            "tools": tools,
+            "hint": self._instructions(),
+            "model": self.settings.model,
+        }
+
+    def _instructions(self) -> str:
+        """The segment and the hint of this turn."""
+        wanted = self.settings.prompt
+        segment = self.agent.equipment.segments.get(wanted) if wanted is not None else None
+        if wanted is not None and segment is None:  # a tree that names no segment is not loaded where they are known
+            log.warning("prompt.segment_missing", segment=wanted, node=self.path)
+        return "\n\n".join(each for each in (segment.text if segment else "", self.hint()) if each)
 
     def hint(self) -> str:
         """The note of the blackboard and the instruction of the settings, for this turn."""
@@ -119,7 +143,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
         self.board.set("hint", "")
         if self.settings.visible:
             refuse_open(agent, NOT_RUN)  # as at the start, which a replay leaves out
-            agent.apply_turn(value)
+            agent.apply_turn(value, model=self.settings.model)
         else:
             agent.apply_side_turn(value)
         self.publish()
@@ -133,7 +157,7 @@ class LlmTurn(AgentAction[LlmTurnSettings]):
             return
         agent = self.agent
         if self.settings.visible:
-            agent.apply_turn(value, halted=True)
+            agent.apply_turn(value, halted=True, model=self.settings.model)
             # A turn that ended just before the halt may have called tools.
             refuse_open(agent, CANCELLED)
         else:

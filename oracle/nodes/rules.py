@@ -3,9 +3,10 @@
 What is not certain is handled at run time (`oracle.control.floor`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from bt_runtime import Mistake, NodeDefinition
+from bt_runtime.text import brief, did_you_mean, listing
 
 _UNCERTAIN = frozenset({"if", "switch", "once", "cooldown", "for_each"})
 """Kinds that may end, or begin with another child, without a tick of their first child."""
@@ -58,6 +59,34 @@ def _first_words(node: NodeDefinition) -> NodeDefinition | None:
     return (
         _first_words(children[0]) if children and not guards and getattr(node.settings, "until", None) is None else None
     )
+
+
+def names_of_turns(
+    *, models: Sequence[str], segments: Callable[[], Collection[str] | None]
+) -> Callable[[NodeDefinition], Iterator[Mistake]]:
+    """A check of the models and prompts that the turns of a tree name.
+
+    Args:
+        models: those that the operator allows; empty: any.
+        segments: the ids of the prompts' segments, asked for once a turn names one; `None`: they cannot be known.
+    """
+
+    def check(root: NodeDefinition) -> Iterator[Mistake]:
+        for node in root.walk():
+            model, prompt = (getattr(node.settings, name, None) for name in ("model", "prompt"))
+            if node.kind != "llm_turn" or model is prompt is None:
+                continue
+            if models and model is not None and model not in models:
+                message = f"the model {brief(model)} may not be used"
+                hint = did_you_mean(model, models) or f"the operator allows {listing(models)} (ORACLE_MODELS)"
+                yield Mistake(node.place, message, hint, node.path, "wrong-value")
+            known = segments() if prompt is not None else None
+            if known is not None and prompt not in known:
+                message = f"there is no segment {brief(prompt)} among the prompts"
+                hint = did_you_mean(prompt, known) or f"segments: {listing(known)}"
+                yield Mistake(node.place, message, hint, node.path, "wrong-value")
+
+    return check
 
 
 RULES = (tools_that_run_twice, voices_at_once)

@@ -174,9 +174,11 @@ class Playing:
             "hint": node.hint(),
             "offered": agent.offered,
             "prompt": agent.prompt.text if agent.prompt else "",
-            "wrap_up": agent.plan().wrap_up,
+            "wrap_up": agent.plan(settings.model).wrap_up,
             "visible": settings.visible,
             "tools": settings.tools,
+            "model": settings.model,
+            "segment": settings.prompt,
         }
         return _digest(asked)
 

@@ -27,7 +27,7 @@ from oracle.control.choosing import turn_limit
 from oracle.conversations import MemoryConversations
 from oracle.decision import AgentConfig, AgentState
 from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest
-from oracle.nodes import AgentHost, values_of
+from oracle.nodes import AgentHost, demanded, values_of
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.prompts import SegmentLibrary, load_segments
 from oracle.replays.recorded import RecordedRun
@@ -171,8 +171,9 @@ def rebuild_query(
         signals=SignalLog(query.run_id, NoJournal()),
         transcript=Transcript.of((), query.question),
     )
-    host = AgentHost(agent, Closing(MemoryConversations(new_id=lambda: query.context_id)), at, count(1))
-    tree = build(definition, registry=registry, host=host, values=values_of(agent), trace=trace)
+    keys = demanded(definition)
+    host = AgentHost(agent, Closing(MemoryConversations(new_id=lambda: query.context_id)), at, count(1), keys)
+    tree = build(definition, registry=registry, host=host, values=values_of(agent, keys), trace=trace)
     if trace is not None:
         trace.watch(tree)
     return RebuiltRun(agent, tree, clock, chunks, sources, stops)

@@ -35,6 +35,7 @@ class Asked:
         note: what the control newly says to the model; several notes are joined by a line break.
         sends: the other new texts: question, tool results, joined by line breaks.
         prompt: the system prompt.
+        model: that was asked for; empty: the query's.
     """
 
     tools: tuple[str, ...]
@@ -44,6 +45,7 @@ class Asked:
     wrap_up: bool
     tool_choice: str
     max_tokens: int
+    model: str
 
     def to_json(self) -> Mapping[str, Any]:
         """The fields that a scenario can state."""
@@ -55,6 +57,7 @@ class Asked:
             "wrap_up": self.wrap_up,
             "tool_choice": self.tool_choice,
             "max_tokens": self.max_tokens,
+            "model": self.model,
         }
 
 
@@ -131,6 +134,7 @@ class Played:
                     wrap_up=request.wrap_up,
                     tool_choice=request.tool_choice,
                     max_tokens=request.max_tokens,
+                    model=request.model or "",
                 )
             )
             before = blocks

@@ -13,12 +13,24 @@ from oracle.scenarios.played import Played
 class Requests:
     """Some of the requests to the model: each item is the request after the one before, or that which `nth` names."""
 
-    fields = ("nth", "tools", "offers", "lacks", "note", "sends", "prompt", "wrap_up", "tool_choice", "max_tokens")
+    fields = (
+        "nth",
+        "tools",
+        "offers",
+        "lacks",
+        "note",
+        "sends",
+        "prompt",
+        "wrap_up",
+        "tool_choice",
+        "max_tokens",
+        "model",
+    )
 
     def check(self, node: YamlNode, reader: Reader) -> None:
         for item in reader.items(node, what="'requests'"):
             for name, entry in reader.fields(item, self.fields, what="a request").items():
-                if name in ("note", "sends", "prompt", "tool_choice"):
+                if name in ("note", "sends", "prompt", "tool_choice", "model"):
                     check_text(entry.node, reader, what=repr(name))
                 elif name in ("tools", "offers", "lacks"):
                     for each in reader.items(entry.node, what=repr(name)):

@@ -141,7 +141,8 @@ class Settings(_Ceilings):
     )
     model: str = Field(default=DEFAULT_MODEL, description="The provider's model that answers.")
     models: Names = Field(
-        default=(), description="Further models that a request may name, separated by commas; empty: any."
+        default=(),
+        description="Further models that a request, or a turn of a tree, may name, separated by commas; empty: any.",
     )
     trees: Names = Field(
         default=(),

@@ -21,7 +21,9 @@ from oracle.verifying.ruled import conditions_of, names_in
 
 Arguments = tuple[tuple[str, Any], ...]
 
-_FREE: Final = frozenset({"question", "signal_reason", "capability", "blocker", "sources", "tokens_used"})
+_FREE: Final = frozenset(
+    {"question", "signal_reason", "capability", "blocker", "sources", "tokens_used", "pending_calls", "seconds_left"}
+)
 """Keys whose values are not all tried."""
 
 _FREE_FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -42,6 +44,10 @@ def doubts_of(definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:
     if numbers := reads.numbers_of("tokens_used"):
         shown = ", ".join(f"{number:g}" for number in numbers)
         found.append(f"the tree compares `tokens_used` with {shown}; tried are 0, 55, 97 and 100 % of the budget")
+    if "seconds_left" in reads.keys:
+        found.append("the tree reads `seconds_left`, and time passes only where something hangs until a limit")
+    if "pending_calls" in reads.keys:
+        found.append("the tree reads `pending_calls`, and few arguments are tried")
     for name in sorted(reads.keys & definition.keys.keys()):
         key = definition.keys[name]
         if key.deliverable and key.type not in ("bool", "str", "int", "float"):

@@ -45,7 +45,7 @@ _PLAIN = frozenset(
         *("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"),
         *("classify_query", "compose_prompt", "offer_all_reading_tools", "warn_near_limits", "run_tools"),
         *("hold_back_calls", "judge_context", "note", "require_answer", "try_strategy"),
-        *("refuse_tools", "grant_turn", "classify_response", "say", "stop", "explain_stop", "finish"),
+        *("refuse_tools", "grant_turn", "withhold_tools", "classify_response", "say", "stop", "explain_stop", "finish"),
     }
 )
 """Kinds whose parents need not know more of them than whether they are RUNNING, `parallel` apart."""
@@ -375,9 +375,11 @@ def _index(request: Request) -> int:
 
 def _offered(world: World) -> Hashable:
     """What can be told apart of the offered tools: can anything be read, written, added?"""
-    tools = [tool for name in world.agent.offered if (tool := world.tools.get(name))]
+    agent = world.agent
+    tools = [tool for name in agent.offered if (tool := world.tools.get(name))]
     reading = sum(not tool.writes for tool in tools)
-    return bool(reading), len(tools) > reading, reading == sum(not tool.writes for tool in world.tools.tools)
+    most = sum(not tool.writes and tool.name not in agent.withheld for tool in world.tools.tools)
+    return bool(reading), len(tools) > reading, reading == most, agent.withheld
 
 
 def _repetition(state: AgentState) -> Hashable:

@@ -61,6 +61,8 @@ INTENTS: Final[dict[str, str]] = {
 
 _OVERLOADED = ModelFault("provider_overloaded", "The language model is overloaded. Please try again.")
 _CONFIDENT: Final = 0.9
+_ABOUT_CALLS: Final = frozenset({"tools_tried", "pending_calls", "pending_writes"})
+"""Keys by which a tree tells calls of different tools apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class Vocabulary:
         self._arguments = arguments
         self._reads = reads
         self.knows_repetition = "no_progress" in reads.kinds
-        self._tells_calls_apart = bool(tools) or "tools_tried" in reads.keys
+        self._tells_calls_apart = bool(tools) or not _ABOUT_CALLS.isdisjoint(reads.keys)
         self._tools = (*tools, *(text for text in reads.texts_of("tools_tried") if text not in tools))
         self._named_signals = signals
         self.confidences = _between(reads.numbers_of("confidence")) if "confidence" in reads.keys else (_CONFIDENT,)

@@ -44,7 +44,7 @@ from oracle.control.floor import TreeFloor
 from oracle.decision import AgentConfig, AgentState, canonical_arguments
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall, Usage
-from oracle.nodes import REGISTRY, AgentHost, values_of
+from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.nodes.finish import Finish
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
@@ -213,9 +213,10 @@ class World:
         calls = Counter()
         self.progress = Progress()
         self.rules = rules_of(self.agent, definition, journal=NoJournal(), stop=self._stop)
-        host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls)  # type: ignore[arg-type]  # it only counts
+        self._demanded = keys = demanded(definition)
+        host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
         self.closing = host.closing
-        self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent))
+        self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent, keys))
         self.context = self.tree.context
         self.read: set[str] = set()
         self.read_tokens = False
@@ -323,7 +324,7 @@ class World:
         agent.query = replace(agent.query, question=question)
         for each in fields(Transcript):
             setattr(agent.transcript, each.name, getattr(asked, each.name))
-        for key, value in values_of(agent).items():
+        for key, value in values_of(agent, self._demanded).items():
             self.tree.blackboard.set(key, value)
         self.tree.blackboard.take_writes()
 
@@ -414,7 +415,7 @@ class World:
             return 0
         if rules is not None:
             rules.turn(visible=node.settings.visible)
-        plan = self.agent.plan()
+        plan = self.agent.plan(node.settings.model)
         reserved = plan.input_tokens + plan.max_tokens
         self.agent.cost.reserved_tokens += reserved
         return reserved

@@ -20,7 +20,8 @@ from oracle.logs import configure_unless_configured
 from oracle.models import Model
 from oracle.models.load import OnLoad
 from oracle.models.offline import OfflineModel
-from oracle.prompts import load_segments
+from oracle.nodes.rules import names_of_turns
+from oracle.prompts import PromptError, load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
 from oracle.traces import NO_TRACES, Traces
@@ -217,7 +218,10 @@ def tree_library(settings: Settings, tools: ToolRegistry | None = None) -> TreeL
         )
     if settings.trees_folder.is_dir():
         folders.insert(0, settings.trees_folder)
-    return TreeLibrary(folders, registry=_with_tools(settings, registry_of(plugins), tools))
+    registry = _with_tools(settings, registry_of(plugins), tools)
+    models = (settings.model, *settings.models) if settings.models else ()
+    names = names_of_turns(models=models, segments=lambda: _segment_ids(settings))
+    return TreeLibrary(folders, registry=registry.with_rules([names]))
 
 
 def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
@@ -227,6 +231,14 @@ def reloading_trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
         SettingsError: the operator's folder is none.
     """
     return ReloadingTrees(tree_library(settings, tools), closed=[settings.trees_folder])
+
+
+def _segment_ids(settings: Settings) -> tuple[str, ...] | None:
+    """The segments that a turn may name; `None` where the prompts cannot be used, which is reported for themselves."""
+    try:
+        return load_segments(settings.prompts_dir, further=plugins_of(settings).prompts).ids
+    except PromptError:
+        return None
 
 
 def _with_tools(settings: Settings, registry: Registry, tools: ToolRegistry | None) -> Registry:

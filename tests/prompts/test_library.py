@@ -170,7 +170,10 @@ WRONG_FILES = {
     "an alias bomb": (a_file(front="\n".join(ALIAS_BOMB)), "extra.md:6:50: the file has more than 20,000 values"),
     "a tag": (a_file(front="id: !!python/name:os.system x"), "extra.md:2:5: the tag 'tag:yaml.org,2002:python/name:"),
     "deep nesting": (a_file(front="id: " + "[" * 1_900 + "]" * 1_900), "nested more than 100 levels deep"),
-    "an impossible date": (a_file(front=FRONT + "always: 2024-13-45"), "'always' must be true, not '2024-13-45'"),
+    "an impossible date": (
+        a_file(front=FRONT + "always: 2024-13-45"),
+        "'always' must be true or false, not '2024-13-45'",
+    ),
     "a list as key": (a_file(front="? [a, b]\n: 1"), "extra.md:2:3: a key must be text, not a list or mapping"),
     "a key given twice": (
         a_file(front=FRONT + "always: true\nid: other"),
@@ -185,8 +188,7 @@ WRONG_FILES = {
     ),
     "neither always nor when": (a_file(front=FRONT), "neither 'always' nor 'when'"),
     "always and when": (a_file(front=FRONT + "always: true\nwhen: {query_type: code}"), "both 'always' and 'when'"),
-    "always false": (a_file(front=FRONT + "always: false"), "'always' must be true, not false"),
-    "always as text": (a_file(front=FRONT + "always: 'true'"), "'always' must be true, not 'true'"),
+    "always as text": (a_file(front=FRONT + "always: 'true'"), "'always' must be true or false, not 'true'"),
     "an id with spaces": (a_file(front="id: My Idea\ndescription: x\npriority: 1\nalways: true"), "not 'My Idea'"),
     "an id that is a number": (a_file(front="id: 7\ndescription: x\npriority: 1\nalways: true"), "'id' must be a name"),
     "an empty description": (
@@ -364,3 +366,11 @@ def test_any_front_matter_gives_a_segment_or_mistakes(front):
 def test_every_error_is_a_prompt_error():
     assert issubclass(PromptFilesError, PromptError)
     assert issubclass(PromptSizeError, PromptError)
+
+
+@pytest.mark.parametrize("query_type", ["code", "conversational"])
+def test_a_segment_that_is_never_included_by_itself_says_so(tmp_path, query_type):
+    (tmp_path / "near.md").write_text(a_file().replace("always: true", "always: false"))
+    library = load_segments(tmp_path)
+    (use,) = [each for each in compose(query_type=query_type, segments=library).segments if each.id == "extra"]
+    assert (use.included, use.reason) == (False, "only where a tree names it")

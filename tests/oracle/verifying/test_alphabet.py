@@ -99,3 +99,28 @@ def test_a_tree_that_reads_what_is_never_tried_is_not_proven():
     report = verified(guarded("sequence: [llm_turn, { condition: sources < 9 }, { stop: completed }]"), turns=1)
     assert report.result("saved").verdict == "not_decided"
     assert "sources" in report.result("saved").problem
+
+
+ASKING = """
+    - classify_query
+    - compose_prompt
+    - force_success: { offer_tools: [vault_write] }
+    - llm_turn
+    - selector:
+        - sequence: [{ condition: pending_writes }, refuse_tools, say: No., stop: completed]
+        - sequence: [{ condition: tool_calls > 0 }, run_tools]
+        - condition: turn > 0
+    - stop: completed
+"""
+
+
+def test_a_tree_that_asks_for_calls_that_write_gets_some():
+    tree = tree_of(RULED.partition("rules:")[0] + "root:\n  sequence:" + ASKING)
+    assert verified(tree, turns=1).result("reachable").verdict == "proven"
+
+
+def test_nothing_is_proven_of_a_tree_that_asks_how_much_time_is_left():
+    asking = ASKING.replace("pending_writes", "seconds_left < 9")
+    report = verified(tree_of(RULED.partition("rules:")[0] + "root:\n  sequence:" + asking), turns=1)
+    assert report.result("saved").verdict == "not_decided"
+    assert "seconds_left" in report.result("saved").problem

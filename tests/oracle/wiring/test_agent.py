@@ -201,6 +201,23 @@ def test_trees_are_checked_against_the_tools_that_there_are(tmp_path):
     assert tree_library(without).check([folder]).ok
 
 
+def test_trees_are_checked_against_the_models_and_prompts_that_the_operator_allows(tmp_path):
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "near-limit.md").write_text(
+        "---\nid: near-limit\ndescription: A.\npriority: 9\nalways: false\n---\nB.\n"
+    )
+    names = ("{ model: strong, prompt: near-limit }", "{ model: weak }", "{ prompt: near }", "{ prompt: base }")
+    for number, turn in enumerate(names):
+        (tmp_path / "trees" / f"t{number}.yaml").write_text(f"tree: t{number}\nroot: {{ llm_turn: {turn} }}\n")
+    settings = read_settings(models="strong,stronger", prompts_dir=tmp_path, trees_dir=tmp_path / "trees")
+    assert [mistake.message for mistake in tree_library(settings).check([tmp_path / "trees"]).mistakes] == [
+        "the model 'weak' may not be used",
+        "there is no segment 'near' among the prompts",
+    ]
+    unbounded = read_settings(prompts_dir=tmp_path, trees_dir=tmp_path / "trees")
+    assert len(tree_library(unbounded).check([tmp_path / "trees"]).mistakes) == 1
+
+
 def test_trees_may_call_the_tools_that_a_host_brings(tmp_path):
     folder = tmp_path / "trees"
     folder.mkdir()
