@@ -178,7 +178,9 @@ _TURNS = st.one_of(
     st.fixed_dictionaries(
         {},
         optional={
-            "hint": st.just("Be brief."),
+            "hint": st.sampled_from(["Be brief.", "This is turn {turn} about {query_type}."]),
+            "model": st.just("claude-haiku-4-5"),
+            "prompt": st.just("summarization"),
             "timeout_s": st.sampled_from([0.5, 30]),
             "tools": st.booleans(),
             "visible": st.booleans(),
@@ -207,6 +209,8 @@ _LEAVES = st.one_of(
             "explain_stop",
             "finish",
             {"offer_tools": ["vault_write", "probe"]},
+            {"withhold_tools": ["search_code", "probe"]},
+            {"condition": "seconds_left > 9 or pending_calls or pending_writes"},
             {"py_trees": "py_trees.behaviours.Running"},
             {"py_trees": {"behaviour": "py_trees.behaviours.SuccessEveryN", "with": {"n": 2}}},
             {"say": "Said by the tree."},
