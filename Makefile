@@ -51,8 +51,8 @@ mutants: .venv/dev ## small defects in a sample of places, and how many of them 
 tree-mutants: .venv/dev ## small changes of the shipped trees, and who notices them (ARGS="--sample 50 --all-noticers")
 	$(BIN)/python -m benchmarks.tree_mutants $(ARGS)
 
-eval: install ## what only a real model can show; needs ANTHROPIC_API_KEY
-	$(BIN)/python -m benchmarks.eval
+eval: install ## what only a real model can show, and what it costs; needs ANTHROPIC_API_KEY (ARGS="--budget 2", ARGS="--compare OLD.json NEW.json")
+	$(BIN)/python -m benchmarks.eval $(ARGS)
 
 screenshots: .venv/dev ## pictures of every page of the console in every state, in build/screenshots (ARGS="--only chat-*"; ARGS=--documents: those of docs/pictures)
 	$(BIN)/python -m tests.web.screenshots $(ARGS)

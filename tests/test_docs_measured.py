@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.eval.questions import ALL, ASKED
 from benchmarks.habits import __main__ as habits
-from benchmarks.habits import page, real
+from benchmarks.habits import page
 from benchmarks.habits.conversations import CONVERSATIONS
 from benchmarks.habits.players import LEGACY, PLAYERS
 from bt_runtime import TreeLibrary
@@ -51,4 +52,5 @@ def test_the_control_of_before_is_as_described() -> None:
     assert definition.name == "legacy"
     assert dict(PLAYERS[2].limits) == {"max_iterations": 30, "token_budget": 200_000}
     assert "(30 turns, 200 000 tokens" in TEXT
-    assert f"asks it {len(real.ASKED)} of these conversations" in TEXT
+    assert f"asks {len(ASKED)} of these conversations" in TEXT
+    assert f"`--all` asks all {len(ALL)}" in TEXT

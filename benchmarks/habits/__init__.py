@@ -5,7 +5,7 @@
 - `view`, `advice`, `mind`, `bad_habits`, `error_habits`, `good_habits`: agents, as functions of the request alone.
 - `conversations`: which agent gets which task.
 - `players`, `playing`, `scores`: who controls, one conversation under one control, and what it cost.
-- `summary`, `report`, `latency`, `page`: the figures. `real`: the same questions for a real model (`make eval`).
+- `summary`, `report`, `latency`, `page`: the figures. `benchmarks.eval` asks a real model the same questions.
 
 `python -m benchmarks.habits` prints the whole report; docs/measured.md says what it can show.
 """

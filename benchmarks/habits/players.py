@@ -65,7 +65,13 @@ PLAYERS = (
 
 
 def oracle_with_legacy(
-    model: Model, tools: ToolRegistry, *, trees: Path, clock: Callable[[], SystemClock] = SystemClock
+    model: Model,
+    tools: ToolRegistry,
+    *,
+    trees: Path,
+    clock: Callable[[], SystemClock] = SystemClock,
+    thinking_tokens: int = 0,
+    max_output_tokens: int = 8192,
 ) -> Oracle:
     """An `Oracle` that has all three controls.
 
@@ -74,6 +80,8 @@ def oracle_with_legacy(
         tools: all tools.
         trees: an empty folder, which gets the tree of the control of before.
         clock: makes the clock.
+        thinking_tokens: of a turn, at most; 0 turns thinking off.
+        max_output_tokens: of a turn, thinking included.
     """
     (trees / LEGACY_FILE).write_text(LEGACY, encoding="utf-8")
     ids = count()
@@ -86,6 +94,8 @@ def oracle_with_legacy(
         timestamp=lambda: "2026-03-20T12:00:00Z",
         project="ferry",
         folders=("src", "tests"),
+        thinking_tokens=thinking_tokens,
+        max_output_tokens=max_output_tokens,
     )
     return Oracle(
         equipment=equipment,

@@ -124,7 +124,7 @@ class Stage:
             total += score(
                 question,
                 self.world.ran,
-                _as_shown(self.model.texts, answer),
+                as_shown(self.model.texts, answer),
                 earlier=earlier,
                 made=self.model.made,
                 tokens=done.tokens_used,
@@ -145,7 +145,7 @@ class Stage:
         return "".join(chunk.content for chunk in chunks if isinstance(chunk, Content)), done
 
 
-def _as_shown(texts: Sequence[str], answer: str) -> list[str]:
+def as_shown(texts: Sequence[str], answer: str) -> list[str]:
     """The text of each turn as far as the user has got it."""
     return [text if text.strip() in answer else "" for text in texts]
 

@@ -92,7 +92,7 @@ def score(
     """
     needed = needed_calls(question.facts, ran, earlier=earlier)
     unneeded = [call for call, is_needed in zip(ran, needed, strict=True) if not is_needed]
-    known = {fact for fact in question.facts if _is_known(fact, ran, earlier=earlier)}
+    known = {fact for fact in question.facts if is_known(fact, ran, earlier=earlier)}
     answer = "\n".join(said)
     useful = {call.turn for call, is_needed in zip(ran, needed, strict=True) if is_needed}
     useful |= set(_turns_that_say(question.facts, said, says))
@@ -115,7 +115,7 @@ def needed_calls(facts: Sequence[Fact], ran: Sequence[Ran], *, earlier: str = ""
     seen, needed = earlier, []
     looked: set[str] = set()
     for number, call in enumerate(ran):
-        missing = [fact for fact in facts if not _is_known(fact, ran[:number], earlier=earlier)]
+        missing = [fact for fact in facts if not is_known(fact, ran[:number], earlier=earlier)]
         is_first_look = call.is_search and call.group not in looked
         brings = any(
             fact.token in call.text if fact.exists else is_first_look and call.group in fact.groups for fact in missing
@@ -126,7 +126,7 @@ def needed_calls(facts: Sequence[Fact], ran: Sequence[Ran], *, earlier: str = ""
     return needed
 
 
-def _is_known(fact: Fact, ran: Iterable[Ran], *, earlier: str) -> bool:
+def is_known(fact: Fact, ran: Iterable[Ran], *, earlier: str) -> bool:
     calls = list(ran)
     if not fact.places:
         return True

@@ -94,9 +94,9 @@ def summary(pairs: Sequence[Pair]) -> Summary:
         turns=_mean(now.turns for now, _ in pairs),
         unneeded_turns=_mean(now.unneeded_turns for now, _ in pairs),
         tokens=_mean(now.tokens for now, _ in pairs),
-        fewer_calls=_saved(pairs, lambda each: each.unneeded_calls),
-        fewer_calls_of_whole=_saved(whole, lambda each: each.unneeded_calls),
-        fewer_turns=_saved(pairs, lambda each: each.unneeded_turns),
+        fewer_calls=saved_share(pairs, lambda each: each.unneeded_calls),
+        fewer_calls_of_whole=saved_share(whole, lambda each: each.unneeded_calls),
+        fewer_turns=saved_share(pairs, lambda each: each.unneeded_turns),
         within_budget=_share([now.is_within_budget for now, _ in pairs]),
         complete=_share([now.is_complete for now, _ in pairs]),
         lost={kind: losses.count(kind) for kind in ("detection", "limits", "short")},
@@ -113,7 +113,7 @@ def loss_of(now: Score, before: Score) -> Loss | None:
     return "short" if now.is_within_budget else "limits"
 
 
-def _saved(pairs: Sequence[Pair], cost: Callable[[Score], int]) -> Figure | None:
+def saved_share(pairs: Sequence[Pair], cost: Callable[[Score], int]) -> Figure | None:
     """One less the ratio of the sums."""
     costs = [(cost(now), cost(before)) for now, before in pairs]
     if not sum(before for _, before in costs):
@@ -123,14 +123,14 @@ def _saved(pairs: Sequence[Pair], cost: Callable[[Score], int]) -> Figure | None
         before = sum(each for _, each in drawn)
         return 1 - sum(each for each, _ in drawn) / before if before else 0.0
 
-    return _figure(costs, saved)
+    return figure(costs, saved)
 
 
 def _share(holds: Sequence[bool]) -> Figure:
-    return _figure(holds, lambda drawn: sum(drawn) / len(drawn))
+    return figure(holds, lambda drawn: sum(drawn) / len(drawn))
 
 
-def _figure(items: Sequence[T], of: Callable[[Sequence[T]], float]) -> Figure:
+def figure(items: Sequence[T], of: Callable[[Sequence[T]], float]) -> Figure:
     dice = Random(20_260_320)
     drawn = sorted(of(dice.choices(items, k=len(items))) for _ in range(DRAWS))
     tail = round(DRAWS * (1 - LEVEL) / 2)
