@@ -291,7 +291,7 @@ class RunManager:
             self._refuse_if_draining()
         except BaseException:
             self._live.pop(new.id, None)
-            await self._opener.abandon(live, recorder)
+            await self._opener.abandon(new, recorder)
             raise
         self._metrics.run_started(live.record.tree)
         self._tasks[new.id] = asyncio.create_task(self._see_through(live, query, recorder), name=f"run:{new.id}")

@@ -35,7 +35,7 @@ class Opener:
         metrics: of the process.
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
-        on_doubt: called with the id of a run whose row may have been written, or may not have been removed.
+        on_doubt: called with a run whose row may have been written, or may not have been removed.
         debugger: may pause the runs; `None`: runs cannot be debugged.
     """
 
@@ -48,7 +48,7 @@ class Opener:
         metrics: Metrics,
         new_id: Callable[[], str],
         clock: Clock,
-        on_doubt: Callable[[str], None],
+        on_doubt: Callable[[NewRun], None],
         debugger: Debugger | None = None,
     ) -> None:
         self._oracle = oracle
@@ -94,7 +94,7 @@ class Opener:
         try:
             record = await self._store.runs.begin(new, most_per_user=self._options.most_per_user)
         except StoreUnavailableError:
-            self._on_doubt(new.id)  # it may still be written
+            self._on_doubt(new)  # it may still be written
             raise
         return LiveRun(record, store=self._store, clock=self._clock)
 
@@ -144,12 +144,12 @@ class Opener:
             await self._store.trees.keep(tree.sha, tree.name, tree.paths, tree.sources)
         return query
 
-    async def abandon(self, live: LiveRun, recorder: RunRecorder) -> None:
+    async def abandon(self, new: NewRun, recorder: RunRecorder) -> None:
         """Remove a run that could not be opened."""
         recorder.log.close()
         if self._debugger is not None:
-            self._debugger.close(live.record.id)
+            self._debugger.close(new.id)
         try:
-            await self._store.runs.abandon(live.record.id)
+            await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
         except StorageError:
-            self._on_doubt(live.record.id)
+            self._on_doubt(new)

@@ -26,7 +26,7 @@ from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
-from oracle.storage import RunLostError, RunRecord, Store, StoreUnavailableError
+from oracle.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class Upkeep:
         self._metrics = metrics
         self._places = asyncio.Semaphore(options.recover_at_once)
         self._endings: dict[str, asyncio.Task[None]] = {}
-        self._doubtful: set[str] = set()
+        self._doubtful: dict[str, NewRun] = {}
         self._recovering: set[str] = set()
         self._silence = Silence(silent_s=options.silent_s, clock=clock)
         self._beaten_s = clock.now()
@@ -86,9 +86,9 @@ class Upkeep:
         """The number of runs that were interrupted before the start and have not been ended yet."""
         return len(self._recovering)
 
-    def doubt(self, run_id: str) -> None:
+    def doubt(self, new: NewRun) -> None:
         """Remove a run later: it may have been started without an answer, or may not have been removed."""
-        self._doubtful.add(run_id)
+        self._doubtful[new.id] = new
 
     def is_doubtful(self, run_id: str) -> bool:
         """Whether the run may have been started without an answer."""
@@ -100,9 +100,9 @@ class Upkeep:
 
     async def look(self) -> None:
         """Run the reaper once."""
-        for run_id in tuple(self._doubtful):
-            await self._store.runs.abandon(run_id)
-            self._doubtful.discard(run_id)
+        for new in tuple(self._doubtful.values()):
+            await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
+            self._doubtful.pop(new.id, None)
         if self._store.is_shared:
             await self._beat()
             silent = self._silence.note(await self._store.runs.heartbeats())

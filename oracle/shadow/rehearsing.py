@@ -245,7 +245,7 @@ class Rehearsal:
             metrics=self._stage.metrics,
             new_id=self._stage.new_id,
             clock=self._stage.clock,
-            on_doubt=lambda run_id: log.warning("shadow.in_doubt", run_id=run_id),
+            on_doubt=lambda new: log.warning("shadow.in_doubt", run_id=new.id),
         )
 
 

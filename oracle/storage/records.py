@@ -101,6 +101,11 @@ class NewRun:
     key: RequestKey | None = None
     shadow_of: str | None = None
 
+    @property
+    def created_conversation(self) -> str | None:
+        """The id of the conversation that is created with the run; `None`: there was one before."""
+        return self.context_id if self.begins_conversation else None
+
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:

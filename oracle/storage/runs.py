@@ -142,21 +142,25 @@ class RunTable:
         if running >= most:
             raise TooManyRunsError(f"{running} queries are under way; at most {most} may be, so wait for one to end")
 
-    async def abandon(self, run_id: str) -> None:
-        """Remove a run that was never answered, and the conversation that it has created.
+    async def abandon(self, run_id: str, *, created_conversation: str | None = None) -> None:
+        """Remove a run that was never answered.
+
+        Args:
+            run_id: of the run.
+            created_conversation: `NewRun.created_conversation`; it is removed too, unless it is in use.
 
         Raises:
             StoreUnavailableError: nothing could be written for longer than the patience.
         """
 
         def work(connection: Connection) -> None:
-            context_id = connection.execute(select(_run.c.context_id).where(_run.c.id == run_id)).scalar()
             remove_run(connection, run_id)
             used = or_(
-                select(_run.c.id).where(_run.c.context_id == context_id).exists(),
-                select(schema.message.c.n).where(schema.message.c.conversation_id == context_id).exists(),
+                select(_run.c.id).where(_run.c.context_id == created_conversation).exists(),
+                select(schema.message.c.n).where(schema.message.c.conversation_id == created_conversation).exists(),
             )
-            connection.execute(delete(_conversation).where(and_(_conversation.c.id == context_id, ~used)))
+            if created_conversation is not None:
+                connection.execute(delete(_conversation).where(and_(_conversation.c.id == created_conversation, ~used)))
 
         await self._writer.write(work, on_commit=lambda _: self._tails.wake(run_id))
 

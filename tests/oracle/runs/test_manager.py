@@ -367,6 +367,18 @@ async def test_a_run_whose_asker_went_away_while_it_was_opened_does_not_stay_und
         assert [run.status for run in await store.runs.latest(user_id=None, limit=10)] in ([], ["finished"])
 
 
+async def test_a_forked_conversation_outlives_a_query_that_could_not_be_opened(store: Store) -> None:
+    async with managed(store, [answers()]) as it:
+        known = (await it.ask()).record
+        forked = await store.conversations.fork(known.user_id, known.context_id, before_run=known.id)
+        assert forked is not None
+        await store.write(lambda connection: connection.execute(_BROKEN_STATE).close())
+        with pytest.raises(ValueError, match="unexpected"):
+            await it.start(context_id=forked.context_id)
+        assert [run.id for run in await store.runs.latest(user_id=None, limit=10)] == [known.id]
+        assert await store.conversations.page(known.user_id, forked.context_id, limit=10) is not None
+
+
 def tails() -> int:
     """How many tails of runs are in memory."""
     gc.collect()

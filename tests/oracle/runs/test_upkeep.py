@@ -16,6 +16,7 @@ from oracle.storage.erasing import mark_forgotten
 from oracle.storage.schema import run
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import managed, settle, told
+from tests.oracle.storage.making import new_run
 
 OPTIONS = RunOptions(silent_s=15, heartbeat_s=3, retain_s=0, prune_s=60)
 
@@ -102,8 +103,8 @@ async def test_a_worker_does_not_take_its_own_runs_over(stores: tuple[Store, Sto
 async def test_a_run_that_may_have_been_begun_is_removed(store: Store) -> None:
     record = await begin(store)
     upkeep = upkeep_of(store, FakeClock(jump=False))
-    upkeep.doubt(record.id)
-    upkeep.doubt("never-begun")
+    for run_id in (record.id, "never-begun"):
+        upkeep.doubt(new_run(run_id, context_id=record.context_id))
     await upkeep.look()
     assert await store.runs.latest(user_id=None, limit=10) == []
     assert await store.conversations.load("local", record.context_id) is None

@@ -111,8 +111,8 @@ async def test_an_abandoned_run_leaves_no_trace(store: Store) -> None:
     log.chunk(content("a"))
     await log.flush()
     await store.commands.send(Command("run-1", "cancel"))
-    await store.runs.abandon("run-1")
-    await store.runs.abandon("run-1")
+    for _ in range(2):
+        await store.runs.abandon("run-1", created_conversation=new_run().created_conversation)
     for table in (schema.run, schema.event, schema.conversation, schema.command):
         query = select(func.count()).select_from(table)
         assert await store.database.read(lambda connection, query=query: connection.scalar(query)) == 0
@@ -124,6 +124,14 @@ async def test_an_abandoned_run_leaves_a_conversation_that_was_there_before(stor
     await store.runs.begin(new_run("second", context_id="c", begins_conversation=False))
     await store.runs.abandon("second")
     assert await store.runs.begin(new_run("third", context_id="c", begins_conversation=False))
+
+
+async def test_an_abandoned_run_leaves_an_empty_conversation_that_it_has_not_created(store: Store) -> None:
+    made = await store.conversations.create("ann")
+    new = new_run(context_id=made.context_id, begins_conversation=False)
+    await store.runs.begin(new)
+    await store.runs.abandon(new.id, created_conversation=new.created_conversation)
+    assert await store.conversations.load("ann", made.context_id) == made
 
 
 async def test_the_latest_runs_come_in_pages(timed: Store, clock: Hands) -> None:
