@@ -162,10 +162,9 @@ class DebugSession(Pacer):
         return self._now() + self._until_s - self._base.now()
 
     def _renew(self) -> None:
-        now_s = self._base.now()
-        if self._held_until_s is None:
-            self._held_until_s = now_s + MOST_HELD_S
-        self._until_s = min(now_s + self._lease_s, self._held_until_s)
+        self._until_s = self._base.now() + self._lease_s
+        if self._held_until_s is not None:
+            self._until_s = min(self._until_s, self._held_until_s)
 
     def _change(self, standing: Standing, what: DebugEventKind) -> None:
         self.standing = standing
@@ -195,6 +194,8 @@ class DebugSession(Pacer):
         by = self._by if hit is None else None
         self.clock.stop()
         self.standing = "paused"
+        if self._held_until_s is None:
+            self._held_until_s = self._base.now() + MOST_HELD_S
         self._renew()
         self._note("paused", by=by, hit=None if hit is None else hit.to_json(), resumes_at=self._resumes_at)
         if not self._is_announced:

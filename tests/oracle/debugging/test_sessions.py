@@ -157,6 +157,24 @@ async def test_a_run_is_held_for_an_hour_at_most_however_often_its_lease_is_rene
     assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a query is held for an hour at most."
 
 
+async def test_the_hour_begins_with_the_pause_and_not_with_the_command_that_asks_for_it(store: Store) -> None:
+    async with managed(store, debug_lease_s=10_000) as it:
+        olga = Operator(it)
+        it.harness.write_tree("slow", "tree: slow\nroot: {sequence: [{wait: 500}, say: Hello., finish]}\n")
+        live = await it.start(tree="slow", limits={"timeout_seconds": 600})
+        await settle()
+        await olga.does(live, "pause")
+        await olga.until(live, "pausing")
+        it.clock.advance(500)
+        await olga.until(live, "paused")
+        it.clock.advance(3_599)
+        await settle()
+        assert (await olga.debugger.state(live.record)).standing == "paused"
+        it.clock.advance(1)
+        told = await it.told(live.record)
+    assert notices(told.chunks)[-1] == "Resumed after 3,600 s, because a query is held for an hour at most."
+
+
 class Open(Gate):
     """A tool's call that does not wait."""
 
