@@ -383,7 +383,8 @@ def _forked(
         if before is None and connection.scalar(select(run.c.id).where(under_way)) is None:
             return None
     fields = {"project_id": found.project_id, "state": found.state if state is None else state}
-    has_messages = before != 1
+    first = connection.scalar(select(func.min(message.c.n)).where(message.c.conversation_id == context_id))
+    has_messages = first is not None and first != before
     return _Fork(fields | ({"title": found.title} if has_messages else {}), before)
 
 

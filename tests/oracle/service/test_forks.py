@@ -60,6 +60,17 @@ async def test_before_the_first_question_nothing_is_left_and_the_new_one_gives_t
     assert (await service.client.get(f"{PATH}/{forked['context_id']}")).json()["title"] == "better first?"
 
 
+async def test_of_a_conversation_without_messages_the_new_one_has_no_title(start):
+    service = await start([HANGS])
+    async with service.asking("first?") as streamed:
+        await streamed.until("It begins")
+        (listed,) = (await service.client.get(PATH)).json()["conversations"]
+        for body in ({}, {"before_run": streamed.run_id}):
+            assert (await fork(service, listed["context_id"], **body))["title"] == ""
+        await service.client.post(f"/api/oracle/runs/{streamed.run_id}/cancel")
+        await streamed.rest()
+
+
 async def test_either_is_forgotten_without_the_other(talk):
     service, context, runs = talk
     one, other = [(await fork(service, context, before_run=runs[1]))["context_id"] for _ in range(2)]
