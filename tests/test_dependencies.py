@@ -33,3 +33,8 @@ def test_ci_tries_the_oldest_version_that_is_allowed(dependency):
 @pytest.mark.parametrize("dependency", DEPENDENCIES, ids=lambda each: each.name)
 def test_the_locked_version_is_allowed(dependency):
     assert locked("requirements.lock")[canonicalize_name(dependency.name)] in dependency.specifier
+
+
+def test_a_posix_system_is_required_in_words_and_not_by_a_dependency_that_is_missing_elsewhere():
+    assert "Operating System :: POSIX" in PROJECT["classifiers"]
+    assert [str(each) for each in DEPENDENCIES if each.marker is not None] == []

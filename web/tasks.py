@@ -165,8 +165,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _npm(*words: str) -> None:
-    npm = shutil.which("npm") or "npm"  # on Windows it is `npm.cmd`
-    if subprocess.run([npm, *words], cwd=WEB, check=False).returncode:
+    if subprocess.run(["npm", *words], cwd=WEB, check=False).returncode:
         raise TaskError(f"`npm {' '.join(words)}` in web/ has failed.")
 
 

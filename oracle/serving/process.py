@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import structlog
+import uvloop
 
 from oracle.logs import written_in_background
 from oracle.models import Model
@@ -50,7 +51,7 @@ class Listening:
 
 def run_service(settings: Settings, *, host: str, port: int, announce: Callable[[Listening], None]) -> int:
     """Serve in a new event loop, until a signal comes; see `serve`."""
-    with written_in_background(), asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with written_in_background(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(serve(settings, host=host, port=port, announce=announce))
 
 
@@ -156,11 +157,3 @@ def _settle_interpreter() -> None:
     gc.freeze()
     gc.set_threshold(*_GARBAGE)
     sys.setswitchinterval(_SWITCH_S)
-
-
-def _loop_factory() -> Callable[[], Any] | None:
-    if sys.platform == "win32":
-        return None
-    import uvloop  # noqa: PLC0415  is not there on Windows
-
-    return uvloop.new_event_loop
