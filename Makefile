@@ -5,7 +5,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --constraint require
 WEB := $(BIN)/python web/tasks.py
 ARGS ?=
 SMOKE := tests/oracle/cli/test_ask.py tests/oracle/cli/test_serve.py tests/oracle/models tests/oracle/service \
-	tests/oracle/storage tests/oracle/traces tests/oracle/test_settings.py
+	tests/oracle/serving/test_protocol.py tests/oracle/storage tests/oracle/traces tests/oracle/test_settings.py
 .DEFAULT_GOAL := help
 .PHONY: help install run test lint check console-tests lowest bench mutants tree-mutants eval screenshots soak docs types lock clean
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import json
 import socket
 import struct
@@ -11,11 +12,16 @@ from typing import ClassVar
 from weakref import WeakSet
 
 import pytest
+import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
-from oracle.serving.protocol import MOST_HEAD_BYTES, MOST_QUEUED, BoundedProtocol
+from oracle.serving.protocol import MOST_HEAD_BYTES, MOST_QUEUED, BoundedProtocol, _Flow
 from oracle.serving.server import DrainingServer
 from oracle.serving.sockets import bind
 
+TIMERS = {"_start_head_timer", "_stop_head_timer"}
 BEGIN = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 
 
@@ -251,3 +257,34 @@ async def test_a_lost_connection_is_reported_to_the_active_request_not_to_the_qu
         writer.transport.abort()
         async with asyncio.timeout(10):
             await gone.wait()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "own"),
+    [
+        (BoundedProtocol, HttpToolsProtocol, {"_queue_has_room", "_has_room", "_parse", "_refuse", *TIMERS}),
+        (_Flow, FlowControl, set()),
+        (DrainingServer, uvicorn.Server, {"begin_drain", "_on_first_signal", "_drain_and_stop", "__init__"}),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_what_is_overridden_is_there_with_the_same_parameters(ours: type, theirs: type, own: set[str]) -> None:
+    """If this fails with a new uvicorn, its bounds do not hold: read what has changed before the range is widened."""
+    methods = {name for name, value in vars(ours).items() if inspect.isfunction(value)} - own - {"__init__"}
+    assert methods
+    for name in methods:
+        there = getattr(theirs, name, None)
+        assert there is not None, f"uvicorn {uvicorn.__version__} does not have {theirs.__name__}.{name}"
+        assert list(inspect.signature(getattr(ours, name)).parameters) == list(inspect.signature(there).parameters)
+
+
+def test_what_is_used_of_a_connection_is_there() -> None:
+    config = uvicorn.Config(echo, http=BoundedProtocol, ws="none", lifespan="off", log_config=None)
+    config.load()
+    loop = asyncio.new_event_loop()
+    protocol = BoundedProtocol(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+    loop.close()
+    assert {"pipeline", "transport", "flow", "loop", "cycle", "_unset_keepalive_if_required"} <= set(dir(protocol))
+    made = inspect.getsource(RequestResponseCycle.__init__)
+    used = ("disconnected", "message_event", "more_body", "response_complete")
+    assert [name for name in used if f"self.{name} =" not in made] == []
