@@ -14,13 +14,13 @@ from oracle.tools import ToolRegistry
 
 log = structlog.get_logger(__name__)
 
-CREDIBLE = 0.5
+BELIEVED_FROM = 0.5
 """The confidence from which on the model's word counts that it has what it needs."""
 
 
 def says_enough(signal: Signal | None) -> bool:
     """Whether the model says credibly that it has what it needs."""
-    return signal is not None and signal.type == "context_sufficient" and signal.confidence >= CREDIBLE
+    return signal is not None and signal.type == "context_sufficient" and signal.confidence >= BELIEVED_FROM
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from oracle.signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
 """Signals that say enough by themselves: another turn, or the control, brings the words."""
-CREDIBLE = 0.3
+DOUBTED_BELOW = 0.3
 """A signal of less confidence is doubted (020 FR-020)."""
 _DOUBTED = frozenset({"need_turn", "stuck"})
 """Signals whose response the fallback may read all the same: one that is repeated, or gives up (020 FR-021)."""
@@ -105,7 +105,7 @@ class TurnOutcome:
         if self.calls or not (self.is_whole and self.has_text):
             return False
         signal = self.signal
-        return signal is None or signal.confidence < CREDIBLE or signal.type in _DOUBTED
+        return signal is None or signal.confidence < DOUBTED_BELOW or signal.type in _DOUBTED
 
     @property
     def malformed_signal(self) -> bool:

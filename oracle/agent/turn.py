@@ -48,8 +48,8 @@ from oracle.signals import ParsedResponse, SignalStream
 log = structlog.get_logger(__name__)
 
 _LONGEST_PIECE = 16_384
-_CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 """Characters; providers send a few words at a time, so a longer piece is split."""
+_CUT_OFF = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 CANCEL_GRACE_S = 0.05
 """How long a cancelled model may take to close its stream, in real seconds (decision 7)."""
