@@ -21,8 +21,9 @@ from oracle.classify.combined import LEAST_SHARE, MIX, is_english
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
 from oracle.encoder.bert import BertLayers, BertShape
-from oracle.encoder.folder import WEIGHTS_FILE, WEIGHTS_SHA, check_weights, find_folder
+from oracle.encoder.folder import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
 from oracle.encoder.heads import Head
+from tests.oracle.encoder.weights import MODEL_FOLDER
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
 LABELS = {"query": QUERY_TYPES, "intent": SIGNALS}
@@ -82,8 +83,9 @@ def training_rows(kind):
 
 def open_encoder():
     """Maps a text to its vector."""
-    folder = find_folder(None)
-    check_weights(folder, sha=WEIGHTS_SHA)
+    folder = MODEL_FOLDER
+    check_folder(folder)
+    assert not foreign_file(folder)
     shape = BertShape.read(folder / "config.json")
     layers = BertLayers(folder / WEIGHTS_FILE, shape, layers=shape.layers // 2)
     tokenizer = open_tokenizer(folder / "tokenizer.json")
@@ -132,7 +134,9 @@ def main():
         heads[kind], exemplars[kind] = head.to_data(), rows
         mix[kind] = {"rules": a, "encoder": b}
         print(f"{kind}: {len(rows)} exemplars, sharpness {sharpness}, rules ** {a} * encoder ** {b}")
-    HEADS.write_text(json.dumps({"weights_sha256": WEIGHTS_SHA, "heads": heads}, separators=(",", ":")) + "\n")
+    HEADS.write_text(
+        json.dumps({"weights_sha256": DIGESTS[WEIGHTS_FILE], "heads": heads}, separators=(",", ":")) + "\n"
+    )
     EXEMPLARS.write_text(json.dumps(exemplars, ensure_ascii=False, indent=0) + "\n", "utf-8")
     MIX.write_text(json.dumps(mix, indent=2) + "\n")
 

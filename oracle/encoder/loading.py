@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from oracle.encoder.errors import CorruptEncoderError
-from oracle.encoder.folder import WEIGHTS_FILE, WEIGHTS_SHA, check_weights, find_folder
+from oracle.encoder.folder import MODEL, WEIGHTS_FILE, check_folder, foreign_file
 from oracle.loading import collector_paused
 
 if TYPE_CHECKING:  # NumPy is not loaded before an encoder is wanted
@@ -24,7 +24,7 @@ TextKind = Literal["query", "intent"]
 KINDS: tuple[TextKind, ...] = ("query", "intent")
 DATA = Path(__file__).parent
 HEADS = DATA / "heads.json"
-"""The heads for the weights of `WEIGHTS_SHA`."""
+"""The heads for `MODEL`."""
 EXEMPLARS = DATA / "exemplars.json"
 """Labelled texts, from which the heads for any other model are made when it is loaded."""
 MOST_TOKENS = 96
@@ -67,18 +67,29 @@ def vector_of(text: str, tokenizer: Any, layers: "BertLayers") -> "Matrix":  # n
     return layers.encode(tokens)
 
 
-def load(configured: Path | None) -> LoadedEncoder:
-    """Load the encoder.
+def load_known(folder: Path) -> LoadedEncoder:
+    """Load the encoder from a folder that must hold `MODEL`.
 
-    Args:
-        configured: a folder of sentence-transformers' form; `None`: the installed weights, whose SHA-256 is known.
+    Raises:
+        MissingEncoderError: a package or a file is missing.
+        CorruptEncoderError: a file is not the one of `MODEL`.
+    """
+    return load(folder, must_be_known=True)
+
+
+def load(folder: Path, *, must_be_known: bool = False) -> LoadedEncoder:
+    """Load the encoder from a folder with any model in the form of sentence-transformers.
 
     Raises:
         MissingEncoderError: a package or a file is missing.
         CorruptEncoderError: a file is not what it must be.
     """
-    folder = find_folder(configured)
-    sha = check_weights(folder, sha=WEIGHTS_SHA if configured is None else None)
+    check_folder(folder)
+    foreign = foreign_file(folder)
+    if foreign and must_be_known:
+        raise CorruptEncoderError(
+            f"{foreign}: it is damaged, or of another model than {MODEL}, whose folder ORACLE_ENCODER must name"
+        )
     with collector_paused(), one_blas_thread():
         import numpy  # noqa: F401, ICN001, PLC0415  while the number of its threads is bounded
 
@@ -87,7 +98,7 @@ def load(configured: Path | None) -> LoadedEncoder:
     shape = BertShape.read(folder / "config.json")
     layers = BertLayers(folder / WEIGHTS_FILE, shape, layers=shape.layers // 2)
     tokenizer = open_tokenizer(folder / "tokenizer.json")
-    if sha == WEIGHTS_SHA:
+    if not foreign:
         known = json.loads(HEADS.read_text("utf-8"))["heads"]
         return LoadedEncoder(tokenizer, layers, {kind: Head.from_data(known[kind]) for kind in KINDS})
     return LoadedEncoder(tokenizer, layers, _fitted(tokenizer, layers))

@@ -55,7 +55,7 @@ class EncoderThread:
     """The encoder of a process.
 
     Args:
-        folder: a folder of sentence-transformers' form; `None`: the installed weights.
+        folder: with a model in the form of sentence-transformers.
         clock: monotonic time.
         observe: is called with each text that was asked about while the encoder was ready.
         loader: loads the encoder of a folder; runs in the thread.
@@ -64,11 +64,11 @@ class EncoderThread:
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: Path,
         *,
         clock: Clock | None = None,
         observe: Callable[[EncodedText], None] = lambda _: None,
-        loader: Callable[[Path | None], LoadedEncoder] = load,
+        loader: Callable[[Path], LoadedEncoder] = load,
         patience_s: float = PATIENCE_S,
     ) -> None:
         self._folder = folder

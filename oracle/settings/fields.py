@@ -205,8 +205,9 @@ class Settings(_Ceilings):
     )
     encoder: EncoderChoice = Field(
         default="auto",
-        description="The encoder that reads questions and responses beside the heuristics: `auto` (if it is installed: "
-        "`oracle-bt[encoder]` and its weights), `off`, or the folder of another model.",
+        description="The encoder that reads questions and responses beside the heuristics: `auto` (the "
+        "model in `encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), `off`, or the "
+        "folder of another model.",
     )
     data_dir: Folder = Field(default=Path(".oracle"), description="Where the service keeps its data.")
     database_url: Secret | None = Field(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from oracle.encoder import NO_ENCODER, EncodedText, Encoder, EncoderThread
+from oracle.encoder import NO_ENCODER, EncodedText, Encoder, EncoderThread, load_known
 from oracle.metrics import Metrics
 from oracle.settings import Settings
 
@@ -29,8 +29,10 @@ async def open_encoder(settings: Settings, *, metrics: Metrics, after_s: float =
     def observe(text: EncodedText) -> None:
         metrics.text_encoded(text.kind, text.outcome, seconds=text.seconds)
 
-    folder = settings.encoder if isinstance(settings.encoder, Path) else None
-    encoder = EncoderThread(folder, observe=observe)
+    if isinstance(settings.encoder, Path):
+        encoder = EncoderThread(settings.encoder, observe=observe)
+    else:
+        encoder = EncoderThread(settings.data_dir / "encoder", observe=observe, loader=load_known)
     metrics.watch_encoder(lambda: encoder.state == "ready")
     loading = asyncio.create_task(_load(encoder, after_s), name="load-encoder")
     try:

@@ -14,18 +14,19 @@ from safetensors.numpy import save_file
 from oracle.classify.types import QUERY_TYPES
 from oracle.encoder.bert import BertLayers, BertShape
 from oracle.encoder.errors import CorruptEncoderError, MissingEncoderError
-from oracle.encoder.folder import FILES, WEIGHTS_FILE, WEIGHTS_SHA, check_weights, find_folder
+from oracle.encoder.folder import DIGESTS, WEIGHTS_FILE, check_folder, foreign_file
 from oracle.encoder.heads import Head
-from oracle.encoder.loading import EXEMPLARS, HEADS, load, one_blas_thread, vector_of
+from oracle.encoder.loading import EXEMPLARS, HEADS, load, load_known, one_blas_thread, vector_of
+from tests.oracle.encoder.weights import MODEL_FOLDER
 
 
 @pytest.fixture(scope="module")
 def loaded():
-    return load(None)
+    return load_known(MODEL_FOLDER)
 
 
 def test_all_layers_give_the_similarities_that_the_model_is_known_for(loaded):
-    folder = find_folder(None)
+    folder = MODEL_FOLDER
     whole = BertLayers(folder / WEIGHTS_FILE, BertShape.read(folder / "config.json"), layers=6)
     texts = ["That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day"]
     one, *others = (vector_of(text, loaded.tokenizer, whole) for text in texts)
@@ -60,12 +61,12 @@ def test_it_reads_any_text(loaded, text):
 
 
 def test_the_heads_are_those_of_the_pinned_weights(loaded):
-    assert json.loads(HEADS.read_text("utf-8"))["weights_sha256"] == WEIGHTS_SHA
+    assert json.loads(HEADS.read_text("utf-8"))["weights_sha256"] == DIGESTS[WEIGHTS_FILE]
 
 
 def copied(folder: Path) -> Path:
-    for name in FILES:
-        shutil.copy(find_folder(None) / name, folder / name)
+    for name in DIGESTS:
+        shutil.copy(MODEL_FOLDER / name, folder / name)
     return folder
 
 
@@ -76,11 +77,20 @@ def test_weights_with_one_other_byte_are_corrupt(tmp_path):
         byte = file.read(1)
         file.seek(50_000_000)
         file.write(bytes([byte[0] ^ 1]))
-    with pytest.raises(CorruptEncoderError, match=f"not {WEIGHTS_SHA}"):
-        check_weights(tmp_path, sha=WEIGHTS_SHA)
+    with pytest.raises(CorruptEncoderError, match=f"not {DIGESTS[WEIGHTS_FILE]}: it is damaged"):
+        load_known(tmp_path)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_the_other_files_are_known_as_well(tmp_path, name):
+    path = copied(tmp_path) / name
+    path.write_text(path.read_text("utf-8") + "\n")
+    assert name in foreign_file(tmp_path)
+    with pytest.raises(CorruptEncoderError, match=f"{name}.*not {DIGESTS[name]}"):
+        load_known(tmp_path)
+
+
+@pytest.mark.parametrize("name", DIGESTS)
 def test_a_file_that_is_not_whole_is_corrupt(tmp_path, name):
     path = copied(tmp_path) / name
     os.truncate(path, path.stat().st_size // 2)
@@ -90,7 +100,7 @@ def test_a_file_that_is_not_whole_is_corrupt(tmp_path, name):
 
 def test_a_folder_without_the_files_is_missing(tmp_path):
     with pytest.raises(MissingEncoderError, match=r"config\.json"):
-        find_folder(tmp_path)
+        check_folder(tmp_path)
 
 
 def test_another_kind_of_model_is_refused(tmp_path):
@@ -171,12 +181,12 @@ def test_numpy_is_not_imported_before_an_encoder_is_wanted():
 
 def test_numpy_computes_in_one_thread_and_the_environment_is_as_before():
     code = (
-        "import os; os.environ['OMP_NUM_THREADS'] = '3'\n"
+        "import os, pathlib; os.environ['OMP_NUM_THREADS'] = '3'\n"
         "from oracle.encoder.loading import load, one_blas_thread\n"
         "with one_blas_thread():\n"
         "    print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])\n"
         "print('OPENBLAS_NUM_THREADS' in os.environ, os.environ['OMP_NUM_THREADS'])\n"
-        "loaded = load(None)\n"
+        f"loaded = load(pathlib.Path({str(MODEL_FOLDER)!r}))\n"
         "before = len(os.listdir('/proc/self/task'))\n"
         "loaded.shares('query', 'where is it? ' * 50)\n"
         "print(len(os.listdir('/proc/self/task')) - before)"

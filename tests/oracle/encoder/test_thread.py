@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
@@ -11,6 +12,7 @@ from oracle.encoder import EncoderThread
 from oracle.encoder.errors import CorruptEncoderError, MissingEncoderError
 from oracle.encoder.thread import REST_S, SLOW_IN_A_ROW
 
+NOWHERE = Path("nowhere")
 SHARES = {"code": 0.9, "research": 0.1}
 
 
@@ -43,7 +45,7 @@ class Reader:
 
 def encoder_of(reader, observed=None):
     observe = (lambda _: None) if observed is None else observed.append
-    return EncoderThread(clock=reader.time, observe=observe, loader=lambda _: reader, patience_s=0.1)
+    return EncoderThread(NOWHERE, clock=reader.time, observe=observe, loader=lambda _: reader, patience_s=0.1)
 
 
 async def test_it_answers_nothing_until_it_is_loaded_and_then_in_one_thread_of_its_own():
@@ -71,7 +73,7 @@ async def test_what_is_wrong_with_it_is_logged_and_everything_goes_on_without(er
     def load(_folder):
         raise error
 
-    encoder = EncoderThread(loader=load)
+    encoder = EncoderThread(NOWHERE, loader=load)
     with capture_logs() as logs:
         await encoder.load()
     assert encoder.state == state
@@ -119,7 +121,7 @@ async def test_nobody_waits_longer_than_the_patience_and_who_waits_for_others_is
             assert go_on.wait(20)
             return SHARES
 
-    encoder = EncoderThread(loader=lambda _: Hanging(), observe=observed.append, patience_s=0.02)
+    encoder = EncoderThread(NOWHERE, loader=lambda _: Hanging(), observe=observed.append, patience_s=0.02)
     await encoder.load()
     assert await asyncio.gather(encoder.query_shares("one"), encoder.query_shares("two")) == [None, None]
     assert begun.is_set()
@@ -135,7 +137,7 @@ async def test_more_texts_than_may_wait_are_refused_at_once():
             assert go_on.wait(20)
             return SHARES
 
-    encoder = EncoderThread(loader=lambda _: Hanging(), observe=observed.append, patience_s=0.05)
+    encoder = EncoderThread(NOWHERE, loader=lambda _: Hanging(), observe=observed.append, patience_s=0.05)
     await encoder.load()
     assert set(await asyncio.gather(*(encoder.query_shares(f"{n}") for n in range(50)))) == {None}
     go_on.set()

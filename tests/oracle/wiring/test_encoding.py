@@ -1,6 +1,8 @@
 """The encoder of a service: loaded in the background, seen by operators, and never in the way."""
 
 import asyncio
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ from oracle.encoder import NO_ENCODER, EncoderThread
 from oracle.metrics import Metrics
 from oracle.settings import Settings
 from oracle.wiring.encoding import open_encoder
+from tests.oracle.encoder.weights import MODEL_FOLDER
 from tests.oracle.service.conftest import running_service
 
 
@@ -20,9 +23,10 @@ async def test_it_is_not_there_if_it_is_off():
     assert b"oracle_encoder_ready" not in metrics.exposition()
 
 
-async def test_the_installed_one_is_counted():
+async def test_the_one_in_the_data_folder_is_counted(tmp_path):
+    (tmp_path / "encoder").symlink_to(MODEL_FOLDER)
     metrics = Metrics()
-    async with open_encoder(Settings(encoder="auto"), metrics=metrics, after_s=3600) as encoder:
+    async with open_encoder(Settings(encoder="auto", data_dir=tmp_path), metrics=metrics, after_s=3600) as encoder:
         assert encoder.state == "loading"
         assert "oracle_encoder_ready 0.0" in metrics.exposition().decode()
         await encoder.load()
@@ -32,6 +36,14 @@ async def test_the_installed_one_is_counted():
     assert max(shares, key=shares.get) == "code"
     assert "oracle_encoder_ready 1.0" in told
     assert 'oracle_encoder_texts_total{kind="query"' in told
+
+
+async def test_of_a_model_in_the_data_folder_each_byte_is_known(tmp_path):
+    copied = Path(shutil.copytree(MODEL_FOLDER, tmp_path / "encoder"))
+    (copied / "config.json").write_text("{}")
+    async with open_encoder(Settings(encoder="auto", data_dir=tmp_path), metrics=Metrics(), after_s=3600) as encoder:
+        await encoder.load()
+        assert encoder.state == "corrupt"
 
 
 async def test_a_folder_without_a_model_leaves_the_heuristics_alone(tmp_path):
