@@ -171,7 +171,7 @@ def _trees(settings: Settings, tools: ToolRegistry) -> ReloadingTrees:
     if settings.trees_dir is None:
         with suppress(OSError):  # who saves a tree gets the reason
             settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            settings.trees_folder.mkdir(exist_ok=True)
+            settings.trees_folder.mkdir(mode=0o700, exist_ok=True)
     return reloading_trees(settings, tools)
 
 

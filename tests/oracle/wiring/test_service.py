@@ -1,5 +1,6 @@
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,11 @@ async def test_runs_have_a_debugger_where_the_operator_has_turned_it_on(tmp_path
     settings = Settings(data_dir=tmp_path / "data", project_dir=tmp_path, llm="offline", **chosen)
     async with open_service(settings) as parts:
         assert (parts.runs.debugger is not None) is is_on
+
+
+async def test_all_that_the_service_makes_in_its_data_folder_is_its_users_alone(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with open_service(Settings(data_dir=data, project_dir=tmp_path, llm="offline")):
+        made = {path: stat.S_IMODE(path.stat().st_mode) for path in (data, *data.rglob("*"))}
+    assert made[data / "trees"] == 0o700
+    assert {path.name: oct(mode) for path, mode in made.items() if mode & 0o077} == {}
