@@ -9,7 +9,7 @@ import click
 from oracle.cli.errors import CommandError
 from oracle.cli.text import one_line
 from oracle.logs import configure_logging
-from oracle.settings import Settings, misspelt_variables, read_env_file, read_settings
+from oracle.settings import Settings, misspelt_variables, read_env_file, read_settings, refused_variables
 
 _ENV_FILE = Path(".env")
 
@@ -19,17 +19,18 @@ def settings_for(*, log: str | None = None, strict: bool = False, **given: Any) 
 
     Args:
         log: the log level unless the operator has set one; `None`: the default of the settings.
-        strict: whether a variable that is probably a misspelt setting is an error instead of a note.
+        strict: whether a variable without an effect (misspelt, or not for `.env`) is an error instead of a note.
         given: options by field of the settings; `None` means not given.
 
     Raises:
         SettingsError: settings are invalid; the message names all of them.
-        CommandError: settings are misspelt, and `strict`.
+        CommandError: settings have no effect, and `strict`.
     """
     settings = read_settings(_ENV_FILE, **given)
-    names = {**read_env_file(_ENV_FILE), **os.environ}
+    filed = read_env_file(_ENV_FILE)
     configure_logging(settings.log if log is None or "log" in settings.model_fields_set else log)
-    slips = [one_line(slip) for slip in misspelt_variables(names)]
+    found = (*misspelt_variables(filed | os.environ), *refused_variables(filed, os.environ))
+    slips = [one_line(slip) for slip in found]
     if slips and strict:
         raise CommandError("\n".join(slips))
     for slip in slips:

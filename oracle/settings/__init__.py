@@ -15,7 +15,13 @@ from oracle.settings.fields import (
     ceiling_name,
     variable_of,
 )
-from oracle.settings.reading import SettingsError, misspelt_variables, read_env_file, read_settings
+from oracle.settings.reading import (
+    SettingsError,
+    misspelt_variables,
+    read_env_file,
+    read_settings,
+    refused_variables,
+)
 from oracle.settings.table import SettingRow, settings_table
 from oracle.settings.tokens import MIN_SECRET_BYTES, STRONG_TOKEN_CHARACTERS, Tokens
 
@@ -32,6 +38,7 @@ __all__ = [
     "misspelt_variables",
     "read_env_file",
     "read_settings",
+    "refused_variables",
     "settings_table",
     "variable_of",
 ]

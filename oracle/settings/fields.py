@@ -226,7 +226,7 @@ class Settings(_Ceilings):
     plugins: Names = Field(
         default=(),
         description="Python modules whose tools, node kinds, trees and prompts are used, separated by commas, in "
-        "addition to those of installed packages.",
+        "addition to those of installed packages; read from the environment alone, not from `.env`.",
     )
     project_dir: Folder = Field(default=Path(), description="The project whose code is searched and read.")
     vault_dir: Folder | None = Field(

@@ -21,6 +21,8 @@ _ADDRESS = "ANTHROPIC_BASE_URL"
 _OF_THE_SDK = (*_KEYS, _ADDRESS)
 _SENT_ALONG = (*_KEYS, "ANTHROPIC_CUSTOM_HEADERS")
 """What the SDK takes from the environment and sends to the address."""
+_RUN_CODE = (variable_of("plugins"),)
+"""A settings file may have come with a folder from anywhere, so it cannot set these."""
 _DATABASE = variable_of("database_url")
 _DATABASE_PASSWORD = "PGPASSWORD"  # noqa: S105  the name of the variable that PostgreSQL's own library reads
 
@@ -35,9 +37,9 @@ def read_settings(env_file: Path | None = None, **given: Any) -> Settings:  # no
     Variables of the provider's SDK that are set to nothing are removed from it: the SDK would use the empty value.
 
     Args:
-        env_file: our variables in it, and those of the provider's SDK, are put into the environment first, where they
-            are not set; all others are ignored, because the file may have come with a folder from anywhere. One that
-            does not exist is empty.
+        env_file: our variables in it, but those that run code, and those of the provider's SDK are put into the
+            environment first, where they are not set; all others are ignored, because the file may have come with a
+            folder from anywhere. One that does not exist is empty.
         given: values that go before the environment, by field; `None` means not given.
 
     Raises:
@@ -84,7 +86,9 @@ def _ours(variables: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in variables.items()
-        if (name.startswith(PREFIX) or name in _OF_THE_SDK) and (value.strip() or name not in _OF_THE_SDK)
+        if (name.startswith(PREFIX) or name in _OF_THE_SDK)
+        and name not in _RUN_CODE
+        and (value.strip() or name not in _OF_THE_SDK)
     }
 
 
@@ -129,6 +133,13 @@ def _settings(given: Mapping[str, Any]) -> Settings:
         # A default that follows from a wrong value is no further mistake.
         wrong = [each for each in error.errors(include_url=False) if each["type"] != "default_factory_not_called"]
         raise SettingsError("\n".join(map(_explain, wrong))) from None
+
+
+def refused_variables(filed: Mapping[str, str], environ: Mapping[str, str]) -> Iterator[str]:
+    """A sentence for each variable of a settings file that only the environment can set, and does not set."""
+    for name in _RUN_CODE:
+        if filed.get(name, "").strip() and name not in environ:
+            yield f"{name} runs code, so it has no effect in a settings file; set it in the environment"
 
 
 def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:

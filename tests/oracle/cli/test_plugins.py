@@ -102,6 +102,22 @@ def test_what_a_plugin_prints_stays_out_of_the_chunks(oracle, plugin, kept):
     assert "printed by the tool" in ran.err
 
 
+def test_a_settings_file_cannot_name_code_that_runs(oracle, plugin, tmp_path, monkeypatch):
+    plugin("print('the module was run')\n" + TOOL)
+    monkeypatch.delenv("ORACLE_PLUGINS")
+    (tmp_path / ".env").write_text("ORACLE_PLUGINS=acme\n")
+    warning = "ORACLE_PLUGINS runs code, so it has no effect in a settings file; set it in the environment"
+    ran = oracle("plugins")
+    assert (ran.code, ran.err) == (0, f"Note: {warning}\n")
+    assert ran.out.startswith("No package has added anything.")
+    served = oracle("serve", "--port", "0")
+    assert (served.code, served.err) == (1, f"Error: {warning}\n")
+    monkeypatch.setenv("ORACLE_PLUGINS", "acme")
+    ran = oracle("plugins")
+    assert (ran.code, ran.out) == (0, "oracle.tools  acme: forecast\n")
+    assert ran.err == "the module was run\n"
+
+
 def test_what_was_loaded_is_in_the_log(oracle, plugin, monkeypatch):
     plugin(TOOL)
     monkeypatch.setenv("ORACLE_LOG", "info")
