@@ -8,12 +8,14 @@ Rules:
 - In data files the extract is one record (a line).
 - In prose the extract is the paragraph, the list item or the section under the heading.
 - The extract ends at the end of the unit, else at the end of a paragraph, else at the maximum length.
+- A fenced block of Markdown, also in a docstring, is in the extract whole or not at all; of one that has the hit and is
+  too long, lines between its fences are shown.
 
 Nothing is parsed: the rules rely on indentation, and are harmless in languages without it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from oracle.tools.code_kinds import PROSE, kind_of
 from oracle.tools.languages import extension
@@ -39,6 +41,7 @@ DEFINITION = re.compile(
 _ATTACHED = re.compile(r"^\s*(?:@[\w.]|#\[|//|#(?!#* )\s?\w|\*|/\*\*)")
 _HEADING = re.compile(r"^#{1,6}\s")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]{0,200})$")
 _TRIPLE = re.compile(r'"""|\'\'\'')
 _PASSING_ON = re.compile(
     r"\s*(?:from\s+\S+\s+import\b|import\b|export\s*(?:\*|\{)|#include\b|using\b|use\s+[\w:]|require\b|__all__\b)"
@@ -67,11 +70,45 @@ def extract_range(lines: Sequence[str], hit: int, *, path: str) -> tuple[int, in
         end = _code_end(lines, start, hit)
     start = max(start, hit - MAX_LINES_BEFORE)
     end = max(min(end, start + MAX_LINES), hit + 1)
+    for fence in _fences(lines[: start + 2 * MAX_LINES]):
+        start, end = _without_part(fence, start, end, hit=hit)
     while start < hit and not lines[start].strip():
         start += 1
     while end > hit + 1 and not lines[end - 1].strip():
         end -= 1
     return start, end
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each fenced block; one that is not closed ends with the lines."""
+    opened: tuple[int, str] | None = None
+    for number, line in enumerate(lines):
+        found = _FENCE.match(line)
+        if found is None:
+            continue
+        if opened is None:
+            opened = number, found[1]
+        elif found[1].startswith(opened[1]) and not found[2].strip():
+            yield opened[0], number
+            opened = None
+    if opened is not None:
+        yield opened[0], len(lines) - 1
+
+
+def _without_part(fence: tuple[int, int], start: int, end: int, *, hit: int) -> tuple[int, int]:
+    """A range of lines that has a fenced block whole, or not at all, or lines between its fences."""
+    first, last = fence
+    if end <= first or last < start or (start <= first and last < end):
+        return start, end
+    if last < hit:
+        return last + 1, end
+    if last - min(start, first) < MAX_LINES and hit - first <= MAX_LINES_BEFORE:
+        return min(start, first), last + 1
+    if hit < first:
+        return start, first
+    if last - first < MAX_LINES and hit - first <= MAX_LINES_BEFORE:
+        return first, last + 1
+    return max(start, min(first + 1, hit)), min(end, max(last, hit + 1))
 
 
 def passing_mentions(lines: Sequence[str]) -> frozenset[int]:

@@ -43,7 +43,7 @@ _HISTORY = re.compile(
     r"(^|/)(changelog|changes|history|news|release[_-]?notes|licen[cs]e|copying|authors)\b", re.IGNORECASE
 )
 _TEST = re.compile(
-    r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|fixtures?|e2e)/"
+    r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|fixtures?|e2e|scenarios)/"
     r"|(^|/)(test_[^/]*|conftest\.py|[^/]*(_test|\.test|\.spec|-test|_spec)\.\w+|[^/]*Tests?\.(java|kt|cs|swift|scala))$"
 )
 _GUIDE = re.compile(
@@ -51,6 +51,7 @@ _GUIDE = re.compile(
     r"|^(docs?|documentation|guides?|manual|wiki|handbook)/",
     re.IGNORECASE,
 )
+_TREE = re.compile(r"(^|/)([\w-]*[_-])?trees/[^/]+\.ya?ml$", re.IGNORECASE)
 _BUILD = re.compile(r"(^|/)(makefile|justfile|rakefile|dockerfile|procfile|taskfile|cmakelists)\b[^/]*$", re.IGNORECASE)
 _EXAMPLE = re.compile(r"(^|/)(examples?|samples?|demos?|benchmarks?|bench|playground|tutorials?)/", re.IGNORECASE)
 
@@ -123,7 +124,13 @@ def kind_of(path: str) -> FileKind:
         return "example"
     if suffix in PROSE or (not suffix and _GUIDE.match(path)):
         return "guide" if _GUIDE.match(path) else "prose"
-    return "settings" if suffix in _SETTINGS or _BUILD.search(path) else "implementation"
+    is_settings = (suffix in _SETTINGS and not is_tree(path)) or _BUILD.search(path)
+    return "settings" if is_settings else "implementation"
+
+
+def is_tree(path: str) -> bool:
+    """Whether a file is a behavior tree, which is a source like code."""
+    return _TREE.search(path) is not None
 
 
 def intent_of(text: str, *, words: Sequence[str] = ()) -> Intent:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from oracle.search import ARTICLES, MAX_QUERY_CHARS, STOP_WORDS, Term, fold, stem, terms_of, tokens
-from oracle.tools.code_kinds import Intent, intent_of
+from oracle.tools.code_kinds import Intent, intent_of, is_tree
 
 _LOOKS_LIKE_REGEX = re.compile(r"\\[swdbSWDB.()\[\]{}|]|\.[*+]|\[[^\]]*\][*+?]|\(\?|^\^|\w\$$|\w\|\w|\)\|")
 _MENTION = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[\w.~@+/\\-]{0,200}\w\.[A-Za-z]\w{0,9})(?:\"?,\s+line\s+|:|#L|\(|,\s?)?(?P<line>(?<=\D)\d{1,7})?"
 )
+_TREE_MENTION = re.compile(r"\b(?P<name>[A-Za-z]\w{0,60})[\"'`]?\s(?:sub)?tree\b", re.IGNORECASE)
+"""A tree is named by its file; a word that names no tree names no file either."""
 _MAX_MENTIONS = 20
 _QUESTION = re.compile(
     r"(?:how|what|which|where|when|why|who|whose|is|are|does|do|did|can|could|should|explain|describe|list|show|wie|was"
@@ -47,16 +49,20 @@ class Mention:
         path: the path, or its end.
         line: the line named with it, from 1.
         is_whole_path: `path` is the complete path relative to the root.
+        is_tree: `path` is the name of a tree's file.
     """
 
     path: str
     line: int | None
     is_whole_path: bool = False
+    is_tree: bool = False
 
     def fit(self, path: str) -> float:
         """The share of the mention that a file's path matches: 1 for all of it, less if folders differ."""
         if self.is_whole_path:
             return float(path.lower() == self.path)
+        if self.is_tree:
+            return float(path.lower().rpartition("/")[2] == self.path and is_tree(path))
         ours, theirs = path.lower().split("/"), self.path.split("/")
         same = 0
         for one, other in zip(reversed(ours), reversed(theirs), strict=False):
@@ -76,6 +82,7 @@ class Query:
         mentions: the files that it names, the most relevant first.
         intent: what kind of answer it asks for.
         pairs: indices of adjacent terms, as in "node kinds" or "run the tests".
+        qualified: indices of terms directly behind another one: the `loop` of a "tick loop" is not any loop.
     """
 
     phrases: tuple[tuple[str, ...], ...]
@@ -83,6 +90,7 @@ class Query:
     mentions: tuple[Mention, ...] = ()
     intent: Intent = "any"
     pairs: tuple[tuple[int, int], ...] = ()
+    qualified: frozenset[int] = frozenset()
 
 
 _READMES = tuple(
@@ -102,10 +110,11 @@ def parse_query(text: str) -> Query:
         mentions = mentions or _READMES
     if plain == text and _QUESTION.match(plain):
         terms = terms_of(plain, weights=_DOING if intent == "usage" else None)
-        return Query((), terms, mentions, intent, _pairs(plain, terms))
+        return Query((), terms, mentions, intent, *_neighbours(plain, terms))
     if not _LOOKS_LIKE_REGEX.search(plain):
         terms = terms_of(plain)
-        return Query(((plain.lower(),),) if len(plain) >= 2 else (), terms, mentions, intent, _pairs(plain, terms))
+        phrase = ((plain.lower(),),) if len(plain) >= 2 else ()
+        return Query(phrase, terms, mentions, intent, *_neighbours(plain, terms))
     alternatives: list[tuple[str, ...]] = []
     for alternative in plain.split("|"):
         pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
@@ -121,12 +130,18 @@ def _subject(text: str) -> tuple[str, ...]:
     return telling or (("this",) if words and _QUESTION.match(text) else ())
 
 
-def _pairs(text: str, terms: Sequence[Term]) -> tuple[tuple[int, int], ...]:
+def _neighbours(text: str, terms: Sequence[Term]) -> tuple[tuple[tuple[int, int], ...], frozenset[int]]:
+    """The `pairs` and the `qualified` terms of a query."""
     index_of = {term.stem: index for index, term in enumerate(terms) if not term.is_identifier}
     words = [fold(token) for token in tokens(text)]
-    indices = [index_of.get(stem(word)) for word in words if word not in ARTICLES]
-    pairs = [(one, two) for one, two in pairwise(indices) if one is not None and two is not None and one != two]
-    return tuple(dict.fromkeys(pairs))
+    pairs = _adjacent([index_of.get(stem(word)) for word in words if word not in ARTICLES])
+    directly = _adjacent([index_of.get(stem(word)) for word in words])
+    return tuple(pairs), frozenset(two for _, two in directly)
+
+
+def _adjacent(indices: Sequence[int | None]) -> dict[tuple[int, int], None]:
+    pairs = ((one, two) for one, two in pairwise(indices) if one is not None and two is not None and one != two)
+    return dict.fromkeys(pairs)
 
 
 def _mentions(text: str) -> tuple[Mention, ...]:
@@ -136,6 +151,8 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         found[Mention(path, int(match["line"]) if match["line"] else None)] = None
         if len(found) == _MAX_MENTIONS:
             break
+    for match in _TREE_MENTION.finditer(text):
+        found[Mention(f"{match['name'].lower()}.yaml", None, is_tree=True)] = None
     return tuple(reversed(found) if "most recent call last" in text else found)
 
 

@@ -167,7 +167,7 @@ class _LineScores:
         for index, fit in self._fits(name).items():
             weight = factor * self._weights[index]
             # `def write` is the answer to "write", but only loosely related to "how do I write a tool".
-            is_all = fold(name) == self._query.terms[index].word
+            is_all = fold(name) == self._query.terms[index].word and index not in self._query.qualified
             bonus += weight * fit + (2 * weight * self._weights[index] / total if is_all else 0.0)
         return bonus
 

@@ -50,6 +50,15 @@ FILES = {
     "Dockerfile": "FROM python\nRUN pip install .\n",
 }
 
+NAMED_FILES = {
+    "service/run_loop.py": "'''Ticks on events.'''\n\n\nclass RunLoop:\n    def tick(self):\n        self.ticks += 1\n",
+    "service/kinds/loop.py": "class Loop:\n    '''Again and again; guards are ticked first.'''\n",
+    "service/kinds/subtree.py": "class Subtree:\n    '''Another tree: `subtree: fallback`.'''\n",
+    "trees/fallback.yaml": "tree: fallback\nroot: {sequence: [classify_response, strategies]}\n",
+    "trees/scenarios/fallback.yaml": "scenarios:\n  - name: The fallback subtree is asked, and the fallback answers\n",
+    "docs/naming.md": "Nodes of a subtree are named so: `fallback/give_up`. The fallback subtree has three.\n",
+}
+
 
 @pytest.fixture
 def root(tmp_path: Path, write: Callable[..., Path]) -> Path:
@@ -92,6 +101,22 @@ SEARCHES = [
 @pytest.mark.parametrize(("query", "expected"), SEARCHES)
 async def test_a_search_finds_the_right_place_first(project: ToolRegistry, query: str, expected: str) -> None:
     assert (await best(project, query))[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param("How does the fallback subtree work?", "trees/fallback.yaml", id="a tree"),
+        pytest.param("Where is the tick loop?", "service/run_loop.py", id="a loop that ticks, and not any loop"),
+        pytest.param("Where is the loop kept?", "service/kinds/loop.py", id="a class by its whole name"),
+    ],
+)
+async def test_a_file_that_the_words_of_a_question_name_comes_first(
+    root: Path, project: ToolRegistry, write: Callable[..., Path], query: str, expected: str
+) -> None:
+    for path, text in NAMED_FILES.items():
+        write(f"project/{path}", text)
+    assert (await best(project, query))[0].partition(":")[0] == expected
 
 
 async def test_words_are_not_found_inside_other_words(project: ToolRegistry) -> None:
