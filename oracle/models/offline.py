@@ -292,8 +292,12 @@ def _coverage(passages: Sequence[Passage], terms: Sequence[str]) -> float:
 
 
 def _names(question: str, passage: Passage) -> bool:
+    """Whether the question names the passage's file, or the tree that is in it."""
     name = passage.path.rpartition("/")[2].casefold()
-    return "." in name and re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", question.casefold()) is not None
+    words = re.escape(name)
+    if name.endswith(".yaml"):
+        words = rf"(?:{words}|{re.escape(name.removesuffix('.yaml'))}\s(?:sub)?tree)"
+    return "." in name and re.search(rf"(?<![\w.-]){words}(?!\w)", question.casefold()) is not None
 
 
 def _has(passages: Sequence[Passage], term: str) -> bool:

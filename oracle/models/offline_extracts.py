@@ -25,6 +25,7 @@ _HIT = re.compile(
 _PAGE = re.compile(r"(?P<path>\S[^\n]*), lines (?P<first>\d+)-\d+ of \d+(?: \(\d+ entries\))?")
 _NUMBERED = re.compile(r"(?P<mark>[> ]) *(?P<number>\d{1,9}) \| ?(?P<text>.*)")
 _NOTE = re.compile(r"\[.*\]")
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})(?P<info>[^`]{0,200})$")
 _BACKTICKS = re.compile(r"`+")
 _LANGUAGES = {"py": "python", "js": "javascript", "ts": "typescript", "rs": "rust", "rb": "ruby", "sh": "bash"}
 
@@ -89,7 +90,7 @@ def best_passages(passages: Iterable[Passage], wanted: Sequence[str], *, limit: 
     """
     queues: dict[SourceType, list[Passage]] = {}
     for passage in passages:
-        cut = _best_lines(passage, wanted)
+        cut = _with_whole_fences(_best_lines(passage, wanted), wanted)
         if cut.text.strip():
             queues.setdefault(passage.source_type, []).append(cut)
     worth = _WORTH_QUOTING * max((_fit(queue[0], wanted) for queue in queues.values()), default=0.0)
@@ -197,6 +198,18 @@ def _best_lines(passage: Passage, wanted: Sequence[str]) -> Passage:
         best += 1
     cut = lines[best : best + _MAX_PAGE_LINES]
     return replace(passage, line=cut[0][0] or passage.line, lines=cut)
+
+
+def _with_whole_fences(passage: Passage, wanted: Sequence[str]) -> Passage:
+    """The passage without a part of a fenced block; if that part has matches, without its one fence."""
+    found = [(at, match) for at, (_, text) in enumerate(passage.lines) if (match := _FENCE.match(text))]
+    if len(found) % 2 == 0:
+        return passage
+    begins = bool(found[0][1]["info"].strip())  # a fence that ends a block has nothing behind it
+    at = found[-1 if begins else 0][0]
+    before, after = passage.lines[:at], passage.lines[at + 1 :]
+    outside = replace(passage, lines=before if begins else after)
+    return outside if outside.terms(wanted) == passage.terms(wanted) else replace(passage, lines=before + after)
 
 
 def _window_fit(fits: Sequence[frozenset[str]]) -> float:

@@ -156,6 +156,17 @@ async def test_a_file_that_the_question_names_is_read(query):
     assert re.findall(r"\*\*`([^`:]+)", answer.text)[0] == "src/billing.py"
 
 
+async def test_a_tree_is_a_source_and_the_one_that_the_question_names_comes_first(query, tmp_path):
+    trees = tmp_path / "project" / "trees"
+    trees.mkdir()
+    (trees / "fallback.yaml").write_text("tree: fallback\nroot: {sequence: [classify_response, give_up]}\n")
+    (trees.parent / "notes.md").write_text("A subtree is also named by its tree: the fallback subtree.\n" * 3)
+    answer = await query("code").ask("How does the fallback subtree work?")
+    assert re.findall(r"\*\*`([^`:]+)", answer.text)[0] == "trees/fallback.yaml"
+    assert "None of these passages mentions" not in answer.text
+    assert answer.signal.type == "context_sufficient"
+
+
 async def test_without_results_it_is_stuck_and_lists_its_searches(query):
     answer = await query("documentation").ask("What about flux capacitors?")
     assert answer.signal.type == "stuck"
@@ -322,6 +333,21 @@ def test_a_quotation_has_every_line_and_a_closed_fence(lines):
         assert quoted[-1] == fence
         assert all(fence not in line for line in quoted[2:-1])
         assert "\n".join(quoted[2:-1]) == textwrap.dedent(passage.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        pytest.param("The invoice:\n```yaml\nitems: 1", "The invoice:", id="it begins a block"),
+        pytest.param("items: 1\n```\nThe invoice.", "The invoice.", id="it has the end of one"),
+        pytest.param("The total:\n```yaml\ninvoice: 1", "The total:\ninvoice: 1", id="what matches is in it"),
+        pytest.param("```yaml\ninvoice: 1\n```", "```yaml\ninvoice: 1\n```", id="it has one whole"),
+    ],
+)
+def test_a_quotation_has_both_fences_of_a_block_or_none(text, quoted):
+    numbered = "\n".join(f"  {number} | {line}" for number, line in enumerate(text.split("\n"), start=7))
+    passages = read_passages(f"notes.md:7 (score 3.20)\n{numbered}\n", "vault")
+    assert best_passages(passages, ("invoice",), limit=1)[0].text == quoted
 
 
 def test_a_line_of_a_megabyte_is_read_quickly():
