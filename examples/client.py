@@ -94,6 +94,9 @@ def explain(error: Exception) -> str:
 
 
 if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        sys.exit(0)
     if len(sys.argv) not in {2, 3}:
         print(__doc__, file=sys.stderr)
         sys.exit(2)

@@ -58,15 +58,15 @@ def test_each_question_is_answered_with_sources_and_a_reason(line):
 @pytest.mark.long
 def test_each_step_of_the_readme_works_repeatedly(tmp_path):
     steps = [line for line in COMMANDS if line.startswith((".venv/bin/oracle", "${EDITOR", "ORACLE_TREES_DIR="))]
-    clone = cloned(tmp_path, edits="s/default: 30/default: 2/")
+    clone = cloned(tmp_path, edits=r"/- say: This/d; s/^\( *\)- compose_prompt.*/&\n\1- say: This is my own tree./")
     answers = []
     for _ in range(2):
         for step in steps:
             ran = shell(step, cwd=clone)
             assert ran.returncode == 0, f"{step}\n{ran.stdout}{ran.stderr}"
-        assert "Approaching iteration limit (1/2)" in ran.stderr  # the edit is obeyed
         answers.append(ran.stdout)
     first, second = answers
+    assert first.startswith("This is my own tree.\n\nI am the offline model")  # the edit is seen
     assert first == second
     listed = shell("ORACLE_TREES_DIR=my-trees .venv/bin/oracle trees list", cwd=clone).stdout
     assert re.search(r"^oracle +my-trees/oracle\.yaml \(yours, in place of ", listed, re.MULTILINE)
@@ -136,3 +136,17 @@ def test_the_readme_names_every_command():
         for each in (command.list_commands(None) if isinstance(command, click.Group) else [""])
     }
     assert named == there
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["-h"], 0), ([], 2)], ids=str)
+def test_the_client_says_how_it_is_used(words, code):
+    ran = subprocess.run(
+        [sys.executable, ROOT / "examples" / "client.py", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    shown, silent = (ran.stdout, ran.stderr) if code == 0 else (ran.stderr, ran.stdout)
+    assert (ran.returncode, silent) == (code, "")
+    assert 'python examples/client.py "How does the login work?" [http://127.0.0.1:8000]' in shown
