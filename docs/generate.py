@@ -11,11 +11,16 @@ from pathlib import Path
 from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, tree_schema
 from bt_runtime.palette import render_palette
 from oracle.nodes import REGISTRY
-from oracle.settings import settings_table
+from oracle.settings import SettingRow, settings_table
 from oracle.traces.names import ATTRIBUTES, CONTENT_ATTRIBUTES, Attribute
 
 ROOT = Path(__file__).parents[1]
 MISTAKEN = "- llm_turn: {timeout: 120}"
+FIRST_SETTINGS = (
+    *("ANTHROPIC_API_KEY", "ORACLE_LLM", "ORACLE_MODEL", "ORACLE_PROJECT_DIR"),
+    *("ORACLE_VAULT_DIR", "ORACLE_TREES_DIR", "ORACLE_DATA_DIR", "ORACLE_TOKENS"),
+)
+"""What a first user needs, for the README; all of them are in `docs/operating.md`."""
 
 
 def generated() -> Mapping[Path, str]:
@@ -24,6 +29,7 @@ def generated() -> Mapping[Path, str]:
         ROOT / "docs" / "palette.md": render_palette(REGISTRY),
         ROOT / "trees" / "tree.schema.json": json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n",
         ROOT / "docs" / "traces.md": _traces((ROOT / "docs" / "traces.md").read_text(encoding="utf-8")),
+        ROOT / "docs" / "operating.md": _operating((ROOT / "docs" / "operating.md").read_text(encoding="utf-8")),
         ROOT / "README.md": _readme((ROOT / "README.md").read_text(encoding="utf-8")),
     }
 
@@ -34,7 +40,12 @@ def mistaken(tree: str) -> str:
 
 
 def _readme(text: str) -> str:
-    return _with_parts(text, settings=_settings(), mistake=_mistake())
+    rows = {row.name: row for row in settings_table()}
+    return _with_parts(text, settings=_settings(rows[name] for name in FIRST_SETTINGS), mistake=_mistake())
+
+
+def _operating(text: str) -> str:
+    return _with_parts(text, settings=_settings(settings_table()))
 
 
 def _traces(text: str) -> str:
@@ -63,8 +74,8 @@ def _mistake() -> str:
     raise AssertionError(f"{MISTAKEN!r} is no mistake")
 
 
-def _settings() -> str:
-    rows = "".join(f"| `{row.name}` | {_cell(row.default)} | {row.meaning} |\n" for row in settings_table())
+def _settings(shown: Iterable[SettingRow]) -> str:
+    rows = "".join(f"| `{row.name}` | {_cell(row.default)} | {row.meaning} |\n" for row in shown)
     return f"| variable | default | meaning |\n|---|---|---|\n{rows}"
 
 

@@ -25,6 +25,16 @@ def test_every_documented_setting_exists(name):
     assert name in {row.name for row in settings_table()}
 
 
+def test_all_settings_are_in_one_table_and_the_readme_leads_to_it():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = [row.name for row in settings_table()]
+    assert re.findall(r"^\| `([A-Z_]+)` \|", PAGE.partition("\n## Settings\n")[2], re.MULTILINE) == names
+    first = re.findall(r"^\| `([A-Z_]+)` \|", readme, re.MULTILINE)
+    assert len(first) == 8
+    assert set(first) <= set(names)
+    assert "(docs/operating.md#settings)" in readme
+
+
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"\b(?:oracle|process)_[a-z_]+[a-z]", PAGE))))
 def test_every_documented_metric_exists(name):
     metrics = Metrics()

@@ -5,7 +5,7 @@ Rules:
 - A setting is a field of `Settings`; its variable is `ORACLE_` and the field's name in capitals.
 - A secret is a `SecretStr` or in `Tokens`: no representation, message or log shows it. The provider's SDK reads its key
   itself, so nothing here can print that one.
-- The table for help and README comes from the fields, so it cannot lie.
+- The tables of help and documentation come from the fields, so it cannot lie.
 """
 
 from oracle.settings.fields import (

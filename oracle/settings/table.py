@@ -1,4 +1,4 @@
-"""Every setting with its default and its meaning, for help and README."""
+"""Every setting with its default and its meaning, for help and documentation."""
 
 from pathlib import Path
 from typing import NamedTuple
