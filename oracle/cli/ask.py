@@ -56,7 +56,7 @@ def ask(
     QUESTION may be several words; quote it if it has a `?`, `*` or `'`, which the shell would interpret. It is read
     from standard input if it is `-`, or if it is left out and standard input is not a terminal. On a terminal the
     answer is shown together with tool calls and notifications. Otherwise the answer and its sources go to standard
-    output as plain text, and everything else to standard error.
+    output as plain text, and everything else to standard error. The query is not recorded; those of `oracle serve` are.
 
     Settings come from the environment and from a file `.env` in the working folder; `oracle serve --help` lists them.
 

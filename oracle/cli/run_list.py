@@ -90,7 +90,10 @@ def list_(
         click.echo(to_json({"runs": [plain(row) for row in rows]}))
         return 0
     if not rows:
-        click.echo("No runs.", err=True)
+        hint = (
+            "" if filters != RunFilter() else " Queries of `oracle serve` are recorded, those of `oracle ask` are not."
+        )
+        click.echo(f"No runs.{hint}", err=True)
         return 0
     screen = Screen(color)
     screen.write(run_list(rows, width=screen.width, now=time.time(), has_head=screen.is_terminal))

@@ -144,8 +144,10 @@ async def open_archive(url: str, *, now: Callable[[], float] = time.time) -> Asy
     database = Database(read_url(url), now=now)
     try:
         if database.file is not None and not database.file.is_file():
-            message = f"there is no database {database.name!r}; it is made by `oracle serve`, or named by --data-dir"
-            raise StoreSetupError(message)
+            raise StoreSetupError(
+                f"there is no database {database.name!r}; it is made by `oracle serve` (`oracle ask` records nothing), "
+                "or named by --data-dir"
+            )
         await asyncio.get_running_loop().run_in_executor(None, _check, database)
         yield Archive(database)
     finally:

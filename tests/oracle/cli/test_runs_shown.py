@@ -128,6 +128,25 @@ def test_runs_are_listed_and_filtered(oracle, data):
     assert [each["run"]["id"] for each in listed] == [record.id for record in (gone, limit, stuck, answer)]
 
 
+def test_where_nothing_was_recorded_it_is_said_which_queries_are(oracle, tmp_path):
+    folder = tmp_path / "empty"
+    assert oracle("ask", "Thanks!").code == 0
+    missing = oracle("runs", "list", "--data-dir", folder)
+    assert (missing.code, "made by `oracle serve` (`oracle ask` records nothing)" in missing.err) == (1, True)
+
+    async def make():
+        async with open_store(f"sqlite:///{folder}/oracle.db", worker="w"):
+            pass
+
+    asyncio.run(make())
+    none = oracle("runs", "list", "--data-dir", folder)
+    assert (none.code, none.err) == (
+        0,
+        "No runs. Queries of `oracle serve` are recorded, those of `oracle ask` are not.\n",
+    )
+    assert "The query is not recorded; those of `oracle serve` are." in " ".join(oracle("ask", "--help").out.split())
+
+
 def test_an_empty_list_says_so_and_a_wrong_filter_what_is_right(oracle, data):
     folder, _ = data
     none = oracle("runs", "list", "--data-dir", folder, "--user", "nobody")
