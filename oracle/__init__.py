@@ -7,8 +7,9 @@
 The names below are loaded when they are first used, so that importing a part (`oracle.classify`) loads no other.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from oracle.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.answering import ActiveQuery, Ask, Oracle
@@ -37,20 +38,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "oracle.answering": ("ActiveQuery", "Ask", "Oracle"),
-    "oracle.conversations": ("UnknownConversationError",),
-    "oracle.decision": ("AgentConfig", "AgentState", "DecisionTree", "decision_tree"),
-    "oracle.errors": ("OracleError", "UserError"),
-    "oracle.settings": ("Settings", "SettingsError", "read_settings"),
-    "oracle.wiring": ("build_oracle", "open_oracle"),
+    "oracle.answering": "ActiveQuery Ask Oracle",
+    "oracle.conversations": "UnknownConversationError",
+    "oracle.decision": "AgentConfig AgentState DecisionTree decision_tree",
+    "oracle.errors": "OracleError UserError",
+    "oracle.settings": "Settings SettingsError read_settings",
+    "oracle.wiring": "build_oracle open_oracle",
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the names above
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_door(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

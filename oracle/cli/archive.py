@@ -9,7 +9,6 @@ import click
 
 from oracle.settings import Settings
 from oracle.storage import Archive, open_archive
-from oracle.wiring.database import database_url
 
 T = TypeVar("T")
 
@@ -27,7 +26,7 @@ def with_archive(settings: Settings, work: Callable[[Archive], Awaitable[T]]) ->
     """
 
     async def reading() -> T:
-        async with open_archive(database_url(settings)) as archive:
+        async with open_archive(settings.database_address) as archive:
             return await work(archive)
 
     return asyncio.run(reading())

@@ -14,7 +14,6 @@ from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, ListedRun, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Screen, run_list
 from oracle.encoding import to_json
-from oracle.histories.codec import plain
 from oracle.storage import RunFilter
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -87,6 +86,8 @@ def list_(
 
     rows = with_source(SourceOptions(data_dir, url), work)
     if as_json:
+        from oracle.histories.codec import plain  # noqa: PLC0415  slow to load
+
         click.echo(to_json({"runs": [plain(row) for row in rows]}))
         return 0
     if not rows:

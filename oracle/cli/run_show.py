@@ -9,7 +9,7 @@ import click
 from oracle.cli.color import COLOR
 from oracle.cli.errors import CommandError
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Screen, Sections, deciding_tick, page
+from oracle.cli.run_view import ColorChoice, Screen, Sections, deciding_tick, run_page
 from oracle.encoding import to_json
 from oracle.histories import History, history_to_json
 from oracle.histories.codec import plain
@@ -71,7 +71,7 @@ def show(
         click.echo(to_json(plain(history.ticks[position])))
         return 0
     screen = Screen(color)
-    screen.write(page(history, position, width=screen.width, sections=Sections(**flags), now=time.time()))
+    screen.write(run_page(history, position, width=screen.width, sections=Sections(**flags), now=time.time()))
     return 0
 
 

@@ -10,7 +10,7 @@ import click
 from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Line, Screen, Sections, cropped, deciding_tick, page, tick_line
+from oracle.cli.run_view import ColorChoice, Line, Screen, Sections, cropped, deciding_tick, run_page, tick_line
 from oracle.histories import History
 
 _FRAME_S = 0.1  # between two drawings
@@ -72,8 +72,8 @@ async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:
             screen.write(tick_line(history, tick) for tick in history.ticks[printed:])
             printed = len(history.ticks)
     if history is not None and history.run.termination_reason is not None:
-        screen.write(page(history, None, width=screen.width, sections=Sections(), now=time.time())[:2])
+        screen.write(run_page(history, None, width=screen.width, sections=Sections(), now=time.time())[:2])
 
 
 def _page(history: History, screen: Screen) -> list[Line]:
-    return page(history, deciding_tick(history), width=screen.width, sections=Sections(), now=time.time())
+    return run_page(history, deciding_tick(history), width=screen.width, sections=Sections(), now=time.time())

@@ -11,19 +11,24 @@ another tree, `answers` says what one of its conditions would have answered. A s
 read: `passes` goes through a log, `sharing` shares that among its readers, `encoding` makes the JSON of each tick once.
 """
 
-from oracle.histories.answers import Answer, supposed_answer
-from oracle.histories.codec import history_from_json, history_to_json
-from oracle.histories.differences import HistoryDifference
-from oracle.histories.diffs import diff_histories
-from oracle.histories.encoding import ExplainedTick
-from oracle.histories.explaining import Explainer
-from oracle.histories.foreign import DamagedHistoryError
-from oracle.histories.headlines import Reason, why
-from oracle.histories.model import History
-from oracle.histories.passes import FallenBehindError, Pass
-from oracle.histories.reading import read_history
-from oracle.histories.sharing import Passes, TooManyPassesError
-from oracle.histories.supposing import supposed_history
+from typing import TYPE_CHECKING
+
+from oracle.loading import lazy_door
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from oracle.histories.answers import Answer, supposed_answer
+    from oracle.histories.codec import history_from_json, history_to_json
+    from oracle.histories.differences import HistoryDifference
+    from oracle.histories.diffs import diff_histories
+    from oracle.histories.encoding import ExplainedTick
+    from oracle.histories.explaining import Explainer
+    from oracle.histories.foreign import DamagedHistoryError
+    from oracle.histories.headlines import Reason, why
+    from oracle.histories.model import History
+    from oracle.histories.passes import FallenBehindError, Pass
+    from oracle.histories.reading import read_history
+    from oracle.histories.sharing import Passes, TooManyPassesError
+    from oracle.histories.supposing import supposed_history
 
 __all__ = [
     "Answer",
@@ -45,3 +50,22 @@ __all__ = [
     "supposed_history",
     "why",
 ]
+
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "oracle.histories.answers": "Answer supposed_answer",
+        "oracle.histories.codec": "history_from_json history_to_json",
+        "oracle.histories.differences": "HistoryDifference",
+        "oracle.histories.diffs": "diff_histories",
+        "oracle.histories.encoding": "ExplainedTick",
+        "oracle.histories.explaining": "Explainer",
+        "oracle.histories.foreign": "DamagedHistoryError",
+        "oracle.histories.headlines": "Reason why",
+        "oracle.histories.model": "History",
+        "oracle.histories.passes": "FallenBehindError Pass",
+        "oracle.histories.reading": "read_history",
+        "oracle.histories.sharing": "Passes TooManyPassesError",
+        "oracle.histories.supposing": "supposed_history",
+    },
+)

@@ -5,11 +5,28 @@
 their logs; `traced` ends their traces; `readers` knows who is connected; `upkeep` has the timers.
 """
 
-from oracle.runs.errors import DrainingError
-from oracle.runs.live import LiveRun
-from oracle.runs.manager import RunManager
-from oracle.runs.options import RunOptions
-from oracle.runs.tick_json import decode_tick, encode_tick
-from oracle.runs.traced import trace_id_of
+from typing import TYPE_CHECKING
+
+from oracle.loading import lazy_door
+
+if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
+    from oracle.runs.errors import DrainingError
+    from oracle.runs.live import LiveRun
+    from oracle.runs.manager import RunManager
+    from oracle.runs.options import RunOptions
+    from oracle.runs.tick_json import decode_tick, encode_tick
+    from oracle.runs.traced import trace_id_of
 
 __all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "decode_tick", "encode_tick", "trace_id_of"]
+
+__getattr__ = lazy_door(
+    __name__,
+    {
+        "oracle.runs.errors": "DrainingError",
+        "oracle.runs.live": "LiveRun",
+        "oracle.runs.manager": "RunManager",
+        "oracle.runs.options": "RunOptions",
+        "oracle.runs.tick_json": "decode_tick encode_tick",
+        "oracle.runs.traced": "trace_id_of",
+    },
+)

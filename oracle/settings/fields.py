@@ -1,5 +1,6 @@
 """The settings: names, defaults, bounds, and what follows from them."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -416,6 +417,18 @@ class Settings(_Ceilings):
     def trees_folder(self) -> Path:
         """The folder of the operator's trees."""
         return self.data_dir / "trees" if self.trees_dir is None else self.trees_dir
+
+    @property
+    def database_file(self) -> Path:
+        """Where SQLite's file is, if no other database is set."""
+        return self.data_dir / "oracle.db"
+
+    @property
+    def database_address(self) -> str:
+        """The address of the database: the setting, else that of the file. May contain a password."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{os.path.abspath(self.database_file)}"  # noqa: PTH100  keeps links
 
     @property
     def default_config(self) -> AgentConfig:

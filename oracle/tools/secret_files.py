@@ -33,7 +33,6 @@ _NAMES = (
     *("secret.yaml", "secret.yml", "secret.json", "secret.toml", "secret.ini", "secret.txt", "secrets.txt"),
     *("secrets.yaml", "secrets.yml", "secrets.json", "secrets.toml", "secrets.ini", "secrets.properties"),
 )
-_BY_NAME = IgnoreRules("\n".join(_NAMES))
 _BY_PATH = {path.rpartition("/")[2]: path for path in _PATHS}
 _HARMLESS = re.compile(r"(example|sample|template|dist|defaults?)$")
 _COPY = re.compile(
@@ -58,9 +57,15 @@ def is_secret(path: str) -> bool:
     return not any(_HARMLESS.search(each) for each in originals)
 
 
+@lru_cache(maxsize=1)
+def _by_name() -> IgnoreRules:
+    """Made when a file is looked at, as it takes longer than most imports."""
+    return IgnoreRules("\n".join(_NAMES))
+
+
 @lru_cache(maxsize=32_768)
 def _is_secret_name(name: str) -> bool:
-    return bool(_BY_NAME.ignores(name, name, is_folder=False))
+    return bool(_by_name().ignores(name, name, is_folder=False))
 
 
 def _ends_with(folders: list[str], name: str) -> bool:

@@ -29,7 +29,6 @@ from oracle.wiring.plugins import plugins_of, registry_of
 from oracle.wiring.provider import DeferredModel, has_key, provider_model
 from oracle.wiring.tracing import open_traces
 
-DATABASE = "oracle.db"
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
 
 
@@ -194,7 +193,7 @@ def own_data(settings: Settings) -> tuple[Path, ...]:
                 "set ORACLE_VAULT_DIR to another one, or ORACLE_VAULT_SHARED=1"
             )
         folders.append(settings.vault)
-    database = settings.data_dir / DATABASE
+    database = settings.database_file
     return (*folders, *(database.with_name(database.name + end) for end in _BESIDE_A_DATABASE))
 
 

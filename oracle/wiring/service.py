@@ -25,7 +25,6 @@ from oracle.settings import Settings
 from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
 from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
-from oracle.wiring.database import database_url
 from oracle.wiring.editing import editing_desk
 from oracle.wiring.encoding import open_encoder
 from oracle.wiring.provider import DeferredModel
@@ -68,7 +67,7 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         metrics = Metrics(tools=tools.names)
         traces = await stack.enter_async_context(open_traces(settings, model=answering, metrics=metrics))
         store = await stack.enter_async_context(
-            open_store(database_url(settings), worker=worker_name(), observe=_observer(metrics))
+            open_store(settings.database_address, worker=worker_name(), observe=_observer(metrics))
         )
         metrics.watch_store(lambda: store.health.problem is None)
         metrics.watch_log(dropped_lines)

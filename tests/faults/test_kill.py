@@ -14,7 +14,7 @@ from benchmarks.paced import Pace, question
 from benchmarks.paced_provider import PacedProvider
 from benchmarks.processes import ServerProcess
 from benchmarks.service_client import Stream, call
-from oracle.cli.run_view import Sections, deciding_tick, page
+from oracle.cli.run_view import Sections, deciding_tick, run_page
 from oracle.histories import Explainer, read_history
 from oracle.nodes import REGISTRY
 from oracle.storage import open_archive
@@ -138,7 +138,7 @@ async def explained(database: Path, run_id: str) -> bool:
         assert explainer.history.problem == "", (run_id, length)
         assert explainer.history.end is not None
     for position in (deciding_tick(history), None):
-        assert page(history, position, width=100, sections=Sections(), now=0.0)
+        assert run_page(history, position, width=100, sections=Sections(), now=0.0)
     return is_interrupted
 
 

@@ -1,6 +1,8 @@
 import gc
 import subprocess
 import sys
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
@@ -40,3 +42,14 @@ def test_loading_a_command_and_the_sdk_is_not_slowed_by_the_collector(tmp_path):
         check=True,
     )
     assert int(ran.stdout) < 20  # or there are hundreds
+
+
+@pytest.mark.parametrize(
+    "door", ["oracle", "oracle.cli.run_view", "oracle.debugging", "oracle.histories", "oracle.runs"]
+)
+def test_every_name_of_a_lazy_door_is_there_and_no_other(door):
+    package = import_module(door)
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    assert not any(isinstance(getattr(package, name), ModuleType) for name in package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{door}' has no attribute 'nothing'"):
+        _ = package.nothing

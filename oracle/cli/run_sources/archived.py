@@ -2,17 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bt_runtime import Registry
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.histories import Explainer, History, read_history
-from oracle.histories.reading import event_pages
+from oracle.histories.model import History
 from oracle.histories.rows import run_facts
 from oracle.storage import Archive, RunFilter
+
+if TYPE_CHECKING:  # a list of runs needs no node kinds, which are slow to load
+    from bt_runtime import Registry
 
 _SILENT_S: Final = 30.0
 """A worker writes a heartbeat every few seconds, by the clock of the database, which may differ from this machine's."""
@@ -24,11 +25,11 @@ class ArchiveSource:
 
     Args:
         archive: is read.
-        registry: the node kinds of today.
+        registry: makes the node kinds of today.
     """
 
     archive: Archive
-    registry: Registry
+    registry: "Callable[[], Registry]"
 
     async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
         """The newest of those runs."""
@@ -37,20 +38,25 @@ class ArchiveSource:
 
     async def history(self, run: str) -> History:
         """Everything that the database has of the run."""
+        from oracle.histories import read_history  # noqa: PLC0415  slow to load
+
         record = await self.archive.find(run)
-        history = await read_history(self.archive, record, registry=self.registry)
+        history = await read_history(self.archive, record, registry=self.registry())
         if record.status == "running" and (silent := _silence(time.time() - record.heartbeat_at)):
             history.problem = "; ".join(filter(None, (history.problem, silent)))
         return history
 
     async def follow(self, run: str) -> AsyncGenerator[History, None]:
         """The history as it grows; looks when something was committed."""
-        record = await self.archive.find(run)
+        from oracle.histories import Explainer, read_history  # noqa: PLC0415  slow to load
+        from oracle.histories.reading import event_pages  # noqa: PLC0415
+
+        record, registry = await self.archive.find(run), self.registry()
         if record.status == "finished":
-            yield await read_history(self.archive, record, registry=self.registry)
+            yield await read_history(self.archive, record, registry=registry)
             return
         version = await self.archive.tree(record.tree_sha) if record.tree_sha else None
-        explainer = await asyncio.to_thread(Explainer, record, version, registry=self.registry)
+        explainer = await asyncio.to_thread(Explainer, record, version, registry=registry)
         seq, is_first = 0, True
         async with aclosing(self.archive.changes()) as changes:
             async for _ in changes:

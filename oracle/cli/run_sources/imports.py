@@ -1,22 +1,26 @@
 """Imported runs, found where the source itself has no such run."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from oracle.cli.run_sources.protocol import ListedRun, RunSource
-from oracle.exports import ImportedRuns
-from oracle.histories import History
+from oracle.histories.model import History
 from oracle.settings import Settings
 from oracle.storage import RunFilter, StoreSetupError, UnclearRunError
+
+if TYPE_CHECKING:  # a list of runs has no imported ones
+    from oracle.exports import ImportedRuns
 
 FOLDER: Final = "imports"
 
 
-def imported_runs(settings: Settings) -> ImportedRuns:
+def imported_runs(settings: Settings) -> "ImportedRuns":
     """The imported runs of the data folder."""
+    from oracle.exports import ImportedRuns  # noqa: PLC0415  slow to load
+
     return ImportedRuns(Path(settings.data_dir) / FOLDER)
 
 
@@ -26,11 +30,11 @@ class WithImports:
 
     Args:
         source: is asked first.
-        imported: has the runs that the source does not have.
+        imported: opens what has the runs that the source does not have.
     """
 
     source: RunSource
-    imported: ImportedRuns
+    imported: "Callable[[], ImportedRuns]"
 
     async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:
         """The newest of those runs of the source."""
@@ -53,7 +57,7 @@ class WithImports:
             yield self._imported(run, error)
 
     def _imported(self, run: str, error: UnclearRunError) -> History:
-        found = None if error.alike else self.imported.find(run)
+        found = None if error.alike else self.imported().find(run)
         if found is None:
             raise error
         return found
@@ -65,11 +69,11 @@ class NoDatabase:
 
     Args:
         error: why there is none.
-        imported: the runs that there are nevertheless.
+        imported: opens the runs that there are nevertheless.
     """
 
     error: StoreSetupError
-    imported: ImportedRuns
+    imported: "Callable[[], ImportedRuns]"
 
     async def list(self, wanted: RunFilter, *, limit: int) -> Sequence[ListedRun]:  # noqa: ARG002  the protocol
         """Raise the error."""
@@ -77,7 +81,7 @@ class NoDatabase:
 
     async def history(self, run: str) -> History:
         """The imported run."""
-        found = self.imported.find(run)
+        found = self.imported().find(run)
         if found is None:
             raise self.error
         return found

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,8 +17,9 @@ from oracle.cli.run_sources.protocol import RunSource
 from oracle.cli.setup import settings_for
 from oracle.logs import configure_logging
 from oracle.storage import StoreSetupError, open_archive
-from oracle.wiring import tree_library
-from oracle.wiring.database import database_url
+
+if TYPE_CHECKING:  # not loaded for a list of runs
+    from bt_runtime import Registry
 
 T = TypeVar("T")
 Command = Callable[..., Any]
@@ -69,10 +71,16 @@ async def _served(url: str, work: Callable[[RunSource], Awaitable[T]]) -> T:
 
 async def _archived(data_dir: Path | None, work: Callable[[RunSource], Awaitable[T]]) -> T:
     settings = settings_for(log="critical", data_dir=data_dir)
-    registry, imported = tree_library(settings).registry, imported_runs(settings)
+    imported = partial(imported_runs, settings)
+
+    def registry() -> "Registry":
+        from oracle.wiring import tree_library  # noqa: PLC0415  slow to load
+
+        return tree_library(settings).registry
+
     async with AsyncExitStack() as stack:
         try:
-            archive = await stack.enter_async_context(open_archive(database_url(settings)))
+            archive = await stack.enter_async_context(open_archive(settings.database_address))
         except StoreSetupError as error:
             return await work(NoDatabase(error, imported))
         return await work(WithImports(ArchiveSource(archive, registry), imported))

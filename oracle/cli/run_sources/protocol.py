@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from oracle.histories import History
-from oracle.histories.model import RunFacts
+from oracle.histories.model import History, RunFacts
 from oracle.storage import RunFilter, RunSummary
 
 

@@ -38,7 +38,7 @@ class Sections:
         return not (self.why or self.answer or self.board)
 
 
-def page(history: History, position: int | None, *, width: int, sections: Sections, now: float) -> list[Line]:
+def run_page(history: History, position: int | None, *, width: int, sections: Sections, now: float) -> list[Line]:
     """The view of a run.
 
     Args:

@@ -59,7 +59,7 @@ async def places(start, tmp_path, database_url):  # noqa: F811
             service = await start(turns, url=database_url)
             url = database_url or f"sqlite:///{tmp_path / 'oracle.db'}"
             archive = await stack.enter_async_context(open_archive(url))
-            return Places(service, ArchiveSource(archive, REGISTRY), ServedSource(service.client))
+            return Places(service, ArchiveSource(archive, lambda: REGISTRY), ServedSource(service.client))
 
         yield begin
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from oracle.cli.run_sources import ListedRun
-from oracle.cli.run_view import Line, Screen, Sections, cropped, deciding_tick, page, run_list, tick_line
+from oracle.cli.run_view import Line, Screen, Sections, cropped, deciding_tick, run_list, run_page, tick_line
 from oracle.cli.run_view.headline import sentence_of
 from oracle.cli.run_view.spans import text, wrapped
 from oracle.histories import History
@@ -58,7 +58,7 @@ PAGES = {
 
 def lines_of(history: History, tick: int | None, width: int, sections: Sections = TREE) -> list[Line]:
     position = deciding_tick(history) if tick is None else tick - 1
-    return page(history, position, width=width, sections=sections, now=made.NOW)
+    return run_page(history, position, width=width, sections=sections, now=made.NOW)
 
 
 def text_of(lines: list[Line]) -> str:

@@ -3,6 +3,8 @@
 import asyncio
 import json
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -126,6 +128,23 @@ def test_runs_are_listed_and_filtered(oracle, data):
     assert ids("--slow", "3600") == ids("--errors") == ids("--user", "nobody") == []
     listed = json.loads(oracle("runs", "list", "--data-dir", folder, "--json").out)["runs"]
     assert [each["run"]["id"] for each in listed] == [record.id for record in (gone, limit, stuck, answer)]
+
+
+@pytest.mark.parametrize(
+    ("words", "unwanted"),
+    [
+        (["list"], ["oracle.nodes", "oracle.tools", "oracle.exports", "bt_runtime.kinds"]),
+        (["show", "RUN"], ["oracle.runs.manager", "oracle.debugging.session", "prometheus_client"]),
+    ],
+    ids=["list", "show"],
+)
+def test_a_command_loads_only_what_it_needs(data, words, unwanted):
+    folder, (_, stuck, *_) = data
+    arguments = ["runs", *(stuck.id if word == "RUN" else word for word in words), "--data-dir", str(folder)]
+    loaded = f"[name for name in {unwanted} if name in sys.modules]"
+    code = f"import sys; from oracle.cli import main; print(main({arguments}), {loaded})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0 []"
 
 
 def test_where_nothing_was_recorded_it_is_said_which_queries_are(oracle, tmp_path):
