@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 
 from bt_runtime.builder import LiveTree
 from bt_runtime.context import Request
-from bt_runtime.errors import HotLoopError
 from bt_runtime.recording import Outcome, TickInput, TickRecord
-from bt_runtime.run_loop import MAX_TICKS_WITHOUT_EVENT
 from bt_runtime.status import RUNNING
 from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.ticker import close_tree, tick_tree
+from bt_runtime.ticker import FreeTicks, close_tree, tick_tree
 
 Match = Callable[[Outcome, Mapping[str, Request]], Request | None]
 """Chooses the open request that a recorded outcome answers, where none has its key; `None`: none of them."""
@@ -117,6 +115,7 @@ class Retrace:
         """Tick, and go on as long as the tree asks for it."""
         records: list[TickRecord] = []
         posted: dict[str, Request] = {}
+        free = FreeTicks()
         while True:
             records.append(tick_tree(self._tree, given))
             self.is_running = self._tree.root.status is RUNNING
@@ -126,8 +125,7 @@ class Retrace:
             again = self._context.take_again()
             if again is None or not self.is_running:
                 break
-            if len(records) > MAX_TICKS_WITHOUT_EVENT:
-                raise HotLoopError(again, MAX_TICKS_WITHOUT_EVENT)
+            free.add(again, visits=len(records[-1].visited))
             given = TickInput("again", (again,), given.at_s, interrupted)
         left = {key: request for key, request in posted.items() if not request.halted}
         self.open_requests = {key: each for key, each in self.open_requests.items() if not each.halted} | left

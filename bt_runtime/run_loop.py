@@ -31,24 +31,24 @@ import structlog
 from bt_runtime.builder import LiveTree
 from bt_runtime.clock import Clock, SystemClock
 from bt_runtime.context import Request
-from bt_runtime.errors import BTError, HotLoopError, RunError, StalledError
+from bt_runtime.errors import BTError, RunError, StalledError
 from bt_runtime.forcing import ForcedResult, forced_key
 from bt_runtime.pacing import Pacer
 from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickInput, TickRecord
 from bt_runtime.status import FAILURE, RUNNING, Status
 from bt_runtime.supervision import Standing, Supervisor
 from bt_runtime.tasks import Delivery, Ended, Inbox, Tasks
-from bt_runtime.ticker import close_tree, tick_tree
+from bt_runtime.ticker import MOST_FREE_TICKS, FreeTicks, close_tree, tick_tree
 
 log = structlog.get_logger(__name__)
-
-MAX_TICKS_WITHOUT_EVENT = 1000
-"""Ticks in a row without an event; more are a hot loop."""
 
 HALT_GRACE_S = 5.0
 """How long a cancelled task may take to end before it is abandoned and logged."""
 
-_YIELD_EVERY = 50  # such ticks in a row before the event loop runs other tasks
+_LONGEST_HOLD_S = 0.002
+"""After so long in ticks without a wait between them, the event loop runs its other tasks."""
+_YIELD_EVERY = 50
+"""And after so many of them: a clock that is not the machine's may stand still meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class RunLoop:
         journal: Journal | None = None,
         supervisor: Supervisor | None = None,
         pacer: Pacer | None = None,
-        max_ticks_without_event: int = MAX_TICKS_WITHOUT_EVENT,
+        max_ticks_without_event: int = MOST_FREE_TICKS,
         halt_grace_s: float = HALT_GRACE_S,
     ) -> None:
         self._tree = tree
@@ -100,8 +100,8 @@ class RunLoop:
         self._supervisor = supervisor
         self._pacer = pacer
         self._is_stopped = False
-        self._max_ticks_without_event = max_ticks_without_event
-        self._ticks_without_event = 0
+        self._free = FreeTicks(max_ticks_without_event)
+        self._held_since_s = 0.0
         self._inbox = Inbox()
         self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, inbox=self._inbox)
         self._interrupted: tuple[Outcome, ...] = ()
@@ -159,7 +159,7 @@ class RunLoop:
                 if self._pacer is not None and await self._is_overtaken(self._pacer, record):
                     given = self._from_events()
                 elif self._start_posted():
-                    given = await self._wait()
+                    given = await self._wait(len(record.visited))
                 else:
                     break
                 await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
@@ -183,7 +183,7 @@ class RunLoop:
         if not self._inbox.has_deliveries:
             return False
         self._context.take_again()
-        self._ticks_without_event = 0
+        self._free.reset()
         return True
 
     def _observe(self, record: TickRecord) -> None:
@@ -223,34 +223,35 @@ class RunLoop:
         if self._journal is not None and outcomes:
             await self._journal.keep(outcomes)
 
-    async def _wait(self) -> TickInput:
-        """Sleep until the next tick is due."""
+    async def _wait(self, visits: int) -> TickInput:
+        """Sleep until the next tick is due; `visits` nodes were visited in the last one."""
         again = self._context.take_again()
         while not self._inbox:
             now_s = self._clock.now()
             until_s = self._next_deadline_s()
             if again is not None:
-                return await self._at_once("again", (again,))
+                return await self._at_once("again", (again,), now_s, visits)
             if until_s is not None and until_s <= now_s:
-                return await self._at_once("deadline", self._due(until_s))
+                return await self._at_once("deadline", self._due(until_s), now_s, visits)
             if until_s is None and not self._tasks and not self._context.awaits_delivery():
                 raise StalledError(self._waiting_nodes())
-            self._ticks_without_event = 0
+            self._free.reset()
             self._inbox.arrival.clear()
             await self._clock.wait(self._inbox.arrival, until_s=until_s)
-        self._ticks_without_event = 0
+        self._free.reset()
         return self._from_events()
 
-    async def _at_once(self, cause: CauseKind, causes: tuple[str, ...]) -> TickInput:
+    async def _at_once(self, cause: CauseKind, causes: tuple[str, ...], now_s: float, visits: int) -> TickInput:
         """A tick without a wait before it; too many in a row are a hot loop."""
-        self._ticks_without_event += 1
-        if self._ticks_without_event > self._max_ticks_without_event:
-            raise HotLoopError(causes[0], self._max_ticks_without_event)
-        if self._ticks_without_event % _YIELD_EVERY == 0:
+        self._free.add(causes[0], visits=visits)
+        if self._free.count == 1:
+            self._held_since_s = now_s
+        if now_s - self._held_since_s >= _LONGEST_HOLD_S or self._free.count % _YIELD_EVERY == 0:
             await asyncio.sleep(0)
+            self._held_since_s = now_s = self._clock.now()
             if self._inbox:
                 return self._from_events()
-        return self._input(cause, causes, self._clock.now())
+        return self._input(cause, causes, now_s)
 
     def _from_events(self, cause: CauseKind | None = None) -> TickInput:
         """The pending events; if a deadline lies between them, those from before it."""

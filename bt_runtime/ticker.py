@@ -8,9 +8,52 @@ from time import perf_counter
 from typing import Any
 
 from bt_runtime.builder import LiveTree
-from bt_runtime.errors import BlackboardError
+from bt_runtime.errors import BlackboardError, HotLoopError
 from bt_runtime.forcing import forced_path, forced_status
 from bt_runtime.recording import TickInput, TickRecord, describe
+
+MOST_FREE_TICKS = 1_000
+"""Ticks in a row without an event; more are a hot loop."""
+_VISITS_PER_TICK = 50
+"""Nodes that each of them may visit, on the average; with a thousand ticks that is half a second of work."""
+
+
+class FreeTicks:
+    """Counts the ticks in a row that no event has caused, and the nodes that they visit.
+
+    Args:
+        most: ticks in a row.
+
+    Attributes:
+        count: how many there are.
+    """
+
+    __slots__ = ("_most", "_visits", "count")
+
+    def __init__(self, most: int = MOST_FREE_TICKS) -> None:
+        self._most = most
+        self.reset()
+
+    def reset(self) -> None:
+        """Count from zero: the run waits for an event."""
+        self.count = self._visits = 0
+
+    def add(self, path: str, *, visits: int) -> None:
+        """Count another tick.
+
+        Args:
+            path: the node that asked for it.
+            visits: how many nodes the tick before it has visited.
+
+        Raises:
+            HotLoopError: the tree repeats itself without waiting for anything.
+        """
+        self.count += 1
+        self._visits += visits
+        if self.count > self._most:
+            raise HotLoopError(path, self._most)
+        if self._visits > self._most * _VISITS_PER_TICK:
+            raise HotLoopError(path, self._visits, "nodes")
 
 
 def tick_tree(tree: LiveTree, given: TickInput, *, is_timed: bool = False) -> TickRecord:

@@ -51,7 +51,8 @@ class ForEach(Decorator[ForEachSettings]):
     SUCCESS when the child has succeeded for every item, also if there is none; FAILURE as soon as it fails, or with
     `continue: true` after the last item if it has failed for any; RUNNING in between. A value that is no list is an
     error in the tick record, and FAILURE. A halt halts the child, and the next time begins with the first item. A
-    thousand items in a row that take no time end the run with an error that names the node.
+    thousand items in a row that take no time (fewer if they visit more than 50 nodes each) end the run with an error
+    that names the node.
 
     ```yaml
     for_each:

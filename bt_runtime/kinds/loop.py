@@ -44,7 +44,8 @@ class Loop(UnderGuards[LoopSettings]):
 
     SUCCESS when a guard fails or `until` is true (the reason to stop is on the blackboard; the tree has not failed);
     FAILURE when the child fails; RUNNING otherwise. With neither guards nor `until` it runs until it is
-    halted. Many rounds in a row in which nothing takes time end the run with an error that names the loop.
+    halted. A thousand rounds in a row in which nothing takes time (fewer if they visit more than 50 nodes
+    each) end the run with an error that names the loop.
 
     ```yaml
     loop:

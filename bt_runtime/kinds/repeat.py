@@ -34,7 +34,8 @@ class Repeat(Decorator[RepeatSettings]):
 
     SUCCESS when the child has succeeded `times` times; FAILURE as soon as it fails; RUNNING in between. `times`
     may be an expression over the blackboard, which is evaluated when the node begins. A thousand
-    repetitions in a row that take no time end the run with an error that names the node.
+    repetitions in a row that take no time (fewer if they visit more than 50 nodes each) end the run with an error that
+    names the node.
 
     ```yaml
     repeat:

@@ -13,7 +13,6 @@ from typing import Any, Final
 from bt_runtime import (
     Blackboard,
     BTError,
-    HotLoopError,
     Outcome,
     Registry,
     Request,
@@ -26,7 +25,7 @@ from bt_runtime import (
 )
 from bt_runtime.kinds.action import CallAction
 from bt_runtime.recording import CauseKind, TickInput, describe
-from bt_runtime.ticker import close_tree, tick_tree
+from bt_runtime.ticker import FreeTicks, close_tree, tick_tree
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
@@ -79,9 +78,6 @@ from oracle.verifying.parts import (
 from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
 
 Saved = tuple[Stored, tuple[Chunk, ...]]
-
-MOST_TICKS_AT_ONCE = 1000
-"""As the run loop has it."""
 
 _INJECTED = "RuntimeError: an error in the service"
 PARTIAL = "The beginning of an"
@@ -310,11 +306,13 @@ class World:
         at_s: float,
         outcomes: tuple[Outcome, ...] = (),
         deliveries: tuple[tuple[str, Any], ...] = (),
-    ) -> None:
+    ) -> TickRecord:
         interrupted, self.progress.interrupted = self.progress.interrupted, ()
         self._keep(outcomes)
         given = TickInput(cause, causes, max(at_s, self.context.now_s), (*interrupted, *outcomes), deliveries)
-        self._observe(tick_tree(self.tree, given))
+        record = tick_tree(self.tree, given)
+        self._observe(record)
+        return record
 
     def _ask(self, question: str) -> None:
         """Put another question in place of the first one."""
@@ -361,7 +359,7 @@ class World:
 
     def _go_on(self) -> None:
         """Do what the run loop does between two waits."""
-        at_once = 0
+        free, visits = FreeTicks(), 0
         try:
             while self.tree.root.status is Status.RUNNING:
                 self._settle_halted()
@@ -382,10 +380,8 @@ class World:
                     raise StalledError(_waiting(self))
                 else:
                     return
-                at_once += 1
-                if at_once > MOST_TICKS_AT_ONCE:
-                    raise HotLoopError(given[1][0], MOST_TICKS_AT_ONCE)
-                self._tick(*given, self.clock.now_s)
+                free.add(given[1][0], visits=visits)
+                visits = len(self._tick(*given, self.clock.now_s).visited)
         except BTError as error:
             self.progress.error = error.with_traceback(None)
         self._end()

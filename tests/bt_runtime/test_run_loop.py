@@ -142,6 +142,49 @@ async def test_a_hot_loop_is_detected_within_bounded_ticks_and_other_tasks_run()
     assert turns >= 15
 
 
+def costly(clock, cost_s):
+    """The kind of a leaf whose ticks take time of a clock."""
+
+    @node("costly", category="condition")
+    class Costly(Node[NoSettings]):
+        """SUCCESS, at a price."""
+
+        def update(self):
+            clock.advance(cost_s)
+            return Status.SUCCESS
+
+    return Costly.kind
+
+
+async def test_a_hot_loop_of_many_nodes_ends_after_as_many_visits_as_one_of_few_nodes():
+    leaves = ", ".join(["{set: {count: count + 1}}"] * 300)
+    run = await run_root(f"loop: {{name: hot, child: {{sequence: [{leaves}]}}}}")
+    assert isinstance(run.result.error, HotLoopError)
+    assert (run.result.error.path, run.result.error.unit) == ("hot", "nodes")
+    assert 50_000 < run.result.error.count <= 50_000 + 302
+
+
+async def test_hot_loops_hold_the_event_loop_for_milliseconds_however_many_they_are():
+    clock = FakeClock(jump=False)
+    leaf_s, leaves, loops = 0.0001, 100, 8
+    text = f"loop: {{child: {{sequence: [{', '.join(['costly'] * leaves)}]}}}}"
+    trees = [live(text, kinds=[costly(clock, leaf_s)]) for _ in range(loops)]
+    looked_s, longest_s = clock.now(), 0.0
+
+    async def other():
+        nonlocal looked_s, longest_s
+        while True:
+            longest_s, looked_s = max(longest_s, clock.now() - looked_s), clock.now()
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    results = await asyncio.gather(*(RunLoop(tree, clock=clock).run() for tree in trees))
+    task.cancel()
+    assert all(isinstance(result.error, HotLoopError) for result in results)
+    assert clock.now() > 30
+    assert longest_s < 2.5 * loops * leaves * leaf_s
+
+
 async def test_a_deadline_in_the_past_at_every_tick_is_a_hot_loop():
     @node("impatient", waits=True)
     class Impatient(Node[NoSettings]):
