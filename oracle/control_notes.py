@@ -23,7 +23,7 @@ _WORDS = (f"[{_INVISIBLE}]*+".join(f"[{c}{chr(ord(c) + 0xFEE0)}]" for c in word)
 _LOOKS_LIKE_THE_TAG = re.compile(
     rf"{_BRACKET}(?=[\s{_SLASHES}{_INVISIBLE}]*+" + rf"[\s{_JOINERS}{_INVISIBLE}]*+".join(_WORDS) + ")", re.IGNORECASE
 )
-_NOTE = re.compile(rf"\s*{_OPENING}(.*?){_CLOSING}", re.DOTALL)
+_NOTE = re.compile(rf"(?:(?<!\s)\s+)?{_OPENING}((?:(?!{_OPENING}).)*?){_CLOSING}", re.DOTALL)
 
 
 def marked(text: str) -> str:

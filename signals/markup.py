@@ -47,7 +47,7 @@ _TYPE_PART = re.compile(
     rf"<{START_NAME}{_OTHER_ATTRIBUTES}"
     rf"""(?:{_NAME}{_W}*+(?:={_W}*+(?:"[^"]*+|'[^']*+|{_BARE}*+))?)?\Z"""
 )
-_ATTRIBUTE = re.compile(rf"""({_NAME}){_W}*+={_W}*+(?:"([^"]*+)"|'([^']*+)'|({_BARE}++))""")
+_ATTRIBUTE = re.compile(rf"""({_NAME}){_W}*+={_W}*+(?:"([^"]*+)"|'([^']*+)'|({_BARE}++))|{_NAME}""")
 
 # A quotation mark ends a value if white space, `/` or `>` follows it; the value before a mark in the middle of words
 # has no end. While text may still come a missing end may come too, so `_TAG[False]` and `_BODY[False]` do not match.
@@ -258,7 +258,8 @@ def attributes(tag: str) -> dict[str, str]:
     """The attributes of a start tag, undecoded, names in lower case; of two with one name the first counts."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(tag):
-        found.setdefault(match[1].lower(), match[match.lastindex or 0])
+        if match[1]:
+            found.setdefault(match[1].lower(), match[match.lastindex or 0])
     return found
 
 

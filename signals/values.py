@@ -112,8 +112,9 @@ def _items(raw: str) -> list[str]:
     if text.startswith("["):
         return _bracketed(text)
     lines = [line for line in text.splitlines() if line.strip(WHITE)]
-    if len(lines) > 1 and all(_BULLET.match(line) for line in lines):
-        return _without_blanks(_BULLET.sub("", line, count=1) for line in lines)
+    unmarked = [line[bullet.end() :] for line in lines if (bullet := _BULLET.match(line))]
+    if 1 < len(unmarked) == len(lines):
+        return _without_blanks(unmarked)
     return _separated(text)
 
 

@@ -13,7 +13,7 @@ import unicodedata
 _QUESTION_MARKS = "?\uff1f\u061f\u037e\u2047\u2048\u2049"
 _EXCLAMATION_MARKS = "!\uff01\u203c"
 _CLOSERS = frozenset("\"'\u2019\u201d\u00bb\u203a\u201c\u2018\u300d\u300f)]}\uff09\u3011\u300b*_~")
-_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
+_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}+|~{3,}+)(?P<info>.*)$")
 _NO_PROSE = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|>)")
 _SYMBOLS = frozenset({"So", "Sk", "Cf", "Mn", "Me"})
 """Unicode categories of emoji, their modifiers and joiners."""

@@ -27,7 +27,7 @@ _BACKTICK = re.compile(r"`([^`\n]{1,200})`")
 _QUOTE = re.compile('"[^"\n]{1,200}"|“[^”\n]{1,200}”|„[^“”\n]{1,200}[“”]|«[^»\n]{1,200}»')
 _WORD = re.compile(r"\w+(?:['.:/+#@-]\w+)*(?:\+\+|#)?|,(?=\s)")
 _SEGMENT_END = re.compile(
-    r"[.!?;\u3002\uff1f\uff01\u2026]+(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)"
+    r"(?<![.!?;\u3002\uff1f\uff01\u2026])[.!?;\u3002\uff1f\uff01\u2026]++(?=\s|$)|\n+|[!?\u00bf\u00a1]+|\s[\u2013\u2014-]{1,2}\s|:(?=\s|$)"
 )
 _MARKDOWN_PATH = re.compile(r"(?<![\w/.#-])[\w#-]{1,60}(?:[/.][\w#-]{1,60}){0,8}\.(?:md|markdown|mdx|org|canvas)\b")
 _FOLDER = re.compile(

@@ -42,7 +42,7 @@ _THEME: Final = Theme(
 )
 _CODE_THEME: Final = "ansi_dark"
 _LONGEST_CHARS: Final = 100_000
-_INFO: Final = re.compile(r"^\s*(?:[-*+]\s+|\d{1,9}[.)]\s+)?(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_INFO: Final = re.compile(r"^[^\S\n]*(?:[-*+][^\S\n]+|\d{1,9}[.)][^\S\n]+)?(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 
 
 class MarkdownBlock:

@@ -16,7 +16,7 @@ from oracle.editing.scanning import spot_at
 
 REASON = "why this is right here"
 """Stands in a new silence until the author has written the reason."""
-_BLOCK = re.compile(r"(?:^|[:-])\s+[|>][-+0-9]*(?:\s+#.*)?\s*$|(?:^|\s)-\s+[|>][-+0-9]*\s*$")
+_BLOCK = re.compile(r"(?:^|[:-])\s++[|>][-+0-9]*+\s*+(?:(?<=\s)#.*)?$", re.DOTALL)
 
 
 def with_offers(mistakes: Iterable[Mistake], text: str, *, file: str, registry: Registry) -> list[Mistake]:

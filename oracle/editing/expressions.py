@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from bt_runtime.expressions import FUNCTIONS
+from bt_runtime.expressions.syntax import LONGEST_EXPRESSION
 from oracle.editing import describing
 from oracle.editing.context import Context
 from oracle.editing.grammar import KindValue, SettingValue, shorthand_value
@@ -11,7 +12,7 @@ from oracle.editing.items import Item
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*$|(?<![\w.])$")
 _TEXTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_COMPARED = re.compile(r"([A-Za-z_]\w*)\s*(?:==|!=|(?:not\s+)?in\s*\[[^\]]*?)\s*$")
+_COMPARED = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+(?:==\s*+|!=\s*+|(?:not\s++)?in\s*+\[[^\[\]]*+)$")
 _PARAMETER = re.compile(r"(?<!\$)\$\{(\w*)$")
 _KEY = re.compile(r"(?<!\$)\{(\w*)$")
 _WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "null")
@@ -20,6 +21,8 @@ _WORDS = ("and", "or", "not", "in", "is", "if", "else", "true", "false", "null")
 def expression_items(context: Context) -> Iterator[Item]:
     """Keys, parameters, functions and words; inside of quotes behind a comparison the values of the key."""
     written = context.spot.text
+    if len(written) > LONGEST_EXPRESSION:
+        return
     if context.spot.quote == '"':
         written = written.replace('\\"', '"')
     elif context.spot.quote == "'":

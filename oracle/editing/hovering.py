@@ -21,7 +21,7 @@ from oracle.editing.grammar import (
 from oracle.editing.lines import Lines
 from oracle.editing.rules import RuleValue, rule_word
 
-_WORD = re.compile(r"[\w-]+$")
+_WORD = re.compile(r"(?<![\w-])[\w-]+$")
 
 
 def hover(desk: Desk, text: str, file: Path, *, line: int, column: int) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bt_runtime.expressions import FUNCTIONS
+from bt_runtime.expressions.syntax import LONGEST_EXPRESSION
 from bt_runtime.kind import Kind
 from bt_runtime.registry import RESERVED, Registry
 from bt_runtime.text import Place
@@ -144,7 +145,8 @@ class _Finder:
         roles = setting.roles
         yield from self._words(node, text, _PARAMETER, "parameter")
         if "expression" in roles:
-            yield from self._words(node, text, _IN_EXPRESSION, "name")
+            if len(text) <= LONGEST_EXPRESSION:
+                yield from self._words(node, text, _IN_EXPRESSION, "name")
         elif "template" in roles:
             yield from self._words(node, text, _IN_TEMPLATE, "key")
         elif "write-key" in roles:

@@ -24,7 +24,7 @@ _FLOW = re.compile(
     r"""|(?P<quoted>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)|(?P<plain>(?:[^\s\[\]{},:]|:(?![\s,\[\]{}]|$))+)"""
 )
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
-_HEADER = re.compile(r"[|>][-+0-9]*(?:\s+#.*)?\s*$")
+_HEADER = re.compile(r"[|>][-+0-9]*+\s*+(?:(?<=\s)#.*)?$", re.DOTALL)
 _LONGEST_KEY = 1024
 """A longer key is no key in YAML."""
 _DEEPEST = 2 * DEEPEST

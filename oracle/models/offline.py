@@ -67,10 +67,11 @@ _QUESTION_WORDS = (
     r"what|which|who|whose|when|where|why|how|is|are|does|do|did|was|find"
     r"|wer|wie|wo|wann|warum|welche[rs]?|quel(?:le)?s?|comment|pourquoi|qué|cuál|cómo|dónde"
 )
+_OPENING_QUOTES, _CLOSING_QUOTES = tuple("\"“«'"), tuple("\"”»'")
 _ASKS = re.compile(rf"\?|\b(?:{_QUESTION_WORDS}|can|latest|difference|compare|look up|best)\b", re.IGNORECASE)
 _QUESTION_FIRST = re.compile(rf"\s*(?:{_QUESTION_WORDS}|has|have|were|any|show|search|list)\b", re.IGNORECASE)
 _REQUESTS = re.compile(r"\s*(?:list|show|explain|describe|find|search|zeige?|erkl\u00e4re?|liste)\s+\S", re.IGNORECASE)
-_NAME = re.compile(r"\w*_\w*|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|\w+(?:[./]\w+)+")
+_NAME = re.compile(r"[^\W_]*+_\w*|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}|\w+(?:[./]\w+)+")
 _WORLD = re.compile(  # names inside a sentence, years, and subjects that change from day to day
     r"(?<=[\w,] )[A-Z][a-z]{2,}\b|\b(?:19|20)\d\d\b|(?i:\b(?:weather|news|prices?|stocks?|latest|newest|today|tonight"
     r"|tomorrow|world|population|president|best practices?|wetter|nachrichten|preise?|neuesten?)\b)"
@@ -309,8 +310,8 @@ def _content_to_save(question: str) -> str | None:
     if found is None or _QUESTION_FIRST.match(question):
         return None
     content = found["content"].strip()
-    quoted = re.fullmatch(r"[\"“«']\s*(.+?)\s*[\"”»']", content, re.DOTALL)
-    return quoted[1] if quoted else content
+    is_quoted = content[:1] in _OPENING_QUOTES and content[1:][-1:] in _CLOSING_QUOTES
+    return (content[1:-1].strip() if is_quoted else "") or content
 
 
 def _asks_for_reading(question: str) -> bool:

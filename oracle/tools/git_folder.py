@@ -21,8 +21,8 @@ from oracle.tools.ignore_rules import MAX_BYTES, IgnoreRules, read_rules
 
 _MAX_LINK_BYTES = 8_192
 _MAX_CONFIG_BYTES = 262_144
-_SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(\"[^\"]*\")?\s*\]")
-_EXCLUDES_FILE = re.compile(r"\s*excludesfile\s*=\s*(.*?)\s*$", re.IGNORECASE)
+_SECTION = re.compile(r"\s*+\[\s*+([\w.-]++)\s*+(\"[^\"]*+\")?\s*+\]")
+_EXCLUDES_FILE = re.compile(r"\s*+excludesfile\s*+=\s*+(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +120,5 @@ def _excludes_file(config: Path) -> str | None:
         if header := _SECTION.match(line):
             section = "" if header[2] else header[1].casefold()
         elif section == "core" and (value := _EXCLUDES_FILE.match(line)):
-            found = value[1].strip('"')
+            found = value[1].rstrip().strip('"')
     return found or None
