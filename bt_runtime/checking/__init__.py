@@ -8,12 +8,13 @@ registry.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 
 from bt_runtime.checking import guarding, keys, reaching, timing, values
+from bt_runtime.checking.budget import Budget, OverBudgetError
 from bt_runtime.checking.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
 from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
-from bt_runtime.checking.walk import Budget
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
@@ -22,10 +23,10 @@ CODES: Mapping[str, Code] = by_name(
     (*BASIC, *reaching.CODES, *guarding.CODES, *timing.CODES, *keys.CODES, *values.CODES)
 )
 """Every code of this runtime by name; a host's are in its registry."""
-__all__ = ["CHECKS", "CODES", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
+__all__ = ["CHECKS", "CODES", "Budget", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
 
-Check = Callable[[TreeDefinition, Registry], Iterable[Mistake]]
-"""Reports warnings about a tree, each with its code."""
+Check = Callable[[TreeDefinition, Registry, Budget], Iterable[Mistake]]
+"""Reports warnings about a tree, each with its code, within a budget."""
 Judge = Callable[[Flow], Iterable[Mistake]]
 """Reports warnings about the flow of one file's tree."""
 
@@ -33,20 +34,19 @@ JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge, keys.
 """The checks of the flow of control; a new one is a new function and a name in this tuple."""
 
 
-def flow_warnings(tree: TreeDefinition, registry: Registry) -> Iterator[Mistake]:
-    """What the flow of control shows, by the judges of the runtime and those of the host."""
+def flow_warnings(tree: TreeDefinition, registry: Registry, budget: Budget) -> Iterator[Mistake]:
+    """What the flow of control shows, by the judges of the runtime and those of the host, as far as the budget goes."""
     judges: tuple[Judge, ...] = (*JUDGES, *registry.checks)
-    budget = Budget()
-    whole = flow_of(tree, registry=registry, budget=budget)
-    if whole is None:
-        yield _not_judged(tree)
-    for flow in (whole, *flows_of_parts(tree, registry=registry, budget=budget)):
-        if flow is not None:
+    parts = flows_of_parts(tree, registry=registry, budget=budget)
+    try:
+        for flow in chain((flow_of(tree, registry=registry, budget=budget),), parts):
             yield from _without_consequences([mistake for judge in judges for mistake in judge(flow)])
+    except OverBudgetError:
+        yield _not_judged(tree)
 
 
 def _not_judged(tree: TreeDefinition) -> Mistake:
-    message = "this tree is too large for its control to be judged: there may be faults that no warning names"
+    message = "this tree is too large for all of its control to be judged: there may be faults that no warning names"
     hint = "give parts of it files of their own (internal: true); each is judged by itself"
     return Mistake(tree.root.place, message, hint, tree.root.path, code=NOT_JUDGED.name, severity="warning")
 
@@ -81,14 +81,21 @@ def codes_of(registry: Registry) -> Mapping[str, Code]:
     return {**CODES, **by_name(registry.codes)}
 
 
-def warnings_of(tree: TreeDefinition, *, registry: Registry) -> tuple[Mistake, ...]:
-    """All warnings about a tree, those of the trees that it includes among them, sorted by place."""
-    return judged(tree, registry=registry).warnings
+def warnings_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> tuple[Mistake, ...]:
+    """All warnings about a tree, those of the trees that it includes among them, sorted by place.
+
+    Args:
+        tree: as it was read.
+        registry: its kinds, and the checks of the host.
+        budget: bounds the check, and can end it; `None`: the bounds that hold for every check.
+    """
+    return judged(tree, registry=registry, budget=budget).warnings
 
 
-def judged(tree: TreeDefinition, *, registry: Registry) -> Judged:
+def judged(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Judged:
     """All warnings about a tree, and which silences of its files were used."""
-    found = in_order(mistake for check in CHECKS for mistake in check(tree, registry))
+    left = budget or Budget()
+    found = in_order(mistake for check in CHECKS for mistake in check(tree, registry, left))
     known = codes_of(registry)
     result = silenced(found, _silences(tree, known), known=known, own_file=tree.file)
     return Judged(in_order(result.warnings), result.used)

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bt_runtime.checking.budget import Budget
 from bt_runtime.checking.effects import NO_HOST, HostFlow, Paths
 from bt_runtime.checking.states import BLAME, LAST, ONCE, STOPPED_BY, Partition, State
-from bt_runtime.checking.walk import Budget, TooManyTicksError, Walk
+from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain, of_key, of_type, of_value
 from bt_runtime.registry import Registry
@@ -25,6 +26,8 @@ from bt_runtime.registry import Registry
 @dataclass(frozen=True)
 class Flow:
     """What is known of one file's tree.
+
+    What a judge asks of it counts for the budget of the check.
 
     Args:
         file: the file that is judged; nodes of other files are walked through, and judged with their own.
@@ -59,6 +62,7 @@ class Flow:
 
     def above(self, node: NodeDefinition) -> Iterator[NodeDefinition]:
         """The ancestors of a node, the nearest first."""
+        self.walk.budget.spend()
         parent = self.parents.get(node.path)
         while parent is not None:
             yield parent
@@ -72,15 +76,18 @@ class Flow:
 
     def is_reached(self, node: NodeDefinition) -> bool:
         """Whether it can be ticked."""
+        self.walk.budget.spend()
         return node.path in self.walk.seen
 
     def results(self, node: NodeDefinition) -> frozenset[str]:
         """Which of `success`, `failure` and `waiting` it can return; empty if it is not reached."""
+        self.walk.budget.spend()
         seen = self.walk.seen.get(node.path)
         return frozenset(seen.results) if seen else frozenset()
 
     def states(self, node: NodeDefinition) -> tuple[State, ...]:
         """What is known when it is ticked."""
+        self.walk.budget.spend()
         found = self._states.get(node.path)
         if found is None:
             seen = self.walk.seen.get(node.path)
@@ -94,44 +101,48 @@ class Flow:
 
     def domain(self, state: State, key: str) -> Domain:
         """What a key may hold."""
+        self.walk.budget.spend()
         return self.walk.partition.domain(state, key)
 
     def named(self, paths: Iterable[str]) -> tuple[NodeDefinition, ...]:
         """The nodes with these paths, in the order of the tree."""
+        self.walk.budget.spend()
         wanted = frozenset(paths)
         return tuple(node for path, node in self.all_nodes.items() if path in wanted)
 
 
-def flow_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Flow | None:
-    """The flow of a tree from its own file; `None` if it would take too long to find out."""
+def flow_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Flow:
+    """The flow of a tree from its own file.
+
+    Raises:
+        OverBudgetError: it would take too long to find out.
+    """
     return _walked(tree, registry, tree.root, tree.file, is_whole=not tree.internal, budget=budget or Budget())
 
 
 def flows_of_parts(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = None) -> Iterator[Flow]:
-    """The flows of the files that a tree includes, each once and by itself."""
+    """The flows of the files that a tree includes, each once and by itself.
+
+    Raises:
+        OverBudgetError: it would take too long to find them out.
+    """
     done = {tree.file}
     budget = budget or Budget()
     for node in tree.root.walk():
         if node.place.file not in done:
             done.add(node.place.file)
-            flow = _walked(tree, registry, node, node.place.file, is_whole=False, budget=budget)
-            if flow is not None:
-                yield flow
+            yield _walked(tree, registry, node, node.place.file, is_whole=False, budget=budget)
 
 
 def _walked(
     tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool, budget: Budget
-) -> Flow | None:
+) -> Flow:
     host: HostFlow = registry.flow or NO_HOST
     partition = Partition(host.apart, _declared(tree, host))
     delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
     walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
     entry = _entry(tree, host) if is_whole else State()
-    try:
-        exits = walk.paths(root, (entry,))
-    except TooManyTicksError:
-        return None
-    return Flow(tree, registry, root, file, is_whole, walk, exits)
+    return Flow(tree, registry, root, file, is_whole, walk, exits=walk.paths(root, (entry,)))
 
 
 def _types(tree: TreeDefinition) -> Mapping[str, Domain]:

@@ -23,27 +23,29 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
     for node in flow.nodes:
         guards = node.children.get("guards", ())
+        limits = {at: limit for at, guard in enumerate(guards) if (limit := _limit(guard)) is not None}
         for position, guard in enumerate(guards):
-            yield from _hidden(flow, guard, guards[position + 1 :])
+            yield from _hidden(flow, guards, limits, position)
             yield from _guard(flow, guard, guards[:position], is_asked_again=_waits(flow, node))
             yield from _alternatives(flow, guard)
         if flow.is_reached(node):
             yield from _inverted(flow, node)
 
 
-def _hidden(flow: Flow, guard: NodeDefinition, later: tuple[NodeDefinition, ...]) -> Iterator[Mistake]:
+def _hidden(
+    flow: Flow, guards: tuple[NodeDefinition, ...], limits: dict[int, float], position: int
+) -> Iterator[Mistake]:
     """A guard before another one of its kind with a lower limit, which is reached first."""
-    mine = _limit(guard)
-    for other in later:
-        lower = _limit(other)
-        if lower is None or other.kind != guard.kind:
+    guard, mine = guards[position], limits.get(position)
+    for at, lower in limits.items():
+        if at <= position or guards[at].kind != guard.kind:
             continue
         if mine is None and flow.registry.kinds[guard.kind].category == "guard":
-            message = f"this guard is not needed: {said(flow, other)} trips at the same time or before"
+            message = f"this guard is not needed: {said(flow, guards[at])} trips at the same time or before"
             yield warning(flow, guard, "redundant-guard", message, f"write the limit of {lower:g} here, and keep one")
             return
         if mine is not None and lower < mine:
-            message = f"this guard can never trip: {said(flow, other)} trips before"
+            message = f"this guard can never trip: {said(flow, guards[at])} trips before"
             yield warning(flow, guard, "guard-never-trips", message, "remove it, or correct its limit", removable=True)
             return
 

@@ -302,6 +302,7 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     branches = [_writes_below(child) for child in node.children["children"]]
     reported: set[str] = set()
     for one, other in combinations(branches, 2):
+        flow.walk.budget.spend()
         for key in sorted(one.keys() & other.keys() - reported):
             if _is_race(one[key], other[key]):
                 reported.add(key)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from bt_runtime.checking.budget import Budget
 from bt_runtime.checking.conditions import Conditions, Scope, scope_of
 from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
 from bt_runtime.checking.states import ACTED, REASON, STOPPED_BY, Partition, State, States
@@ -16,25 +17,8 @@ from bt_runtime.expressions.domains import ANY, Domain, Numbers, Texts
 from bt_runtime.kind import KeyUse
 from bt_runtime.registry import Registry
 
-MOST_TICKS = 8_000
-"""Of nodes in the walks of one check, well under a second; what needs more is not judged."""
 _SOME_REASON = Domain(texts=Texts(filled=True))
 _UNKNOWN = State()
-
-
-class TooManyTicksError(Exception):
-    """The walk has taken more than it may; nothing is known about the tree."""
-
-
-@dataclass(slots=True)
-class Budget:
-    """What the walks of one check may take together.
-
-    Args:
-        ticks: how many ticks of nodes are left.
-    """
-
-    ticks: int = field(default_factory=lambda: MOST_TICKS)
 
 
 @dataclass(slots=True)
@@ -79,7 +63,7 @@ class Walk:
         own_file: the file that is judged; arguments of its nodes are not known.
         types: what each key can hold by its type.
         delivered: keys that get values from outside, at any time.
-        budget: what is left of the ticks for this check.
+        budget: what is left for this check.
     """
 
     def __init__(
@@ -91,7 +75,7 @@ class Walk:
         own_file: str,
         types: Mapping[str, Domain],
         delivered: frozenset[str] = frozenset(),
-        budget: Budget | None = None,
+        budget: Budget,
     ) -> None:
         self.seen: dict[str, Seen] = {}
         self.entries: dict[str, Entries] = {}
@@ -115,7 +99,7 @@ class Walk:
         self._host = host
         self._own_file = own_file
         self._beside: list[Written] = [Written(host.volatile, host.volatile_facts)]
-        self._budget = budget or Budget()
+        self.budget = budget
         self._written: dict[str, Written] = {}
         self._scopes: dict[str, Scope] = {}
 
@@ -125,14 +109,12 @@ class Walk:
         """Tick a node in these states: all ways on from there.
 
         Raises:
-            TooManyTicksError: the walk has taken too long.
+            OverBudgetError: the check has taken too long.
         """
         merged = self.partition.merged(states)
         if not merged:
             return NOWHERE
-        self._budget.ticks -= len(merged)
-        if self._budget.ticks < 0:
-            raise TooManyTicksError
+        self.budget.spend(len(merged))
         seen = self.seen.get(node.path)
         if seen is None:
             seen = self.seen[node.path] = Seen()
@@ -167,6 +149,7 @@ class Walk:
         self, node: NodeDefinition, text: str, states: Iterable[State]
     ) -> tuple[list[State], list[State], list[State]]:
         """The states in which an expression of a node is true, in which it is false, and in which it may raise."""
+        self.budget.spend()
         scope = self.scope(node)
         splits = [self.conditions.split(text, state, scope) for state in states]
         return (
@@ -225,6 +208,7 @@ class Walk:
 
     def written(self, node: NodeDefinition) -> Written:
         """What a node and all below it may change."""
+        self.budget.spend()
         found = self._written.get(node.path)
         if found is None:
             found = self._own_writes(node)

@@ -13,12 +13,14 @@ import hashlib
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import structlog
 
 from bt_runtime import Mistake, ReloadingTrees, TreeDefinition, TreeFileError, TreeState
-from bt_runtime.checking import warnings_of
+from bt_runtime.checking import Budget, warnings_of
 from bt_runtime.reading.header import TREE_NAME
 from bt_runtime.reading.loading import Source
 from bt_runtime.text import in_order
@@ -30,8 +32,17 @@ from oracle.storage import EditFigures, EditKind, NewEdit, StoreUnavailableError
 
 log = structlog.get_logger(__name__)
 
+T_co = TypeVar("T_co", covariant=True)
+
 _TEXT = "<text>"  # the file of a text that is checked without a name
+_CHECKS_AT_ONCE = 2  # they take processor time, so more wait; one whose text takes long does not hold the others
 _MOST_WARNINGS_KEPT = 200  # trees whose warnings are remembered
+
+
+class _Judge(Protocol[T_co]):
+    """Work that asks a budget whether it may go on."""
+
+    def __call__(self, *, budget: Budget) -> T_co: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ class TreeEditor:
         self._edits = edits
         self._saving = asyncio.Lock()  # one save waits for those of other processes; the others wait for it
         self._lock = asyncio.Lock()
-        self._checking = asyncio.Semaphore(1)  # checks take processor time: the others wait
+        self._checking = asyncio.Semaphore(_CHECKS_AT_ONCE)
         self._warnings: dict[str, tuple[Mistake, ...]] = {}
 
     # Reading
@@ -116,8 +127,7 @@ class TreeEditor:
             return ()
         found = self._warnings.get(tree.sha)
         if found is None:
-            async with self._checking:
-                found = await asyncio.to_thread(warnings_of, tree, registry=self.trees.library.registry)
+            found = await self._judged(partial(warnings_of, tree, registry=self.trees.library.registry))
             if len(self._warnings) >= _MOST_WARNINGS_KEPT:
                 self._warnings.clear()
             self._warnings[tree.sha] = found
@@ -152,11 +162,21 @@ class TreeEditor:
     async def check(self, text: str, *, name: str | None = None) -> Checked:
         """Check a text; with a name as the file of that tree, together with the trees that include it.
 
+        What judges its control ends soon after a cancellation.
+
         Raises:
             TreeFolderError: the folders cannot be read.
         """
+        return await self._judged(partial(self._check, text, name))
+
+    async def _judged(self, judge: _Judge[T_co]) -> T_co:
+        """Judge in a thread, a few at a time."""
+        budget = Budget()
         async with self._checking:
-            return await asyncio.to_thread(self._check, text, name)
+            try:
+                return await asyncio.to_thread(judge, budget=budget)
+            finally:
+                budget.cancel()
 
     # Changing
 
@@ -242,12 +262,13 @@ class TreeEditor:
         return found if isinstance(found, Source) else None
 
     def _prepare(self, save: Save) -> PreparedFile:
-        mistakes = self._check(save.text, save.name, with_warnings=False).mistakes
+        mistakes = self._check(save.text, save.name, budget=None).mistakes
         if mistakes:
             raise TreeRefusedError(mistakes)
         return PreparedFile(self._path(save.name), save.text.encode())
 
-    def _check(self, text: str, name: str | None, *, with_warnings: bool = True) -> Checked:
+    def _check(self, text: str, name: str | None, *, budget: Budget | None) -> Checked:
+        """Check a text; without a budget its control is not judged."""
         data = text.encode()[: LARGEST_FILE_BYTES + 1]
         registry = self.trees.library.registry
         if name is None:
@@ -258,7 +279,9 @@ class TreeEditor:
                 tree, mistakes = None, error.mistakes
         else:
             tree, mistakes = self._with(name, Source(str(self._path(name)), data, name))
-        warnings = warnings_of(tree, registry=registry) if tree is not None and with_warnings else ()
+        warnings: tuple[Mistake, ...] = ()
+        if tree is not None and budget is not None:
+            warnings = warnings_of(tree, registry=registry, budget=budget)
         return Checked(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
 
     def _with(self, name: str, source: Source) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from fastapi import APIRouter
+from starlette.requests import Request
 from starlette.responses import Response
 
 from bt_runtime import Mistake
+from bt_runtime.text import MOST_MISTAKES
 from oracle.authoring.editor import Checked
 from oracle.editing import Desk, complete, definition, hover, with_offers
 from oracle.service.access import OperatorNow, Parts
@@ -19,6 +21,7 @@ from oracle.service.answers import json_answer
 from oracle.service.bodies import TreeCursor, TreeText, TreeWord
 from oracle.service.described import refusals
 from oracle.service.parts import ServiceParts
+from oracle.service.presence import while_present
 from oracle.service.tree_bodies import mistake_bodies
 from oracle.service.tree_replies import TreeCheck, TreeCompletions, TreeHover, TreePlaces
 
@@ -30,9 +33,15 @@ _MOST_COMPLETIONS = 500
 
 
 @router.post("/check", summary="Check a text", response_model=TreeCheck, responses=refusals(409))
-async def check_tree(body: TreeText, parts: Parts, _: OperatorNow) -> Response:
-    """Check a text as the file of a tree; each mistake in it comes with everything that would remove it."""
-    checked = await parts.trees.check(body.source, name=body.name)
+async def check_tree(request: Request, body: TreeText, parts: Parts, _: OperatorNow) -> Response:
+    """Check a text as the file of a tree; each mistake in it comes with everything that would remove it.
+
+    Of many errors or warnings the first hundred are returned. Judging the control of the tree ends after two seconds of
+    processor time, with the warning `not-judged`, and when the client has disconnected.
+    """
+    checked = await while_present(request, parts.trees.check(body.source, name=body.name))
+    if checked is None:
+        return Response(status_code=204)
 
     def offer() -> tuple[list[Mistake], list[Mistake]]:
         return _with_offers(checked, body.source, parts.desk)
@@ -83,5 +92,5 @@ def _with_offers(checked: Checked, text: str, desk: Desk) -> tuple[list[Mistake]
     registry, file = desk.registry, checked.file
     return (
         with_offers(checked.mistakes, text, file=file, registry=registry),
-        with_offers(checked.warnings, text, file=file, registry=registry),
+        with_offers(checked.warnings[:MOST_MISTAKES], text, file=file, registry=registry),
     )

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 import trees
 from bt_runtime import TreeFileError, TreeLibrary
 from bt_runtime.checking import warnings_of
+from bt_runtime.checking.budget import OverBudgetError
 from bt_runtime.checking.flow import flow_of
 from bt_runtime.library import Source
 from oracle.nodes import REGISTRY
@@ -32,8 +33,9 @@ async def check(root: Any, **options: Any) -> None:
     with suppress(TreeFileError):  # refused before anything runs
         tree = LIBRARY.load_source(Source("wild.yaml", json.dumps(file), "wild"))
         warnings_of(tree, registry=REGISTRY)
-        flow = flow_of(tree, registry=REGISTRY)
-        if flow is None:
+        try:
+            flow = flow_of(tree, registry=REGISTRY)
+        except OverBudgetError:
             return
         ended = await play(file, **options)
         results = {node.path: flow.results(node) for node in tree.nodes()}

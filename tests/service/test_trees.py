@@ -3,7 +3,7 @@
 import asyncio
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +116,32 @@ async def test_the_files_of_a_commit_are_swapped_together(server, connect, folde
     assert with_text["run_version"] != with_words["run_version"]
     assert await answer(client) == "One."
     assert "tree.rejected" not in server.logged()
+
+
+async def test_checks_of_clients_that_have_left_hold_neither_others_nor_the_end_of_the_process(
+    server: Server, connect: Callable[[Server], Client]
+) -> None:
+    waits = "".join("    - wait: {until: count > 0}\n" for _ in range(1_900))
+    heavy = f"tree: heavy\nblackboard:\n  count: {{type: int, default: 0}}\nroot:\n  parallel:\n{waits}"
+    client, leaving = connect(server), connect(server)
+    checks = [asyncio.create_task(leaving.http.post("/api/trees/check", json={"source": heavy})) for _ in range(8)]
+    for _ in range(3):
+        assert (await client.http.get("/healthz")).status_code == 200
+    for check in checks:
+        check.cancel()
+    await asyncio.wait(checks)
+    checked = await client.http.post("/api/trees/check", json={"source": WHOLE.replace("part", "use_tools")})
+    assert checked.status_code == 200
+    checks = [asyncio.create_task(leaving.http.post("/api/trees/check", json={"source": heavy})) for _ in range(8)]
+    assert (await client.http.get("/healthz")).status_code == 200
+    assert await server.stop() == 0
+    await asyncio.gather(*checks, return_exceptions=True)
+
+
+async def test_a_check_that_takes_too_long_says_what_it_has_not_done(
+    server: Server, connect: Callable[[Server], Client]
+) -> None:
+    waits = "".join("    - wait: {until: count > 0}\n" for _ in range(1_900))
+    heavy = f"tree: heavy\nblackboard:\n  count: {{type: int, default: 0}}\nroot:\n  parallel:\n{waits}"
+    checked = await connect(server).http.post("/api/trees/check", json={"source": heavy})
+    assert [each["code"] for each in checked.json()["warnings"]] == ["not-judged"]

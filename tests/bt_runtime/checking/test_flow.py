@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from time import thread_time
 
 import pytest
 from hypothesis import given
 
 from bt_runtime.checking import warnings_of
+from bt_runtime.checking.budget import Budget, OverBudgetError
 from bt_runtime.checking.effects import Case, HostFlow, leaf
 from bt_runtime.checking.flow import Flow, flow_of
 from bt_runtime.expressions.domains import of_values
@@ -41,7 +44,6 @@ def test_what_the_flow_calls_impossible_does_not_happen(spec, events):
     undeclared = registry_of([Work.kind])
     for registry in (declared(), Registry(undeclared.kinds.values(), undeclared.keys.values(), flow=DELIVERED)):
         flow = flow_of(definition, registry=registry)
-        assert flow is not None
         warnings_of(definition, registry=registry)
         results = {node.path: flow.results(node) for node in definition.nodes()}
         for record in recording:
@@ -55,9 +57,7 @@ def test_what_the_flow_calls_impossible_does_not_happen(spec, events):
 
 def flow(root: str) -> Flow:
     registry = registry_of()
-    found = flow_of(read_tree(tree(root), file="<test>", registry=registry), registry=registry)
-    assert found is not None
-    return found
+    return flow_of(read_tree(tree(root), file="<test>", registry=registry), registry=registry)
 
 
 def unreached(found: Flow) -> list[str]:
@@ -98,13 +98,37 @@ def test_a_case_can_depend_on_what_is_known() -> None:
     text = tree("selector: [scripted: [SUCCESS], condition: 'count == 1', set: {count: 3}]")
     registry = Registry(kinds, registry.keys.values())
     found = flow_of(read_tree(text, file="<test>", registry=registry), registry=registry)
-    assert found is not None
     assert found.results(found.nodes[1]) == {"failure"}
 
 
-def test_a_tree_that_takes_too_long_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bt_runtime.checking.walk.MOST_TICKS", 2)
+def cancelled() -> Budget:
+    budget = Budget()
+    budget.cancel()
+    return budget
+
+
+@pytest.mark.parametrize(
+    "budget", [lambda: Budget(ticks=2), lambda: Budget(longest_s=-1), cancelled], ids=["ticks", "time", "cancelled"]
+)
+def test_a_tree_that_takes_too_long_is_not_judged(budget: Callable[[], Budget]) -> None:
     registry = registry_of()
     definition = read_tree(tree("sequence: [set: {count: 1}, set: {count: 2}]"), file="<test>", registry=registry)
-    assert flow_of(definition, registry=registry) is None
-    assert [(each.code, each.place.line) for each in warnings_of(definition, registry=registry)] == [("not-judged", 10)]
+    with pytest.raises(OverBudgetError):
+        flow_of(definition, registry=registry, budget=budget())
+    warnings = warnings_of(definition, registry=registry, budget=budget())
+    assert [(each.code, each.place.line) for each in warnings] == [("not-judged", 10)]
+
+
+@pytest.mark.parametrize(
+    "child",
+    ["{wait: {until: count > 0}}", "{set: {found: count, hint: question}}", "{condition: turn == count}"],
+    ids=["waits", "writers", "readers"],
+)
+def test_judging_ends_within_its_time_whatever_the_judges_do(child: str) -> None:
+    registry = registry_of()
+    text = tree(f"parallel: [{', '.join([child] * 1900)}]")
+    definition = read_tree(text, file="<test>", registry=registry)
+    before_s = thread_time()
+    warnings = warnings_of(definition, registry=registry, budget=Budget(longest_s=0.1))
+    assert [each.code for each in warnings] == ["not-judged"]
+    assert thread_time() - before_s < 1
