@@ -717,6 +717,9 @@ export interface paths {
         /**
          * Check a text
          * @description Check a text as the file of a tree; each mistake in it comes with everything that would remove it.
+         *
+         *     Of many errors or warnings the first hundred are returned. Judging the control of the tree ends after two seconds of
+         *     processor time, with the warning `not-judged`, and when the client has disconnected.
          */
         post: operations["check_tree"];
         delete?: never;
