@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bt_runtime.definition import NodeDefinition, PlacedUse
-from bt_runtime.kind import ActionUse, CallUse, Kind, NodeSettings, Slot, TreeUse, Value, keyed_slot
+from bt_runtime.kind import ActionUse, CallUse, Kind, NodeSettings, Slot, TreeUse, Use, Value, keyed_slot
 from bt_runtime.reading.header import Header
 from bt_runtime.reading.placeholders import Filler
-from bt_runtime.reading.settings import locate, read_settings
+from bt_runtime.reading.settings import broken_kind, locate, read_settings
 from bt_runtime.reading.shorthand import mapping_target, slot_named
 from bt_runtime.reading.uses import UseChecker, UseScope
 from bt_runtime.registry import Registry, setting_names
@@ -280,7 +280,11 @@ class NodeReader:
         settings = read_settings(kind, entries, filler=filler, place=place, path=path, mistakes=mistakes)
         included: dict[str, tuple[NodeDefinition, ...]] = {}
         checker = UseChecker(self._scope, entries, place=place, path=path)
-        uses = tuple(settings.uses()) if settings is not None else ()
+        uses: tuple[Use, ...] = ()
+        try:
+            uses = tuple(settings.uses()) if settings is not None else ()
+        except Exception as error:  # noqa: BLE001  as in `read_settings`
+            mistakes.append(broken_kind(kind, error, place, path))
         self.inserted |= filler.used
         for use in uses:
             if isinstance(use, TreeUse | CallUse | ActionUse) and filler.sampled:

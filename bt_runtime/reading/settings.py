@@ -60,6 +60,7 @@ _SAMPLES: Mapping[KeyType, str] = {
     "any": "null",
 }
 """What is inserted for a setting that is missing."""
+_LONGEST_FAULT = 500
 _YAML_1_1_BOOLEANS = frozenset({"on", "off", "yes", "no", "y", "n"})
 
 
@@ -76,7 +77,15 @@ def read_settings(
         return kind.settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
         mistakes += _Reporter(kind, entries, place, path).report(error)
-        return None
+    except Exception as error:  # noqa: BLE001  a kind of another package may raise anything
+        mistakes.append(broken_kind(kind, error, place, path))
+    return None
+
+
+def broken_kind(kind: Kind, error: Exception, place: Place, path: str) -> Mistake:
+    """A fault in the code of a kind, where a tree uses it."""
+    message = f"the settings of {kind.name!r} cannot be read: {type(error).__name__}: {error}"
+    return Mistake(place, message[:_LONGEST_FAULT], "the kind has a fault: correct its code, or do not use it", path)
 
 
 def locate(entries: Mapping[str, Entry], at: Location) -> tuple[Entry | None, YamlNode | None]:

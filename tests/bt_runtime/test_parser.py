@@ -1,11 +1,15 @@
 import time
+from typing import Literal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import field_validator
 
+from bt_runtime import Node, NodeSettings, Status, node
 from bt_runtime.errors import TreeFileError
 from bt_runtime.library import read_tree
+from bt_runtime.testing import registry_of
 from tests.bt_runtime.sample_kinds import KINDS, ORACLE, REGISTRY
 
 
@@ -429,3 +433,35 @@ def test_a_damaged_file_gives_a_tree_or_mistakes(edits):
 @given(st.permutations(ORACLE.splitlines(keepends=True)[1:]))
 def test_a_shuffled_file_gives_a_tree_or_mistakes(lines):
     check("".join(lines))
+
+
+class RaisingSettings(NodeSettings):
+    """Settings of `raising`."""
+
+    at: Literal["reading", "uses"]
+
+    @field_validator("at")
+    @classmethod
+    def check(cls, at):
+        if at == "reading":
+            raise RuntimeError("no idea")
+        return at
+
+    def uses(self):
+        raise KeyError("what")
+
+
+@pytest.mark.parametrize(("at", "error"), [("reading", "RuntimeError: no idea"), ("uses", "KeyError: 'what'")])
+def test_a_kind_whose_settings_raise_is_a_mistake_where_it_is_used(at, error):
+    @node("raising", settings=RaisingSettings)
+    class Raising(Node[RaisingSettings]):
+        """SUCCESS."""
+
+        def update(self):
+            return Status.SUCCESS
+
+    with pytest.raises(TreeFileError) as caught:
+        read_tree(f"tree: t\nroot: {{raising: {{at: {at}}}}}\n", file="t.yaml", registry=registry_of([Raising.kind]))
+    (mistake,) = caught.value.mistakes
+    assert (mistake.place.line, mistake.place.column) == (2, 8)
+    assert mistake.message == f"the settings of 'raising' cannot be read: {error}"
