@@ -69,8 +69,9 @@ def settle_reason(run: AgentRun) -> TerminationReason:
     """Why the query stopped: the reason that was given, if the facts support it (decision 31).
 
     `completed` needs an answer, and `user_cancelled` a user who cancelled; a control that ends without a reason has
-    completed if the model had answered and no node had failed. Else something failed: the provider in the last turn, or
-    the control itself. An answer that the model left empty is `stuck`.
+    completed if the model had answered and no node had failed. A query whose turns brought no text is `stuck`, and so
+    is one that ends without a reason when the model had asked for another turn or was cut off. Else something failed:
+    the provider in the last turn, or the control itself.
     """
     reason, blame = _verdict(run)
     if reason == "error" and run.fault is None:
@@ -84,8 +85,11 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
     """The true reason, and what the control is to blame for if it is `error` and nothing else failed."""
     written, ending, problem = run.state.termination_reason, run.ending, run.ending.problem
     match written:
-        case None | "completed" if _answered_nothing(run):
-            ending.note_blocker("the model's last response was empty")
+        case None | "completed" if _wrote_nothing(run):
+            ending.note_blocker(_obstacle(run))
+            return "stuck", ""
+        case None if _is_left_without_a_turn(run):
+            ending.note_blocker(_obstacle(run))
             return "stuck", ""
         case None if run.fault is not None or problem or not run.state.answered:
             return "error", problem or "it ended before the model had answered"
@@ -101,12 +105,33 @@ def _verdict(run: AgentRun) -> tuple[TerminationReason, str]:
             return written or "completed", ""
 
 
-def _answered_nothing(run: AgentRun) -> bool:
-    """Whether the model was asked and returned an empty response, and nothing else went wrong."""
+def _wrote_nothing(run: AgentRun) -> bool:
+    """Whether the model has had its turn, the answer has no text, and nothing else went wrong."""
+    return run.turn.outcome is not None and not _has_failed(run) and not run.output.answer.strip()
+
+
+def _is_left_without_a_turn(run: AgentRun) -> bool:
+    """Whether the last response is no whole answer, calls no tools, and nothing else went wrong."""
     last = run.turn.outcome
-    if last is None or run.fault is not None or run.ending.node_errors or run.output.answer.strip():
-        return False
-    return last.is_whole and not last.calls
+    return last is not None and not (last.calls or run.state.answered or _has_failed(run))
+
+
+def _has_failed(run: AgentRun) -> bool:
+    return run.fault is not None or bool(run.ending.node_errors)
+
+
+def _obstacle(run: AgentRun) -> str:
+    """Why the last turn was not the answer."""
+    last = run.turn.outcome
+    if last is None:
+        return ""
+    if last.interrupted:
+        return "the model's last turn was interrupted"
+    if last.cut_off:
+        return "the model's last response was cut off"
+    if last.calls:
+        return "the model called tools and wrote no answer"
+    return "the model asked for another turn" if last.has_text else "the model's last response was empty"
 
 
 @dataclass(frozen=True, slots=True)

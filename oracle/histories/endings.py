@@ -102,7 +102,7 @@ class _Ending:
         """Why the reason that was given does not count."""
         match self._reason:
             case "stuck":
-                return "the model's last response was empty: it counts as stuck"
+                return "the model wrote no answer: it counts as stuck"
             case "error":
                 return f"the facts do not support that: {self._cause or self._message or 'there was no answer'}"
         return f"the query ended as {self._reason}"
@@ -167,7 +167,7 @@ class _Ending:
             return self._failed(turn, last)
         if self._reason in (*_LIMITS, "user_cancelled"):
             return self._end("floor", last, None, f"{self._floor(last)}, and the tree ended without stopping it")
-        because = "the model's last response was empty" if self._reason == "stuck" else "that is what the facts say"
+        because = "the model had given no whole answer" if self._reason == "stuck" else "that is what the facts say"
         said = f"The tree ended without a reason; it counts as {self._reason}, because {because}"
         return self._end("settled", tick, tick.decision, said)
 

@@ -30,9 +30,10 @@ class Stop(AgentNode[StopSettings]):
     """
 
     def update(self) -> Status:
-        reason = self.board["signal_reason"]
+        signal = self.agent.signals.latest
+        reason = getattr(signal, "reason", "")
         repeated = f"it kept asking for another turn: {reason}" if reason else ""
-        self.agent.ending.note_blocker(self.board["blocker"] or notices.silence(self.agent.state) or repeated)
+        self.agent.ending.note_blocker(getattr(signal, "blocker", "") or notices.silence(self.agent.state) or repeated)
         self.stop_run(self.settings.reason)
         return Status.SUCCESS
 

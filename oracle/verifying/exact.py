@@ -41,6 +41,9 @@ class Exact(Identity):
             extra,
         )
 
+    def but_for_tokens(self, identity: Hashable) -> None:
+        """Nothing is left out."""
+
 
 def frozen(value: object) -> Hashable:
     """The value as one that can be hashed; parts of the run itself by their names."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from oracle.verifying.cycles import shortest_cycle
 from oracle.verifying.events import Event
-from oracle.verifying.identity import Identity
+from oracle.verifying.identity import Identity, bounded_by_tokens
 from oracle.verifying.options import Options
 from oracle.verifying.properties import ENDS, Property
 from oracle.verifying.world import Saved, World
@@ -64,6 +64,7 @@ class Explored:
         found: the first violation of each property, by its name.
         visited: the indices of the nodes that were ticked.
         stopped: the bound that stopped it; empty if everything was explored.
+        is_interrupted: it was stopped from outside.
     """
 
     states: int = 0
@@ -74,6 +75,7 @@ class Explored:
     found: dict[str, Found] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
     stopped: str = ""
+    is_interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class Exploration:
         self.begins, self._bounds, self.extra, self._stop_early = tuple(begins), bounds, extra, stop_early
         self._states: list[_State] = []
         self._known: dict[Hashable, int] = {}
+        self._identities: list[Hashable] = []
+        self._blind: dict[Hashable, int] = {}  # states whose events have led to the same with any number of tokens
         self._next: list[list[int]] = []
         self._waiting: deque[tuple[int, Saved]] = deque()
         self._result = Explored()
@@ -142,11 +146,26 @@ class Exploration:
         return result
 
     def _expand(self, state: int, saved: Saved, *, until_s: float) -> None:
-        """Play everything that can happen in a state."""
+        """Play everything that can happen in a state, unless another one has shown that already."""
+        alike = self.identity.but_for_tokens(self._identities[state])
+        if alike is not None and (twin := self._blind.get(alike)) is not None:
+            self._next[state] = self._next[twin]
+            return
+        is_blind = True
         for event, identity in self.following(saved):
+            is_blind = is_blind and self.is_blind_to_tokens()
             self._arrive(state, event, identity)
             if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
                 self._result.stopped = self._exceeded(until_s)
+        if is_blind and alike is not None:
+            self._blind[alike] = state
+
+    def is_blind_to_tokens(self) -> bool:
+        """Whether the last event has led to the same as with other tokens used, and nothing that they bound follows."""
+        world = self.world
+        if world.tokens.has_read_figures or world.tokens.decide(world.agent.state, world.read):
+            return False
+        return world.progress.is_over or not bounded_by_tokens(self.identity.ahead().kinds)
 
     def following(self, saved: Saved) -> Iterator[tuple[Event, Hashable]]:
         """Play everything that can happen in a state; yields each event and the identity of the state it has led to.
@@ -190,6 +209,7 @@ class Exploration:
         if at is None:
             at = self._known[identity] = len(self._states)
             self._states.append(_State(before, event))
+            self._identities.append(identity)
             self._next.append([])
             if at < self._bounds.states:
                 self._waiting.append((at, world.save()))

@@ -4,12 +4,12 @@ Two runs in states of equal identity can do the same from here on. What only gro
 of requests) is left out; so is what no node that can still be ticked reads.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from bt_runtime import Request, Status
+from bt_runtime import Request, Rule, Status
 from bt_runtime.nodes import Node
 from oracle.agent.gathering_log import says_enough
 from oracle.decision import AgentState, rules
@@ -18,8 +18,10 @@ from oracle.nodes.board import AGENT_KEYS, AgentKey
 from oracle.verifying.foresight import judgements
 from oracle.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
 from oracle.verifying.reads import Reads
+from oracle.verifying.ruled import conditions_of, names_in
 from oracle.verifying.world import FOUND_AGAIN, REPEATED, World
 
+_RUNNING = Status.RUNNING
 _NEVER = frozenset({"_request", "_requests", "feedback_message", "_passed"})
 """Attributes of nodes that are counted elsewhere, only shown, or a cache."""
 _STARTS_ANEW = frozenset(
@@ -91,6 +93,7 @@ class Identity:
         self._world = world
         self._reads = reads
         self._warnings = is_exact
+        self._reads_tokens = "tokens_used" in reads.keys or _judge_tokens(world.definition.rules)
         self._numbers = {key: reads.numbers_of(key) for key in _COUNTERS}
         self._nodes: tuple[Node[Any], ...] = world.tree.nodes
         self._names = tuple(self._names_of(node) for node in self._nodes)
@@ -109,6 +112,7 @@ class Identity:
         shape, pending = self._shape(), tuple(self._pending())
         ahead = self._ahead((shape, pending))
         return (
+            self._tokens(ahead.kinds),
             shape,
             self._attributes(),
             self._time(),
@@ -122,9 +126,24 @@ class Identity:
             extra,
         )
 
+    def but_for_tokens(self, identity: Hashable) -> Hashable | None:
+        """The identity without how many tokens are used; `None` if something reads the number.
+
+        States that differ only in that do the same, unless the first of them does something by it.
+        """
+        return None if self._reads_tokens else identity[1:]  # type: ignore[index]  what `of` has made
+
+    def _tokens(self, kinds: frozenset[str]) -> Hashable:
+        """How much of the budget is used, in percent, and who was warned, if anything may follow that depends on it."""
+        state = self._world.agent.state
+        if not bounded_by_tokens(kinds):
+            return None
+        share = state.tokens_used * 100 // state.config.token_budget
+        return share, state.token_warned if self._warnings else None
+
     def _shape(self) -> tuple[tuple[int, ...], tuple[Status, ...], tuple[Hashable, ...]]:
         """Which nodes are RUNNING, and how far those have come whose position decides what is ahead."""
-        running = tuple([node.index for node in self._nodes if node.status is Status.RUNNING])
+        running = tuple([at for at, node in enumerate(self._nodes) if node.status is _RUNNING])
         positions = tuple(
             [vars(self._nodes[index]).get(name) for index in running for name in ("_next", "_ended", "ends_with")]
         )
@@ -206,7 +225,7 @@ class Identity:
     def _agent(self, kinds: frozenset[str]) -> tuple[Hashable, ...]:
         """What the product's own nodes read of the query."""
         agent, state = self._world.agent, self._world.agent.state
-        ending, last = agent.ending, agent.turn.outcome
+        ending = agent.ending
         closing: Hashable = None
         if not ending.is_explained:
             # Also while the next turn is under way: one that is interrupted leaves them as they are.
@@ -215,14 +234,13 @@ class Identity:
                 None if agent.fault is None else agent.fault.error_type == "tree_failed",
                 bool(ending.node_errors),
                 bool(agent.output.answer.strip()),
-                last is not None and last.is_whole and not last.calls,
+                None if agent.turn.outcome is None else bool(agent.turn.outcome.calls),
             )
         working: Hashable = None
         if works(kinds):
-            budget = state.config.token_budget
             working = (
                 *(state.turn, state.turn_limit, state.broken_turns, state.budget_cut),
-                *(state.tokens_used * 100 // budget if state.tokens_used else 0, agent.turn.is_last_paid),
+                *(state.tokens_used >= state.config.token_budget, agent.turn.is_last_paid),
                 *(len(agent.turn.open_calls), _offered(self._world)),
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
             )
@@ -235,7 +253,7 @@ class Identity:
             working,
             self._actions(kinds),
             self._gathering(kinds),
-            (state.turn_warned, state.token_warned) if self._warnings else None,
+            state.turn_warned if self._warnings else None,
         )
 
     def _actions(self, kinds: frozenset[str]) -> Hashable:
@@ -357,6 +375,20 @@ _WORKING = frozenset({"llm_turn", "run_tools", "action", "loop"})
 def works(kinds: frozenset[str]) -> bool:
     """Whether nodes of these kinds may begin anything that limits bound."""
     return bool(kinds & _WORKING) or not kinds <= _PLAIN
+
+
+def bounded_by_tokens(kinds: frozenset[str]) -> bool:
+    """Whether nodes of these kinds may do anything by how many tokens are used."""
+    return works(kinds) or "warn_near_limits" in kinds
+
+
+def _judge_tokens(rules: Sequence[Rule]) -> bool:
+    """Whether a rule is about how many tokens are used."""
+    own = {"tokens", "tokens_used"}
+    return any(
+        not own.isdisjoint(names_in(pattern)) or (pattern.type == "key" and own & {*(pattern.names or own)})
+        for _, pattern in conditions_of(rules)
+    )
 
 
 def _is_watched(node: Node[Any]) -> bool:

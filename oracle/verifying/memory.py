@@ -42,8 +42,11 @@ class Cell:
     def restore(self, stored: Stored) -> None:
         """Put them back."""
         of = self._of
-        for name, value in zip(self._names, stored, strict=False):
-            setattr(of, name, _fresh(value))
+        for name, value, now in zip(self._names, stored, self._get(of), strict=False):
+            if type(value) in _CONTAINERS:
+                setattr(of, name, type(value)(value))
+            elif value is not now:
+                setattr(of, name, value)
 
 
 class Memory:
@@ -59,6 +62,7 @@ class Memory:
         self._nodes: tuple[Node[Any], ...] = tree.nodes
         self._dicts = [vars(node) for node in self._nodes]
         self._last: object = None
+        self._running: frozenset[int] = frozenset()
         self.touched: set[int] = set()
         self._cells = [Cell(part) for part in parts]
 
@@ -101,8 +105,10 @@ class Memory:
             if own != kept:
                 own.clear()
                 own.update({name: _fresh(value) for name, value in kept.items()})
-        self._last = stored
-        self.touched = {index for index, status in enumerate(statuses) if status is Status.RUNNING}
+        if self._last is not stored:
+            self._last = stored
+            self._running = frozenset(index for index, status in enumerate(statuses) if status is Status.RUNNING)
+        self.touched = set(self._running)
         for request, outcome, started, halted in requests:
             request.outcome, request.started, request.halted = outcome, started, halted
         for cell, kept in zip(self._cells, cells, strict=True):

@@ -79,7 +79,7 @@ class Options:
         """The same event with more tokens used, if anything is decided by them, now or later."""
         will_work = ahead is not None and works(ahead.kinds)
         if isinstance(event, Replied) and (
-            self.is_exact or world.read_tokens or will_work or not world.read.isdisjoint({"tokens_used", "turn_left"})
+            self.is_exact or will_work or world.tokens.decide(world.agent.state, world.read)
         ):
             yield from (replace(event, reply=reply) for reply in self._vocabulary.on_other_levels(event.reply))
 

@@ -77,10 +77,22 @@ def _reason(world: World) -> str:
     if reason is None:
         return "there is no reason"
     if agent.fault is not None and agent.fault.error_type == "tree_failed" and reason == "error":
-        return "" if world.progress.has_crashed else f"the control failed: {agent.fault.cause}"
+        return "" if world.progress.has_crashed else f"the control failed: {agent.fault.cause}{_remedy(world)}"
     if reason != "user_cancelled" and not agent.output.answer.strip():
         return f"the query ended ({reason}) without an answer and without an explanation"
     return ""
+
+
+def _remedy(world: World) -> str:
+    """What the tree must have, where the query has failed because the tree lacks it; as a further line."""
+    last = world.agent.turn.outcome
+    if world.agent.ending.problem:
+        return ""
+    if last is None:
+        return "\non each way to its end the tree must have a turn of the answer (`llm_turn`), or a `say` and a `stop`"
+    if last.calls:
+        return "\nafter a response that calls tools the tree must have `run_tools` and another turn, or a `stop`"
+    return "\nthe tree must stop for a reason that is true, such as completed or stuck"
 
 
 def _no_errors(world: World) -> str:

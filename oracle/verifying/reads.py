@@ -15,7 +15,10 @@ from bt_runtime.expressions.syntax import parse
 from bt_runtime.kind import DeliveryUse, ExpressionUse, KeyUse
 
 SIGNAL_KEYS = frozenset(
-    {"signal", "confidence", "malformed_signal", "turns_without_signal", "same_reason", "signal_reason", "intent"}
+    {
+        *("signal", "confidence", "malformed_signal", "turns_without_signal", "same_reason", "intent"),
+        *("signal_reason", "capability", "blocker"),
+    }
 )
 
 _SHOWS_ONLY = frozenset({"notify", "say", "note", "grant_turn", "llm_turn", "require_answer", "try_strategy"})

@@ -1,12 +1,10 @@
 """Verifies one tree: explores all behaviours within bounds, and judges its properties."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import PurePath
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bt_runtime import NodeDefinition, Registry, TreeDefinition
-from bt_runtime.checking.silences import silences_in
 from oracle.decision import AgentConfig
 from oracle.logs import quiet
 from oracle.nodes import REGISTRY
@@ -19,18 +17,17 @@ from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
 from oracle.verifying.properties import BUILT_IN, REACHABLE, Property
+from oracle.verifying.reaching import SHARE, PlainOptions, Reaching
 from oracle.verifying.reads import Reads, reads_of
 from oracle.verifying.replies import Vocabulary
 from oracle.verifying.report import Report, Result
 from oracle.verifying.ruled import named, rule_properties, rule_states
 from oracle.verifying.stories import tell, where
+from oracle.verifying.unreached import Unreached
 from oracle.verifying.world import World
 
 DEFAULT_TURNS: Final = 3
 """Enough for each repetition that the product counts: three empty responses, three turns without a signal."""
-
-UNREACHABLE: Final = "unreachable"
-"""The code of the silence that marks a node that no run is meant to reach."""
 
 _OPAQUE: Final = frozenset({"py_trees"})
 """Kinds whose nodes keep their state in objects of others."""
@@ -119,8 +116,14 @@ def _undecided(definition: TreeDefinition, scope: Scope, node: NodeDefinition) -
     )
 
 
-def exploration_of(definition: TreeDefinition, scope: Scope) -> Exploration:
-    """The exploration of a tree, before it has begun."""
+def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Options] = Options) -> Exploration:
+    """The exploration of a tree, before it has begun.
+
+    Args:
+        definition: the tree.
+        scope: what is explored.
+        options: what can happen.
+    """
     reads = reads_of(definition)
     questions = _questions(reads, definition)
     world = _world(definition, scope, questions[0])
@@ -128,7 +131,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope) -> Exploration:
     return Exploration(
         world,
         identity=Exact(world, reads) if scope.is_exact else Identity(world, reads, is_exact=bool(types)),
-        options=Options(
+        options=options(
             reads,
             Vocabulary(
                 reads,
@@ -186,35 +189,25 @@ def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[s
 
 
 def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope) -> Result:
-    """Nodes that no run has reached, those apart that are marked."""
-    unreached = [node for node in _topmost(definition, explored.visited) if not _is_marked(node, definition)]
+    """The verdict on the nodes: those that the exploration has not reached are looked for in more turns."""
     name, text = REACHABLE.name, REACHABLE.text
-    if not unreached:
+    unreached = Unreached.of(definition, explored.visited, registry=scope.registry)
+    if unreached.impossible:
+        return Result(name, text, "refuted", unreached.refutation)
+    turns = _turns_of_search(reads, scope)
+    left = unreached.possible
+    if left and not explored.is_interrupted:
+        wider = exploration_of(definition, replace(scope, turns=turns), options=PlainOptions)
+        left -= Reaching(wider, reads.keys).reached(left, most=scope.bounds.states // SHARE)
+    if not left:
         return Result(name, text, "proven")
-    nodes = "\n".join(f"never reached: {node.path} ({where(node)})" for node in unreached)
-    if explored.stopped:
-        return Result(name, text, "not_decided", f"not decided within {explored.stopped}\n{nodes}")
-    needed = int(reads.largest_number) + 1
-    if scope.turns < needed <= AgentConfig.model_fields["max_iterations"].metadata[1].le:
-        problem = f"not decided within {scope.turns} turns; expressions compare with {needed - 1}: --turns {needed}"
-        return Result(name, text, "not_decided", f"{problem}\n{nodes}")
-    if doubts := doubts_of(definition, reads):
-        return Result(name, text, "not_decided", "\n".join((*doubts, nodes)))
-    return Result(name, text, "refuted", nodes)
+    within = explored.stopped or f"{scope.turns} turns"
+    problem = f"not decided within {within}; a search in {turns} turns has not reached it either"
+    lines = (problem, *doubts_of(definition, reads), *unreached.lines(left))
+    return Result(name, text, "not_decided", "\n".join(lines))
 
 
-def _topmost(definition: TreeDefinition, visited: frozenset[int]) -> list[NodeDefinition]:
-    """The nodes that were not visited, without those below another one of them."""
-    found: list[NodeDefinition] = []
-    for index, node in enumerate(definition.nodes()):
-        if index not in visited and not any(node.path.startswith(f"{above.path}/") for above in found):
-            found.append(node)
-    return found
-
-
-def _is_marked(node: NodeDefinition, definition: TreeDefinition) -> bool:
-    """Whether the author has written that no run is meant to reach the node."""
-    name = PurePath(node.place.file).stem
-    text = definition.source if name == PurePath(definition.file).stem else definition.sources.get(name, "")
-    silences = silences_in(text, file=node.place.file, known=[UNREACHABLE])
-    return any(silence.code == UNREACHABLE and silence.line == node.place.line for silence in silences)
+def _turns_of_search(reads: Reads, scope: Scope) -> int:
+    """How many turns a run may have that is looked for: some more, and as many as the tree counts."""
+    most = AgentConfig.model_fields["max_iterations"].metadata[1].le
+    return min(most, max(2 * scope.turns, int(reads.largest_number) + 1))

@@ -76,21 +76,12 @@ from oracle.verifying.parts import (
     disarmed,
 )
 from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
+from oracle.verifying.tokens import TokenWatch
 
 Saved = tuple[Stored, tuple[Chunk, ...]]
 
 _INJECTED = "RuntimeError: an error in the service"
 PARTIAL = "The beginning of an"
-
-
-_BLIND_TO_TOKENS = frozenset(
-    {
-        *("sequence", "selector", "finally", "loop", "subtree", "force_success", "force_failure", "inverter"),
-        *("condition", "set", "notify", "say", "stop", "classify_response", "explain_stop", "finish", "parallel"),
-        *("cancelled", "deadline", "no_progress", "error_limit", "offer_all_reading_tools", "refuse_tools"),
-    }
-)
-"""Kinds that do nothing by the tokens that are used, but for what their expressions read."""
 
 
 def _watched(read: set[str]) -> type[Blackboard]:
@@ -215,14 +206,12 @@ class World:
         self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent, keys))
         self.context = self.tree.context
         self.read: set[str] = set()
-        self.read_tokens = False
+        self.tokens = TokenWatch(self.tree.nodes)
         self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
-        nodes = self.tree.nodes
-        self._turns = frozenset(node.index for node in nodes if isinstance(node, LlmTurn))
-        self._token_readers = frozenset(node.index for node in nodes if node.definition.kind not in _BLIND_TO_TOKENS)
         self.floor = TreeFloor(self.agent, self.tree.blackboard)
         self.progress = Progress()
         self._partial: dict[Request, Any] = {}
+        self._tokens_before = 0
         agent = self.agent
         self._memory = Memory(
             self.tree,
@@ -268,11 +257,12 @@ class World:
 
     def play(self, event: Event) -> None:
         """Let something happen, and tick the tree until it waits again or has ended."""
-        self.intents.was_asked = self.read_tokens = False
+        self.intents.was_asked = False
+        self.tokens.begin()
         self.read.clear()
         self.path.clear()
         self._partial.clear()
-        now_s = self.clock.now_s
+        now_s, self._tokens_before = self.clock.now_s, self.agent.state.tokens_used
         match event:
             case Start(question):
                 self._ask(question)
@@ -282,7 +272,10 @@ class World:
                 ended = self._interrupt(event.part, calls=event.calls)
                 self._tick("delivery", ("cancel_requested",), now_s, ended, (("cancel_requested", True),))
                 if ended:  # what was complete in that moment was complete before
-                    self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+                    has_ended = self.tree.root.status is not Status.RUNNING
+                    self.progress.reason_at_cancel = self.agent.state.termination_reason or (
+                        "none" if has_ended else ""
+                    )
             case Delivered(key, value):
                 self.progress.delivered |= {key}
                 self._tick("delivery", (key,), now_s, (), ((key, value),))
@@ -310,8 +303,9 @@ class World:
         interrupted, self.progress.interrupted = self.progress.interrupted, ()
         self._keep(outcomes)
         given = TickInput(cause, causes, max(at_s, self.context.now_s), (*interrupted, *outcomes), deliveries)
+        has_spent = self.agent.state.tokens_used != self._tokens_before
         record = tick_tree(self.tree, given)
-        self._observe(record)
+        self._observe(record, has_spent=has_spent)
         return record
 
     def _ask(self, question: str) -> None:
@@ -336,16 +330,13 @@ class World:
         self.agent.fail(fault)
         self.progress.is_stopped_by_rule = True
 
-    def _observe(self, record: TickRecord) -> None:
+    def _observe(self, record: TickRecord, *, has_spent: bool = True) -> None:
         visited = record.visited
         self.visited.update(visited)
         self._memory.touched.update(visited)
         self._memory.touched.update([index for index, _ in record.changes])
         self.path.append(hash(visited))
-        if not self.read_tokens:
-            # What was ticked before the turn had ended saw the tokens from before the turn.
-            end = next((at for at, index in enumerate(visited) if index in self._turns), -1)
-            self.read_tokens = any(index in self._token_readers for index in visited[end + 1 :])
+        self.tokens.note(visited, has_spent=has_spent)
         if record.errors:
             self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
             if not self.progress.has_crashed:

@@ -131,7 +131,7 @@ WAYS = {
         "sequence: [llm_turn, {stop: completed}]",
         (says(""),),
         *("settled", "stop"),
-        "stop stopped the query as completed, but the model's last response was empty: it counts as stuck.",
+        "stop stopped the query as completed, but the model wrote no answer: it counts as stuck.",
         "stuck",
     ),
     "a reason of another kind's making": Way(

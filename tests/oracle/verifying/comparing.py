@@ -118,3 +118,22 @@ def _shown(chunk: Chunk) -> Hashable:
 def sample(items, count):
     """Some of the items, the same ones each time."""
     return random.Random(7).sample(items, min(count, len(items)))
+
+
+def alike_but_for_tokens(compared: Comparison) -> list[tuple[Place, Place]]:
+    """Pairs of states of which the exploration would expand the first one only."""
+    exploration, world = compared.reduced, compared.reduced.world
+    groups: dict[Hashable, list[Place]] = {}
+    for place in compared.states:
+        world.restore(place.saved)
+        groups.setdefault(exploration.identity.but_for_tokens(exploration.identity.of(exploration.extra())), []).append(
+            place
+        )
+    return [
+        (first, other)
+        for alike, (first, *others) in groups.items()
+        if alike is not None
+        and others
+        and all(exploration.is_blind_to_tokens() for _ in exploration.following(first.saved))
+        for other in others
+    ]

@@ -17,7 +17,6 @@ root:
     - classify_query
     - compose_prompt
     - llm_turn
-    - stop: completed
 """
 WRITES = """
 tree: sample

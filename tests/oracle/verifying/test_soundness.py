@@ -4,7 +4,7 @@ import pytest
 
 from oracle.verifying import Bounds, Scope, verify
 from oracle.verifying.identity import Identity
-from tests.oracle.verifying.comparing import Comparison, observed, sample
+from tests.oracle.verifying.comparing import Comparison, alike_but_for_tokens, observed, sample
 from tests.oracle.verifying.verified import guarded, shipped
 
 TREES = {
@@ -120,6 +120,15 @@ def test_two_states_that_are_taken_for_one_do_the_same(compared):
     looked_at = sample(compared.merged, 12)
     assert looked_at
     for first, other in looked_at:
+        assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
+
+
+@pytest.mark.parametrize(("most", "pairs"), [(60, 2), pytest.param(400, 20, marks=pytest.mark.long)])
+def test_states_that_differ_only_in_tokens_by_which_nothing_is_done_do_the_same(most, pairs):
+    compared = Comparison(shipped(), turns=2, states=most)
+    alike = alike_but_for_tokens(compared)
+    assert len(alike) >= pairs
+    for first, other in sample(alike, pairs):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 

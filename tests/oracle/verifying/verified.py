@@ -14,7 +14,7 @@ from oracle.verifying import Bounds, Report, Scope, verify
 GUARDED = """
 tree: sample
 blackboard:
-  max_turns: {{ type: int, default: 3 }}
+  max_turns: {{ type: int, default: {max_turns} }}
 {more}
 root:
   finally:
@@ -37,9 +37,10 @@ def tree_of(text: str) -> TreeDefinition:
     return read_tree(text, file="sample.yaml", registry=REGISTRY)
 
 
-def guarded(child: str, more: str = "") -> TreeDefinition:
+def guarded(child: str, more: str = "", *, max_turns: int = 3) -> TreeDefinition:
     """A tree with guards around these nodes."""
-    return tree_of(GUARDED.format(child=textwrap.indent(textwrap.dedent(child).strip(), " " * 14), more=more))
+    indented = textwrap.indent(textwrap.dedent(child).strip(), " " * 14)
+    return tree_of(GUARDED.format(child=indented, more=more, max_turns=max_turns))
 
 
 @lru_cache(maxsize=1)
