@@ -1,6 +1,7 @@
 """Judges turns and tool calls: what the model is asked without, and what it has called for nothing."""
 
 from collections.abc import Iterator
+from math import isfinite
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
@@ -150,8 +151,13 @@ def _has_progress(flow: Flow, state: State, heads: tuple[State, ...], counters: 
 
 
 def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
-    """Whether less of a counter is possible here than at the beginning of a round."""
+    """Whether less of a counter is possible here than at the beginning of a round.
+
+    What counts turns in a row grows by one, or starts anew; where it has begun and is bounded, so are the turns.
+    """
     here = flow.domain(state, key).numbers
+    if key in _COUNTS and here is not None and here.least >= 1 and isfinite(here.most):
+        return True
     before = [flow.domain(head, key).numbers for head in heads]
     if here is None or any(numbers is None for numbers in before):
         return False

@@ -1,4 +1,4 @@
-"""The judgment of trees that were written without knowledge of the checker: 68 sensible ones, and plausible mistakes.
+"""The judgment of trees that were written without knowledge of the checker: 69 sensible ones, and plausible mistakes.
 
 Each file of `authored_trees` holds many trees, separated by `=== NAME`, with `--- NAME` before a further file of the
 same case. `# <-- CODE` stands on the line that must have the warning.
