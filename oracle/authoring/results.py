@@ -18,10 +18,27 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The verdict of a verification; `at` in seconds since the epoch."""
+    """The verdict of a verification, with its bounds.
+
+    Args:
+        verdict: `proven`, `refuted` or `not_decided`.
+        at: when, in seconds since the epoch.
+        turns: the most turns of a run that was explored.
+        states: how many states were explored.
+        stopped_at: what had stopped the exploration; `None` if it was complete.
+    """
 
     verdict: str
     at: float
+    turns: int
+    states: int
+    stopped_at: str | None
+
+    @property
+    def strength(self) -> tuple[bool, int, bool, int]:
+        """What stands longest: a counterexample, whatever its bounds; then a complete exploration of more turns."""
+        complete_turns = 0 if self.stopped_at else self.turns
+        return self.verdict == "refuted", complete_turns, self.verdict == "proven", self.states
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +64,14 @@ class TrialResults:
         self._trials = trials
 
     async def note_verified(self, state: TreeState, report: Mapping[str, Any]) -> None:
-        """Note what a verification of what is served has found."""
-        if state.tree is not None:
-            await self._keep("verified", _subject(state.tree.sha), {"verdict": report["verdict"]})
+        """Note what a verification of what is served has found, unless a stronger verdict is known."""
+        if state.tree is None:
+            return
+        bounds = report["bounds"]
+        data = {"verdict": report["verdict"], "states": report["states"], **bounds}
+        known = (await self.verified([state])).get(state.name)
+        if known is None or known.strength <= Verified(**data, at=known.at).strength:
+            await self._keep("verified", _subject(state.tree.sha), data)
 
     async def note_tested(self, states: Sequence[TreeState], files: Iterable[Mapping[str, Any]]) -> None:
         """Note how the scenarios went with what is served.
@@ -70,9 +92,9 @@ class TrialResults:
         subjects = {state.name: _subject(state.tree.sha) for state in states if state.tree is not None}
         found = await self._trials.find("verified", set(subjects.values()))
         return {
-            name: Verified(found[subject].data["verdict"], found[subject].at)
+            name: Verified(**found[subject].data, at=found[subject].at)
             for name, subject in subjects.items()
-            if subject in found
+            if subject in found and "turns" in found[subject].data  # verdicts were kept without their bounds before
         }
 
     async def tested(self, states: Sequence[TreeState]) -> Mapping[str, Tested]:

@@ -1,7 +1,7 @@
 """Figures of trees for lists: how large they are, their versions, and how the queries of a day have ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from bt_runtime import TreeState
@@ -48,7 +48,7 @@ class Figures:
             "version_count": None if edits is None else edits.versions,
             "changed_at": None if edits is None else iso(edits.at),
             "runs_of_day": runs,
-            "verified": verified and {"verdict": verified.verdict, "at": iso(verified.at)},
+            "verified": verified and {**asdict(verified), "at": iso(verified.at)},
             "tested": tested and {"passed": tested.passed, "scenarios": tested.scenarios, "at": iso(tested.at)},
         }
 

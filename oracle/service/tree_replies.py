@@ -51,10 +51,13 @@ class TreeRuns(BaseModel):
 
 
 class VerifiedTree(BaseModel):
-    """What was last found out about all behaviours of a tree."""
+    """The strongest verdict on all behaviours of a tree: a counterexample, or that of the most turns."""
 
     verdict: Literal["proven", "refuted", "not_decided"]
     at: str = Field(description="ISO 8601, UTC.")
+    turns: int = Field(description="The most turns of a run that was explored.")
+    states: int = Field(description="How many states were explored.")
+    stopped_at: str | None = Field(description="What has stopped the exploration; null if it is complete.")
 
 
 class TestedTree(BaseModel):

@@ -10,6 +10,18 @@ from tests.oracle.service.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS
 
 OUTER = "tree: outer\nroot: {sequence: [compose_prompt, {subtree: inner}, {stop: completed}]}\n"
 INNER = "tree: inner\ninternal: true\nroot: llm_turn\n"
+LOOPING = """
+tree: outer
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget, token_budget, deadline]
+        child:
+          sequence: [llm_turn: {tools: false}, selector: [condition: signal == "need_turn", stop: completed]]
+"""
 STOPPED = "tree: stopped\nroot: {sequence: [compose_prompt, llm_turn, {stop: stuck}]}\n"
 SCENARIOS = "tree: outer\nscenarios:\n  - {name: one, question: Hi, model: [Hello.], expect: {reason: completed}}\n"
 SCENARIOS += "  - {name: two, question: Hi, model: [Hello.], expect: {reason: stuck}}\n"
@@ -96,6 +108,31 @@ async def test_results_of_trials_are_remembered_for_what_is_served(start, folder
     (folder / "inner.yaml").write_text(INNER.replace("llm_turn", "{llm_turn: {tools: false}}"), encoding="utf-8")
     changed = await listed(service)
     assert [changed["outer"][each] for each in ("verified", "tested")] == [None, None]
+
+
+async def test_a_verdict_within_weaker_bounds_does_not_replace_a_stronger_one(start, folder, database_url):
+    (folder / "outer.yaml").write_text(LOOPING, encoding="utf-8")
+    service = await start(trees_folder=folder, url=database_url)
+
+    async def shown(**bounds):
+        answer = await service.client.post("/api/trees/verify", json={"name": "outer", **bounds})
+        assert answer.status_code == 200, answer.text
+        verified = (await listed(service))["outer"]["verified"]
+        return verified["verdict"], verified["turns"], verified["stopped_at"]
+
+    assert await shown(turns=3, states=2) == ("not_decided", 3, "2 states")
+    assert await shown(turns=1) == ("proven", 1, None)
+    assert await shown(turns=2) == ("proven", 2, None)
+    assert await shown(turns=3, states=2) == ("proven", 2, None)
+    assert await shown(turns=1) == ("proven", 2, None)
+
+
+async def test_a_counterexample_stands_within_any_bounds(start, folder):
+    (folder / "outer.yaml").write_text("tree: outer\nroot: {sequence: [classify_query, stop: completed]}\n")
+    service = await start(trees_folder=folder)
+    for bounds in ({"turns": 1}, {"turns": 5, "states": 1}):
+        await service.client.post("/api/trees/verify", json={"name": "outer", **bounds})
+        assert (await listed(service))["outer"]["verified"]["verdict"] == "refuted"
 
 
 async def test_a_trial_of_another_text_says_nothing_of_the_present_one(start, folder):

@@ -4655,7 +4655,7 @@ export interface components {
         };
         /**
          * VerifiedTree
-         * @description What was last found out about all behaviours of a tree.
+         * @description The strongest verdict on all behaviours of a tree: a counterexample, or that of the most turns.
          */
         VerifiedTree: {
             /**
@@ -4663,6 +4663,21 @@ export interface components {
              * @description ISO 8601, UTC.
              */
             at: string;
+            /**
+             * States
+             * @description How many states were explored.
+             */
+            states: number;
+            /**
+             * Stopped At
+             * @description What has stopped the exploration; null if it is complete.
+             */
+            stopped_at: string | null;
+            /**
+             * Turns
+             * @description The most turns of a run that was explored.
+             */
+            turns: number;
             /**
              * Verdict
              * @enum {string}

@@ -148,8 +148,11 @@ const VERDICTS = {
 function Verdict({ verified }: { verified: TreeHead["verified"] }) {
   if (!verified) return <span className="tree-table-quiet">–</span>;
   return (
-    <span title={ago(Date.parse(verified.at))}>
+    <span
+      title={`${plural(verified.states, "state")}${verified.stopped_at ? `, stopped at ${verified.stopped_at}` : ""}; ${ago(Date.parse(verified.at))}`}
+    >
       <Mark {...VERDICTS[verified.verdict]} />
+      <span className="tree-table-quiet"> {plural(verified.turns, "turn")}</span>
     </span>
   );
 }
