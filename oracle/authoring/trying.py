@@ -14,7 +14,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
 
 LONGEST_S = 60.0
 """Seconds that a trial may take."""
+MOST_MEGABYTES = 500
+"""Of a verification: it shares the machine with the service."""
 
 _MOST_BYTES = 10_000_000
 _PART_BYTES = 65_536
@@ -40,12 +42,21 @@ class Trials:
         trees: what the service uses.
         environment: settings of the commands, beside the environment of this process.
         longest_s: how long one may take.
+        most_megabytes: how much memory the process of a verification may have when it stops exploring.
     """
 
-    def __init__(self, trees: ReloadingTrees, *, environment: Mapping[str, str], longest_s: float = LONGEST_S) -> None:
+    def __init__(
+        self,
+        trees: ReloadingTrees,
+        *,
+        environment: Mapping[str, str],
+        longest_s: float = LONGEST_S,
+        most_megabytes: int = MOST_MEGABYTES,
+    ) -> None:
         self._trees = trees
         self._environment = environment
         self._longest_s = longest_s
+        self._most_megabytes = most_megabytes
         self._one = asyncio.Semaphore(1)
 
     async def compare(self, name: str, text: str, *, of: str, runs: int, run_id: str | None = None) -> dict[str, Any]:
@@ -63,7 +74,13 @@ class Trials:
             TrialError: the text has mistakes, nothing is recorded, or it took too long.
         """
         which = ["--runs", str(runs)] if run_id is None else ["--run", run_id]
-        command = ["compare", f"old/{of}.yaml", f"new/{of}.yaml", *which, "--json"]
+        command: Sequence[str | Path] = [
+            "compare",
+            Path("old", f"{of}.yaml"),
+            Path("new", f"{of}.yaml"),
+            *which,
+            "--json",
+        ]
         return await self._run(name, text, command)
 
     async def test(self, name: str, text: str) -> dict[str, Any]:
@@ -73,7 +90,7 @@ class Trials:
             NoSuchTreeError: there is none of this name.
             TrialError: there are no scenarios, or it took too long.
         """
-        return await self._run(name, text, ["test", f"new/{_SCENARIOS}", "--json"])
+        return await self._run(name, text, ["test", Path("new", _SCENARIOS), "--json"])
 
     async def verify(self, name: str, text: str, *, of: str, turns: int, states: int) -> dict[str, Any]:
         """Explore all behaviours of a tree with this text in place; what `oracle trees verify` says of it, as JSON.
@@ -90,18 +107,20 @@ class Trials:
             TrialError: the text has mistakes, or it took too long.
         """
         bounds = ["--turns", str(turns), "--states", str(states), "--seconds", f"{self._longest_s * _SHARE:g}"]
-        found = await self._run(name, text, ["verify", f"new/{of}.yaml", *bounds, "--json"])
+        bounds += ["--megabytes", str(self._most_megabytes)]
+        found = await self._run(name, text, ["verify", Path("new", f"{of}.yaml"), *bounds, "--json"])
         report: dict[str, Any] = found["trees"][0]
         return report
 
-    async def _run(self, name: str, text: str, command: list[str]) -> dict[str, Any]:
+    async def _run(self, name: str, text: str, command: Sequence[str | Path]) -> dict[str, Any]:
+        """Run a command on copies of the trees; its paths are relative to the folder of the copies."""
         if command[0] == "test" and not any((folder / _SCENARIOS).is_dir() for folder in self._trees.library.folders):
             raise TrialError(f"there are no scenarios; put them into {_SCENARIOS!r} in the folder of trees")
         async with self._one:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="oracle-trial-"))
             try:
                 await asyncio.to_thread(self._furnish, folder, name, text)
-                arguments = [str(folder / word) if word.startswith(("old", "new")) else word for word in command]
+                arguments = [str(folder / word) if isinstance(word, Path) else word for word in command]
                 return await self._output(arguments, folder)
             finally:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

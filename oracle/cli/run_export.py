@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from oracle.cli.output_file import OUTPUT, write_new_file
+from oracle.cli.progress import Progress
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
 from oracle.exports import EXPORT_FORMATS, ExportFormat, render_run, without_texts
 from oracle.histories import History
@@ -52,9 +53,15 @@ def export(
     async def work(source: RunSource) -> History:
         return await source.history(run)
 
-    history = with_source(SourceOptions(data_dir, url), work)
-    shown = without_texts(history) if no_texts else history
-    data = render_run(shown, format_, tick=tick, registry=REGISTRY)
+    progress = Progress()
+    try:
+        progress.show("explaining the run, tick by tick")
+        history = with_source(SourceOptions(data_dir, url), work)
+        progress.show(f"writing it as {format_}")
+        shown = without_texts(history) if no_texts else history
+        data = render_run(shown, format_, tick=tick, registry=REGISTRY)
+    finally:
+        progress.clear()
     if output is not None:
         write_new_file(output, data)
         return 0

@@ -15,6 +15,7 @@ from bt_runtime.library import read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
 from oracle.cli.named_trees import named_tree
+from oracle.cli.progress import Progress
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.histories import Answer, supposed_answer
@@ -53,6 +54,7 @@ def compare_(
     Exit codes:
       0  the queries were compared
       1  a tree or the database cannot be read; with --exit-code: a query would have gone differently
+      130  it was interrupted; what was compared by then is printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)
@@ -69,16 +71,25 @@ def compare_(
             records = await archive.runs(tree=before.name, limit=runs)
         if not records:
             raise CommandError(f"there are no recorded queries of the tree {before.name!r}")
-        return [await _compared(record, archive, before, after, library) for record in records]
+        done: list[_Compared] = []
+        for record in records:
+            if progress.is_interrupted:
+                click.echo(f"interrupted: {len(done)} of {len(records)} queries were compared", err=True)
+                break
+            progress.show(f"{len(done)} of {len(records)} queries compared; Ctrl-C to stop")
+            done.append(await _compared(record, archive, before, after, library))
+        progress.clear()
+        return done
 
-    found = with_archive(settings, work)
+    with Progress() as progress:
+        found = with_archive(settings, work)
     if as_json:
         click.echo(json.dumps({"runs": [_json(each) for each in found]}, ensure_ascii=False, indent=2))
     else:
         for each in found:
             click.echo(_report(each))
         click.echo(_summary([each.comparison for each in found]))
-    return int(exit_code and any(each.comparison.verdict == "differs" for each in found))
+    return progress.code(int(exit_code and any(each.comparison.verdict == "differs" for each in found)))
 
 
 @dataclass(frozen=True, slots=True)

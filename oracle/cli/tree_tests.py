@@ -1,12 +1,14 @@
 """`oracle trees test`: plays scenario files."""
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from oracle.cli.errors import FAILED, CommandError
+from oracle.cli.progress import Progress
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
 from oracle.scenarios.coverage import Coverage, FileCoverage, total
@@ -31,6 +33,7 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
     Exit codes:
       0  all scenarios passed
       1  a scenario failed, or a file has mistakes
+      130  it was interrupted; the results by then are printed
     """  # noqa: D301  click's mark for lines that are not rewrapped
     library = tree_library(settings_for(log="critical"))
     for path in paths:
@@ -40,24 +43,38 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
     if not files:
         raise CommandError("there are no scenario files; see docs/scenarios.md")
     suite = Suite(library)
-    results = []
-    for file in files:
-        results.append(_updated(suite, suite.run(file)) if update else suite.run(file))
-        if not as_json:
-            click.echo(results[-1].report())
+    with Progress() as progress:
+        results = list(_played(suite, files, progress, update=update, is_silent=as_json))
     covered = _coverage(suite, results) if coverage else []
     if as_json:
         found: dict[str, Any] = {"files": [each.to_json() for each in results]}
         if coverage:
             found["coverage"] = {"percent": round(total(covered), 1), "files": [each.to_json() for each in covered]}
         click.echo(json.dumps(found, ensure_ascii=False, indent=2))
-        return _code(results)
+        return progress.code(_code(results))
     for each in covered:
         click.echo("\n".join([str(each), *(f"  {gap}" for gap in each.gaps)]))
     if covered:
         click.echo(f"Coverage of the trees: {total(covered):.1f} %")
     click.echo(_summary(results))
-    return _code(results)
+    return progress.code(_code(results))
+
+
+def _played(
+    suite: Suite, files: Sequence[Path], progress: Progress, *, update: bool, is_silent: bool
+) -> Iterator[FileResult]:
+    """Play the files, until an interruption; prints the report on each."""
+    for number, file in enumerate(files):
+        if progress.is_interrupted:
+            click.echo(f"interrupted: {number} of {len(files)} files were played", err=True)
+            return
+        progress.show(f"{file}: {number + 1} of {len(files)} files; Ctrl-C to stop")
+        result = suite.run(file)
+        result = _updated(suite, result) if update else result
+        progress.clear()
+        if not is_silent:
+            click.echo(result.report())
+        yield result
 
 
 def _updated(suite: Suite, result: FileResult) -> FileResult:

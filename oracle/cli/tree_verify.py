@@ -1,7 +1,8 @@
 """`oracle trees verify`: explore all behaviours of trees, and prove or refute what must hold."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -10,9 +11,10 @@ import click
 from bt_runtime import TreeDefinition, TreeLibrary
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
+from oracle.cli.progress import Progress
 from oracle.cli.setup import settings_for
-from oracle.verifying import Bounds, Report, Scope, recording_of, scenario_file, verify
-from oracle.verifying.exploring import DEFAULT_SECONDS, DEFAULT_STATES
+from oracle.verifying import Bounds, Report, Scope, Standing, recording_of, scenario_file, verify
+from oracle.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
 from oracle.verifying.verify import DEFAULT_TURNS
 from oracle.wiring import tree_library
 
@@ -30,6 +32,9 @@ NOT_DECIDED: Final = 3
 @click.option(
     "--seconds", default=DEFAULT_SECONDS, show_default=True, type=click.FloatRange(0), help="Stop after so long."
 )
+@click.option(
+    "--megabytes", default=DEFAULT_MEGABYTES, show_default=True, type=click.IntRange(1), help="Stop at so much memory."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--scenario", type=click.Path(path_type=Path), metavar="DIR", help="Write a scenario file for each counterexample."
@@ -46,6 +51,7 @@ def verify_(
     turns: int,
     states: int,
     seconds: float,
+    megabytes: int,
     as_json: bool,
     scenario: Path | None,
     recording: Path | None,
@@ -53,27 +59,48 @@ def verify_(
     """Explore all behaviours of trees, and prove or refute what must hold for each run.
 
     Without a NAME all trees that a question can name are explored. Each property is proven within the printed bounds,
-    refuted by a shortest counterexample, or not decided.
+    refuted by a shortest counterexample, or not decided. At a terminal, standard error shows how far it has come.
+    Ctrl-C stops it, and what was found by then is printed.
 
     \b
     Exit codes:
       0  every property is proven
       1  a property is refuted, or a tree has mistakes
       3  no property is refuted, but not all are decided
+      130  it was interrupted
     """  # noqa: D301  click's mark for lines that are not rewrapped
     library = tree_library(settings_for(log="critical"))
-    scope = Scope(turns=turns, bounds=Bounds(states=states, seconds=seconds), registry=library.registry)
-    reports = []
-    for tree in _chosen(library, names):
-        report = verify(tree, scope)
-        reports.append(report)
-        if not as_json:
-            click.echo("\n".join(report.lines()))
+    scope = Scope(turns=turns, bounds=Bounds(states, seconds, megabytes), registry=library.registry)
+    reports: list[Report] = []
+    with Progress() as progress:
+        for tree in _chosen(library, names):
+            reports.append(verify(tree, scope, watch=_shown(progress, tree.name, turns)))
+            progress.clear()
+            if not as_json:
+                click.echo("\n".join(reports[-1].lines()))
+            if progress.is_interrupted:
+                break
     if as_json:
         click.echo(json.dumps({"trees": [report.to_json() for report in reports]}, ensure_ascii=False, indent=2))
     _write(reports, scenario, recording)
     verdicts = {report.verdict for report in reports}
-    return FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0
+    return progress.code(FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0)
+
+
+def _shown(progress: Progress, name: str, turns: int) -> Callable[[Standing], bool]:
+    """Shows how far the exploration of a tree has come, and stops it on an interruption."""
+    began_s = time.monotonic()
+
+    def line(standing: Standing) -> str:
+        refuted = f", refuted: {', '.join(standing.refuted)}" if standing.refuted else ""
+        figures = f"{standing.states:,} states ({standing.waiting:,} waiting), {standing.transitions:,} events"
+        return f"{name}: up to {turns} turns, {figures}, {time.monotonic() - began_s:.0f} s{refuted}; Ctrl-C to stop"
+
+    def watch(standing: Standing) -> bool:
+        progress.show(line(standing))
+        return not progress.is_interrupted
+
+    return watch
 
 
 def _chosen(library: TreeLibrary, names: tuple[str, ...]) -> Iterator[TreeDefinition]:

@@ -4,11 +4,22 @@
 kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/verifying.md`.
 """
 
-from oracle.verifying.exploring import Bounds
+from oracle.verifying.exploring import Bounds, Standing
 from oracle.verifying.recordings import recording_of
 from oracle.verifying.report import Report, Result
 from oracle.verifying.scripts import scenario_file
 from oracle.verifying.stories import Step, Story
 from oracle.verifying.verify import Scope, verify
 
-__all__ = ["Bounds", "Report", "Result", "Scope", "Step", "Story", "recording_of", "scenario_file", "verify"]
+__all__ = [
+    "Bounds",
+    "Report",
+    "Result",
+    "Scope",
+    "Standing",
+    "Step",
+    "Story",
+    "recording_of",
+    "scenario_file",
+    "verify",
+]

@@ -6,6 +6,7 @@ after it. So the first violation of a property is one of the shortest.
 
 import gc
 import resource
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from oracle.verifying.world import Saved, World
 DEFAULT_STATES: Final = 50_000
 DEFAULT_SECONDS: Final = 300.0
 DEFAULT_MEGABYTES: Final = 2_000
+_KILO: Final = 1024
 _LOOK_EVERY = 256  # transitions between two looks at clock and memory
 
 
@@ -63,8 +65,7 @@ class Explored:
     Args:
         found: the first violation of each property, by its name.
         visited: the indices of the nodes that were ticked.
-        stopped: the bound that stopped it; empty if everything was explored.
-        is_interrupted: it was stopped from outside.
+        stopped: the bound that stopped it, or the interruption; empty if everything was explored.
     """
 
     states: int = 0
@@ -75,7 +76,29 @@ class Explored:
     found: dict[str, Found] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
     stopped: str = ""
-    is_interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far an exploration has come.
+
+    Args:
+        states: different ones so far.
+        waiting: those of them from which nothing was played yet.
+        transitions: events that were played.
+        refuted: the names of the properties that a run has violated.
+    """
+
+    states: int
+    waiting: int
+    transitions: int
+    refuted: tuple[str, ...]
+
+
+Watch = Callable[[Standing], bool]
+"""Called several times a second; false stops the exploration."""
+
+INTERRUPTED: Final = "an interruption"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +138,7 @@ class Exploration:
         self.world, self.identity, self.options = world, identity, options
         self._checks = {each.name: each.check for each in properties if each.check is not None}
         self.begins, self._bounds, self.extra, self._stop_early = tuple(begins), bounds, extra, stop_early
+        self.watch: Watch = lambda _: True
         self._states: list[_State] = []
         self._known: dict[Hashable, int] = {}
         self._identities: list[Hashable] = []
@@ -189,11 +213,18 @@ class Exploration:
 
     def _exceeded(self, until_s: float) -> str:
         bounds = self._bounds
+        if not self.goes_on():
+            return INTERRUPTED
         if len(self._states) >= bounds.states:
             return f"{bounds.states:,} states"
         if time.monotonic() >= until_s:
             return f"{bounds.seconds:g} s"
         return f"{bounds.megabytes:g} MB" if _megabytes() >= bounds.megabytes else ""
+
+    def goes_on(self) -> bool:
+        """Tell how far it has come; false if it is to stop."""
+        result = self._result
+        return self.watch(Standing(len(self._states), len(self._waiting), result.transitions, tuple(result.found)))
 
     def _arrive(self, before: int, event: Event, identity: Hashable) -> None:
         """Check the state that an event has led to, and keep it if it is new."""
@@ -265,5 +296,5 @@ def _uncollected() -> Iterator[None]:
 
 
 def _megabytes() -> float:
-    """The most memory that the process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most memory that the process has had; macOS counts it in bytes, other systems in kilobytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (_KILO * _KILO if sys.platform == "darwin" else _KILO)

@@ -131,7 +131,7 @@ class Identity:
 
         States that differ only in that do the same, unless the first of them does something by it.
         """
-        return None if self._reads_tokens else identity[1:]  # type: ignore[index]  what `of` has made
+        return identity[1:] if isinstance(identity, tuple) and not self._reads_tokens else None
 
     def _tokens(self, kinds: frozenset[str]) -> Hashable:
         """How much of the budget is used, in percent, and who was warned, if anything may follow that depends on it."""

@@ -71,6 +71,8 @@ class Reaching:
             world.play(event)
             self._arrive(exploration.identity.of(exploration.extra()))
         while self._waiting and self.transitions < most and not wanted <= world.visited:
+            if not exploration.goes_on():
+                break
             saved = self._waiting.popleft()
             for _, identity in exploration.following(saved):
                 self.transitions += 1

@@ -12,7 +12,7 @@ from oracle.tools import Tool
 from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
 from oracle.verifying.exact import Exact
-from oracle.verifying.exploring import Bounds, Exploration, Explored
+from oracle.verifying.exploring import Bounds, Exploration, Explored, Watch
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
@@ -63,7 +63,7 @@ class Scope:
     is_exact: bool = False
 
 
-def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
+def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Watch = lambda _: True) -> Report:
     """Explore all behaviours of a tree, and judge the properties that every tree must have.
 
     Works for seconds without a pause: a program that does other things at the same time runs it in a process of its
@@ -72,17 +72,19 @@ def verify(definition: TreeDefinition, scope: Scope | None = None) -> Report:
     Args:
         definition: a checked tree.
         scope: what is explored; `None`: the defaults.
+        watch: sees how far the exploration has come, and may stop it; what was found by then is reported.
     """
     scope = scope or Scope()
     opaque = next((node for node in definition.nodes() if node.kind in _OPAQUE), None)
     if opaque is not None:
         return _undecided(definition, scope, opaque)
     exploration = exploration_of(definition, scope)
+    exploration.watch = watch
     world, reads = exploration.world, reads_of(definition)
     properties = (*BUILT_IN, *rule_properties(definition))
     with quiet():
         explored = exploration.run()
-        results = tuple(_judged(each, explored, world, reads, scope) for each in properties)
+        results = tuple(_judged(each, explored, world, reads, scope, watch) for each in properties)
     return Report(
         tree=definition.name,
         results=results,
@@ -164,7 +166,7 @@ def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
     return World(definition, config=config, tools=scope.tools, question=question, registry=scope.registry)
 
 
-def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope) -> Result:
+def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope, watch: Watch) -> Result:
     """The verdict on one property."""
     found = explored.found.get(each.name)
     if found is not None:
@@ -172,7 +174,7 @@ def _judged(each: Property, explored: Explored, world: World, reads: Reads, scop
         story = tell(world, found.events, name=name, repeats=found.repeats)
         return Result(each.name, each.text, "refuted", found.problem, story, each.is_rule)
     if each is REACHABLE:
-        return _reachability(explored, world.definition, reads, scope)
+        return _reachability(explored, world.definition, reads, scope, watch)
     if explored.stopped:
         problem = f"not decided within {explored.stopped}"
         return Result(each.name, each.text, "not_decided", problem, is_rule=each.is_rule)
@@ -188,7 +190,7 @@ def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[s
     return (*doubts_of(definition, reads), *own)
 
 
-def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope) -> Result:
+def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, scope: Scope, watch: Watch) -> Result:
     """The verdict on the nodes: those that the exploration has not reached are looked for in more turns."""
     name, text = REACHABLE.name, REACHABLE.text
     unreached = Unreached.of(definition, explored.visited, registry=scope.registry)
@@ -196,8 +198,9 @@ def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, 
         return Result(name, text, "refuted", unreached.refutation)
     turns = _turns_of_search(reads, scope)
     left = unreached.possible
-    if left and not explored.is_interrupted:
+    if left:
         wider = exploration_of(definition, replace(scope, turns=turns), options=PlainOptions)
+        wider.watch = watch
         left -= Reaching(wider, reads.keys).reached(left, most=scope.bounds.states // SHARE)
     if not left:
         return Result(name, text, "proven")
@@ -209,5 +212,5 @@ def _reachability(explored: Explored, definition: TreeDefinition, reads: Reads, 
 
 def _turns_of_search(reads: Reads, scope: Scope) -> int:
     """How many turns a run may have that is looked for: some more, and as many as the tree counts."""
-    most = AgentConfig.model_fields["max_iterations"].metadata[1].le
+    most: int = AgentConfig.model_fields["max_iterations"].metadata[1].le
     return min(most, max(2 * scope.turns, int(reads.largest_number) + 1))

@@ -7,8 +7,26 @@ import pytest
 from bt_runtime import ReloadingTrees, TreeLibrary
 from oracle.authoring import NoSuchTreeError, TrialError, Trials, trying
 from oracle.nodes import REGISTRY
+from oracle.storage import open_store
 
 TREE = "tree: some\nroot: {sequence: [compose_prompt, llm_turn]}\n"
+LOOPING = """
+tree: some
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - loop:
+        until: termination_reason
+        guards: [cancelled, turn_budget, token_budget, deadline, no_progress, error_limit]
+        child:
+          sequence:
+            - llm_turn
+            - selector:
+                - sequence: [condition: tool_calls > 0, run_tools]
+                - condition: signal == "need_turn"
+                - stop: completed
+"""
 
 
 @pytest.fixture
@@ -66,3 +84,16 @@ async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(fo
     with pytest.raises(TrialError, match="there is more to say than an answer holds; try fewer runs"):
         await trials(folder).compare("some", TREE, of="some", runs=1)  # its error alone has more than ten bytes
     assert list(temporary.iterdir()) == []
+
+
+async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tmp_path):
+    async with open_store(f"sqlite:///{tmp_path / 'data' / 'oracle.db'}", worker="worker-1"):
+        with pytest.raises(TrialError, match="newest1") as caught:
+            await trials(folder).compare("some", TREE, of="some", runs=1, run_id="newest1")
+    assert os.sep not in str(caught.value)
+
+
+async def test_a_verification_beside_the_service_has_a_bound_on_its_memory_of_its_own(folder):
+    tried = trials(folder, most_megabytes=1)
+    found = await tried.verify("some", LOOPING, of="some", turns=3, states=5_000)
+    assert found["bounds"]["stopped_at"] == "1 MB"

@@ -8,7 +8,7 @@ from oracle.cli import main
 
 HASTY = """tree: hasty
 root:
-  sequence: [classify_query, compose_prompt, llm_turn, { stop: completed }]
+  sequence: [classify_query, compose_prompt, llm_turn]
 """
 
 
@@ -30,7 +30,7 @@ def test_a_refuted_property_exits_with_1_and_tells_a_story(verify):
     assert code == 1
     assert "REFUTED      reason" in printed.out
     assert "1. The user asks:" in printed.out
-    assert "stop (hasty.yaml:3) SUCCESS" in printed.out
+    assert "llm_turn (hasty.yaml:3) SUCCESS" in printed.out
     assert "explored: up to 1 turns" in printed.out
 
 

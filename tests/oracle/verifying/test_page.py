@@ -16,7 +16,7 @@ def test_the_example_is_refuted_as_the_page_shows():
     [shown] = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     lines = verified(tree).lines()
     at = next(at for at, line in enumerate(lines) if line.startswith("  REFUTED      reason"))
-    assert [line.split() for line in lines[at : at + 2]] == [line.split() for line in shown.splitlines()]
+    assert [line.split() for line in lines[at : at + 3]] == [line.split() for line in shown.splitlines()]
 
 
 def test_the_page_lists_every_property_and_the_bounds():

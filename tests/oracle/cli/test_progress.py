@@ -1,0 +1,56 @@
+"""What a long command is doing: one line at a terminal, and a Ctrl-C that keeps what was found."""
+
+import io
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from oracle.cli.progress import Progress
+from oracle.verifying import Scope, verify
+from tests.oracle.verifying.verified import shipped
+
+CLEAR = "\r\x1b[K"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("stream", "shown"), [(Terminal(), f"{CLEAR}one{CLEAR}three{CLEAR}"), (io.StringIO(), "")])
+def test_the_line_is_replaced_a_few_times_a_second_and_only_at_a_terminal(stream, shown):
+    times = iter((0.0, 0.0, 0.1, 0.3, 0.3))
+    progress = Progress(stream, now=lambda: next(times))
+    for text in ("one", "two", "three"):
+        progress.show(text)
+    progress.clear()
+    assert stream.getvalue() == shown
+
+
+def test_an_exploration_that_is_stopped_reports_what_it_has_found():
+    seen = []
+    report = verify(shipped(), Scope(turns=2), watch=lambda standing: seen.append(standing) or len(seen) < 2)
+    assert (report.bound, report.verdict) == ("an interruption", "not_decided")
+    assert seen[0].transitions < seen[1].transitions <= report.transitions < 1_000
+    assert report.result("saved").problem == "not decided within an interruption"
+
+
+def test_ctrl_c_prints_the_verdicts_so_far():
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "oracle", "trees", "verify", "oracle", "--turns", "5"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child) as process:
+        os.close(child)
+        told = b""
+        while b"states" not in told:
+            told += os.read(parent, 1024)
+        process.send_signal(signal.SIGINT)
+        printed = process.communicate()[0].decode()
+    os.close(parent)
+    assert process.returncode == 130
+    assert b"oracle: up to 5 turns, " in told
+    assert "oracle: not decided" in printed
+    assert "stopped at an interruption" in printed
