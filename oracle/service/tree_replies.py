@@ -320,6 +320,7 @@ class VerifiedProperty(BaseModel):
     problem: str = Field(description="What is wrong, or why it is not decided; empty if it is proven.")
     is_rule: bool
     story: list[str] | None = Field(description="The shortest counterexample, by lines.")
+    other_stories: list[list[str]] = Field(description="Further ones, in which other nodes lead to it; two at most.")
 
 
 class VerifiedWithin(BaseModel):

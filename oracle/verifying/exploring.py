@@ -63,7 +63,7 @@ class Explored:
     """The result of an exploration.
 
     Args:
-        found: the first violation of each property, by its name.
+        found: the first violations of each property that differ, by its name.
         visited: the indices of the nodes that were ticked.
         stopped: the bound that stopped it, or the interruption; empty if everything was explored.
     """
@@ -73,7 +73,7 @@ class Explored:
     ends: int = 0
     seconds: float = 0.0
     megabytes: float = 0.0
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, tuple[Found, ...]] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
     stopped: str = ""
 
@@ -97,6 +97,9 @@ class Standing:
 
 Watch = Callable[[Standing], bool]
 """Called several times a second; false stops the exploration."""
+
+MOST_STORIES: Final = 3
+"""Of one property."""
 
 INTERRUPTED: Final = "an interruption"
 
@@ -138,6 +141,8 @@ class Exploration:
         self.world, self.identity, self.options = world, identity, options
         self._checks = {each.name: each.check for each in properties if each.check is not None}
         self.begins, self._bounds, self.extra, self._stop_early = tuple(begins), bounds, extra, stop_early
+        self._at_the_end = frozenset(each.name for each in properties if each.is_of_end)
+        self._kinds_found: set[Hashable] = set()
         self.watch: Watch = lambda _: True
         self._states: list[_State] = []
         self._known: dict[Hashable, int] = {}
@@ -231,8 +236,9 @@ class Exploration:
         world, result = self.world, self._result
         result.transitions += 1
         for name, check in self._checks.items():
-            if name not in result.found and (problem := check(world)):
-                result.found[name] = Found(problem, (*self._way_to(before), event))
+            found = result.found.get(name, ())
+            if len(found) < MOST_STORIES and (problem := check(world)):
+                self._note(name, problem, before, event)
         if world.progress.is_over:
             result.ends += 1
             return
@@ -248,6 +254,17 @@ class Exploration:
                 result.stopped = f"{self._bounds.states:,} states"
         if before >= 0 and at not in self._next[before]:
             self._next[before].append(at)
+
+    def _note(self, name: str, problem: str, before: int, event: Event) -> None:
+        """Keep a violation, unless one like it is known: the same is wrong, or the same nodes have led to the end."""
+        world, found = self.world, self._result.found.get(name, ())
+        kind = (
+            problem.splitlines()[0],
+            tuple(world.path) if world.progress.is_over and name in self._at_the_end else (),
+        )
+        if (name, kind) not in self._kinds_found:
+            self._kinds_found.add((name, kind))
+            self._result.found[name] = (*found, Found(problem, (*self._way_to(before), event)))
 
     def _way_to(self, state: int) -> Iterator[Event]:
         """The events from the question to a state."""
@@ -266,7 +283,7 @@ class Exploration:
         for state, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
             events.append(self._event_between(state, following))
         problem = "this goes round without an end; only the floor's bound on free steps stops it"
-        self._result.found[ENDS.name] = Found(problem, (*self._way_to(cycle[0]), *events), len(events))
+        self._result.found[ENDS.name] = (Found(problem, (*self._way_to(cycle[0]), *events), len(events)),)
 
     def _event_between(self, state: int, following: int) -> Event:
         """An event that leads from one state to another, by playing the way again."""

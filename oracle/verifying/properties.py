@@ -20,12 +20,14 @@ class Property:
         text: the sentence for people.
         check: what is wrong after an event; empty if nothing is. `None`: it is about all runs together.
         is_rule: the tree declares it.
+        is_of_end: it is about the end of a run, so that each way to end is a story of its own.
     """
 
     name: str
     text: str
     check: Callable[[World], str] | None = None
     is_rule: bool = False
+    is_of_end: bool = False
 
 
 def _ends(world: World) -> str:
@@ -109,7 +111,12 @@ BUILT_IN: Final[tuple[Property, ...]] = (
     Property("one-done", "Every run sends exactly one `done`, as its last chunk.", _one_done),
     Property("saved", "What was said is saved in the conversation.", _saved),
     Property("cancel-wins", "After a cancel nothing begins, and the reason is the user's.", _cancel_wins),
-    Property("reason", "Every run ends for a reason that the tree gave, with an answer or an explanation.", _reason),
+    Property(
+        "reason",
+        "Every run ends for a reason that the tree gave, with an answer or an explanation.",
+        _reason,
+        is_of_end=True,
+    ),
     Property("no-errors", "No node raises an error by itself.", _no_errors),
     REACHABLE,
 )

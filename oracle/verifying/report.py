@@ -21,6 +21,7 @@ class Result:
         problem: what is wrong, or why it is not decided; empty if it is proven.
         story: the shortest counterexample; `None` if there is none.
         is_rule: the tree declares the property.
+        others: further counterexamples, in which something else is wrong or other nodes lead to it.
     """
 
     name: str
@@ -29,6 +30,14 @@ class Result:
     problem: str = ""
     story: Story | None = None
     is_rule: bool = False
+    others: tuple[Story, ...] = ()
+
+    def lines(self) -> list[str]:
+        """What is wrong, and the stories."""
+        lines = [*self.problem.splitlines(), *(self.story.lines() if self.story else [])]
+        for story in self.others:
+            lines += ["Another way:", *story.lines()]
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +91,7 @@ class Report:
         width = max((len(result.name) for result in self.results), default=0)
         for result in self.results:
             lines.append(f"  {WORDS[result.verdict]:<11}  {result.name:<{width}}  {result.text}")
-            lines += [f"      {line}" for line in result.problem.splitlines()]
-            lines += [f"      {line}" for line in result.story.lines()] if result.story else []
+            lines += [f"      {line}" for line in result.lines()]
         lines.append(
             f"  explored: up to {self.turns} turns, {self.states:,} states, {self.transitions:,} transitions, "
             f"{self.ends:,} ends; {self.seconds:.1f} s, {self.megabytes:.0f} MB; {done}"
@@ -103,6 +111,7 @@ class Report:
                     "problem": result.problem,
                     "is_rule": result.is_rule,
                     "story": None if result.story is None else result.story.lines(),
+                    "other_stories": [story.lines() for story in result.others],
                 }
                 for result in self.results
             ],

@@ -12,7 +12,7 @@ from oracle.tools import Tool
 from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
 from oracle.verifying.exact import Exact
-from oracle.verifying.exploring import Bounds, Exploration, Explored, Watch
+from oracle.verifying.exploring import Bounds, Exploration, Explored, Found, Watch
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
@@ -22,7 +22,7 @@ from oracle.verifying.reads import Reads, reads_of
 from oracle.verifying.replies import Vocabulary
 from oracle.verifying.report import Report, Result
 from oracle.verifying.ruled import named, rule_properties, rule_states
-from oracle.verifying.stories import tell, where
+from oracle.verifying.stories import Story, tell, where
 from oracle.verifying.unreached import Unreached
 from oracle.verifying.world import World
 
@@ -168,11 +168,9 @@ def _world(definition: TreeDefinition, scope: Scope, question: str) -> World:
 
 def _judged(each: Property, explored: Explored, world: World, reads: Reads, scope: Scope, watch: Watch) -> Result:
     """The verdict on one property."""
-    found = explored.found.get(each.name)
-    if found is not None:
-        name = f"{each.name}: {found.problem.splitlines()[0]}"
-        story = tell(world, found.events, name=name, repeats=found.repeats)
-        return Result(each.name, each.text, "refuted", found.problem, story, each.is_rule)
+    if found := explored.found.get(each.name, ()):
+        story, *others = [_told(each, violation, world) for violation in found]
+        return Result(each.name, each.text, "refuted", found[0].problem, story, each.is_rule, tuple(others))
     if each is REACHABLE:
         return _reachability(explored, world.definition, reads, scope, watch)
     if explored.stopped:
@@ -181,6 +179,10 @@ def _judged(each: Property, explored: Explored, world: World, reads: Reads, scop
     if doubts := _doubts(each, world.definition, reads):
         return Result(each.name, each.text, "not_decided", "\n".join(doubts), is_rule=each.is_rule)
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
+
+
+def _told(each: Property, found: Found, world: World) -> Story:
+    return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
 
 
 def _doubts(each: Property, definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:

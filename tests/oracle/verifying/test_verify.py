@@ -114,6 +114,27 @@ def test_a_control_that_fails_refutes_the_reason_and_the_message_says_what_the_t
     assert needed in report.result("reason").problem
 
 
+TWO_WAYS = """
+tree: sample
+root:
+  sequence:
+    - classify_query
+    - compose_prompt
+    - llm_turn
+    - selector:
+        - sequence: [condition: signal == "stuck", stop: error]
+        - sequence: [condition: asks_user, stop: user_cancelled]
+        - stop: completed
+"""
+
+
+def test_different_ways_to_break_a_property_are_told_apart_and_each_once():
+    result = verified(TWO_WAYS).result("reason")
+    told = [story.steps[-1].text.split(" The user reads")[0] for story in (result.story, *result.others)]
+    assert told == ["The model writes an answer, signals stuck.", "The model asks the user a question."]
+    assert result.lines().count("Another way:") == 1
+
+
 def test_a_tree_that_stops_before_any_turn_refutes_the_reason():
     report = verified("tree: sample\nroot: {sequence: [classify_query, stop: completed]}")
     assert report.result("reason").verdict == "refuted"

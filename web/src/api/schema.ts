@@ -4636,6 +4636,11 @@ export interface components {
             /** Name */
             name: string;
             /**
+             * Other Stories
+             * @description Further ones, in which other nodes lead to it; two at most.
+             */
+            other_stories: string[][];
+            /**
              * Problem
              * @description What is wrong, or why it is not decided; empty if it is proven.
              */
