@@ -41,7 +41,7 @@ class Exact(Identity):
             extra,
         )
 
-    def but_for_tokens(self, identity: Hashable) -> None:
+    def split(self, identity: Hashable) -> None:
         """Nothing is left out."""
 
 

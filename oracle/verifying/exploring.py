@@ -16,9 +16,10 @@ from typing import Final
 
 from oracle.verifying.cycles import shortest_cycle
 from oracle.verifying.events import Event
-from oracle.verifying.identity import Identity, bounded_by_tokens
+from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options
 from oracle.verifying.properties import ENDS, Property
+from oracle.verifying.samples import Sample
 from oracle.verifying.world import Saved, World
 
 DEFAULT_STATES: Final = 50_000
@@ -147,7 +148,7 @@ class Exploration:
         self._states: list[_State] = []
         self._known: dict[Hashable, int] = {}
         self._identities: list[Hashable] = []
-        self._blind: dict[Hashable, int] = {}  # states whose events have led to the same with any number of tokens
+        self.sample = Sample()
         self._next: list[list[int]] = []
         self._waiting: deque[tuple[int, Saved]] = deque()
         self._result = Explored()
@@ -176,25 +177,17 @@ class Exploration:
 
     def _expand(self, state: int, saved: Saved, *, until_s: float) -> None:
         """Play everything that can happen in a state, unless another one has shown that already."""
-        alike = self.identity.but_for_tokens(self._identities[state])
-        if alike is not None and (twin := self._blind.get(alike)) is not None:
+        twin = self.sample.like(self._identities[state])
+        if twin is not None:
             self._next[state] = self._next[twin]
             return
-        is_blind = True
+        self.sample.begin(self.identity, self._identities[state])
         for event, identity in self.following(saved):
-            is_blind = is_blind and self.is_blind_to_tokens()
+            self.sample.note(self.world, self.identity)
             self._arrive(state, event, identity)
             if self._result.transitions % _LOOK_EVERY == 0 and not self._result.stopped:
                 self._result.stopped = self._exceeded(until_s)
-        if is_blind and alike is not None:
-            self._blind[alike] = state
-
-    def is_blind_to_tokens(self) -> bool:
-        """Whether the last event has led to the same as with other tokens used, and nothing that they bound follows."""
-        world = self.world
-        if world.tokens.has_read_figures or world.tokens.decide(world.agent.state, world.read):
-            return False
-        return world.progress.is_over or not bounded_by_tokens(self.identity.ahead().kinds)
+        self.sample.keep(state)
 
     def following(self, saved: Saved) -> Iterator[tuple[Event, Hashable]]:
         """Play everything that can happen in a state; yields each event and the identity of the state it has led to.
@@ -203,6 +196,7 @@ class Exploration:
         """
         world, options = self.world, self.options
         world.restore(saved)
+        self.sample.keys = self.identity.ahead().keys
         todo, played = list(options.of(world))[::-1], set[Event]()
         while todo:
             event = todo.pop()

@@ -22,6 +22,7 @@ from oracle.verifying.ruled import conditions_of, names_in
 from oracle.verifying.world import FOUND_AGAIN, REPEATED, World
 
 _RUNNING = Status.RUNNING
+_NEXT = "next"
 _NEVER = frozenset({"_request", "_requests", "feedback_message", "_passed"})
 """Attributes of nodes that are counted elsewhere, only shown, or a cache."""
 _STARTS_ANEW = frozenset(
@@ -100,6 +101,7 @@ class Identity:
         self._watched = tuple(node for node in self._nodes if _is_watched(node))
         self._next_turn = Before(world.tree.root, speaks)
         self._next_tools = Before(world.tree.root, answers_calls)
+        self._moment, self._form = -1, (self._shape(), tuple(self._pending()))
         self._ahead = lru_cache(maxsize=4096)(self._look_ahead)
 
     def of(self, extra: Hashable = None) -> Hashable:
@@ -109,15 +111,15 @@ class Identity:
             extra: what else tells states apart, such as the states of monitors.
         """
         world = self._world
-        shape, pending = self._shape(), tuple(self._pending())
-        ahead = self._ahead((shape, pending))
+        ahead = self.ahead()
+        shape, pending = self._form
         return (
             self._tokens(ahead.kinds),
+            self._board(ahead),
             shape,
             self._attributes(),
             self._time(),
             pending,
-            self._board(ahead),
             self._agent(ahead.kinds),
             world.progress.reason_at_cancel,
             world.progress.has_crashed,
@@ -126,12 +128,18 @@ class Identity:
             extra,
         )
 
-    def but_for_tokens(self, identity: Hashable) -> Hashable | None:
-        """The identity without how many tokens are used; `None` if something reads the number.
+    def split(self, identity: Hashable) -> tuple[Hashable, tuple[Hashable, ...]] | None:
+        """The identity in two parts: what nodes read themselves, tokens apart, and the values on the blackboard.
 
-        States that differ only in that do the same, unless the first of them does something by it.
+        States that differ only in tokens and in some of the values do the same, if the first of them does nothing by
+        those. The values are in the order of the keys ahead, which follow from the first part.
+
+        Returns:
+            `None` if something reads how many tokens are used.
         """
-        return identity[1:] if isinstance(identity, tuple) and not self._reads_tokens else None
+        if self._reads_tokens or not isinstance(identity, tuple):
+            return None
+        return identity[2:], identity[1]
 
     def _tokens(self, kinds: frozenset[str]) -> Hashable:
         """How much of the budget is used, in percent, and who was warned, if anything may follow that depends on it."""
@@ -201,10 +209,10 @@ class Identity:
             if key in ahead.texts and value and value not in ahead.texts[key]:
                 found.append("another")
                 continue
-            found.append(_hashable(value))
             read = _READERS.get(key)
-            if read is not None and (now := read(agent)) is not value and now != value:
-                found.append((key, _hashable(now)))
+            now = value if read is None else read(agent)
+            is_same = now is value or now == value
+            found.append(_hashable(value) if is_same else (_NEXT, _hashable(value), _hashable(now)))
         return tuple(found)
 
     def _count(self, key: str, value: int) -> Hashable:
@@ -315,7 +323,9 @@ class Identity:
 
     def ahead(self) -> Ahead:
         """What can still be ticked."""
-        return self._ahead((self._shape(), tuple(self._pending())))
+        if self._moment != self._world.moment:
+            self._moment, self._form = self._world.moment, (self._shape(), tuple(self._pending()))
+        return self._ahead(self._form)
 
     def _look_ahead(self, shape: Hashable) -> Ahead:
         """What can still be ticked; the nodes are in this shape now."""

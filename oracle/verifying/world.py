@@ -206,6 +206,8 @@ class World:
         self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent, keys))
         self.context = self.tree.context
         self.read: set[str] = set()
+        self.written: set[str] = set()
+        self.moment = 0  # counts what happens, so that what was found out about the state now is found out once
         self.tokens = TokenWatch(self.tree.nodes)
         self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
         self.floor = TreeFloor(self.agent, self.tree.blackboard)
@@ -239,6 +241,7 @@ class World:
 
     def restore(self, saved: Saved) -> None:
         """Come back to a state."""
+        self.moment += 1
         stored, self.chunks[:] = saved
         self._memory.restore(stored)
         self.clock.now_s = self.context.now_s
@@ -257,9 +260,11 @@ class World:
 
     def play(self, event: Event) -> None:
         """Let something happen, and tick the tree until it waits again or has ended."""
+        self.moment += 1
         self.intents.was_asked = False
         self.tokens.begin()
         self.read.clear()
+        self.written.clear()
         self.path.clear()
         self._partial.clear()
         now_s, self._tokens_before = self.clock.now_s, self.agent.state.tokens_used
@@ -291,6 +296,7 @@ class World:
                 outcome = self._end_of(request, event)
                 self._tick("outcome", (request.key,), now_s, (outcome,))
         self._go_on()
+        self.moment += 1
 
     def _tick(
         self,
@@ -336,6 +342,7 @@ class World:
         self._memory.touched.update(visited)
         self._memory.touched.update([index for index, _ in record.changes])
         self.path.append(hash(visited))
+        self.written.update([key for key, _ in record.writes])
         self.tokens.note(visited, has_spent=has_spent)
         if record.errors:
             self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)

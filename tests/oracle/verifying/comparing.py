@@ -13,6 +13,7 @@ from oracle.verifying.exploring import Exploration
 from oracle.verifying.identity import Identity
 from oracle.verifying.properties import BUILT_IN
 from oracle.verifying.reads import reads_of
+from oracle.verifying.samples import Sample
 from oracle.verifying.verify import exploration_of
 from oracle.verifying.world import Saved
 
@@ -120,20 +121,20 @@ def sample(items, count):
     return random.Random(7).sample(items, min(count, len(items)))
 
 
-def alike_but_for_tokens(compared: Comparison) -> list[tuple[Place, Place]]:
-    """Pairs of states of which the exploration would expand the first one only."""
-    exploration, world = compared.reduced, compared.reduced.world
-    groups: dict[Hashable, list[Place]] = {}
-    for place in compared.states:
+def spared(compared: Comparison) -> list[tuple[Place, Place]]:
+    """States that the exploration does not expand, each with the one that has shown what it does."""
+    exploration, world, shown = compared.reduced, compared.reduced.world, Sample()
+    pairs = []
+    for at, place in enumerate(compared.states):
         world.restore(place.saved)
-        groups.setdefault(exploration.identity.but_for_tokens(exploration.identity.of(exploration.extra())), []).append(
-            place
-        )
-    return [
-        (first, other)
-        for alike, (first, *others) in groups.items()
-        if alike is not None
-        and others
-        and all(exploration.is_blind_to_tokens() for _ in exploration.following(first.saved))
-        for other in others
-    ]
+        identity = exploration.identity.of(exploration.extra())
+        twin = shown.like(identity)
+        if twin is not None:
+            pairs.append((compared.states[twin], place))
+            continue
+        shown.begin(exploration.identity, identity)
+        for _ in exploration.following(place.saved):
+            shown.note(world, exploration.identity)
+        shown.keys = exploration.sample.keys
+        shown.keep(at)
+    return pairs
