@@ -12,8 +12,9 @@ from typing import Any
 from bt_runtime import Request, Rule, Status
 from bt_runtime.nodes import Node
 from oracle.agent.gathering_log import says_enough
-from oracle.decision import AgentState, rules
+from oracle.decision import AgentState, canonical_arguments, rules
 from oracle.decision.rules import ERROR_LIMIT
+from oracle.models.protocol import ToolCall
 from oracle.nodes.board import AGENT_KEYS, AgentKey
 from oracle.verifying.foresight import judgements
 from oracle.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
@@ -250,6 +251,7 @@ class Identity:
                 *(state.turn, state.turn_limit, state.broken_turns, state.budget_cut),
                 *(state.tokens_used >= state.config.token_budget, agent.turn.is_last_paid),
                 *(len(agent.turn.open_calls), _offered(self._world)),
+                _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & kinds else None,
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
             )
         return (
@@ -378,6 +380,8 @@ class Identity:
             self._collect(child, found)
 
 
+_COMPARES_CALLS = frozenset({"no_progress", "judge_context", "hold_back_calls"})
+"""Kinds that compare the calls of a turn with those before."""
 _OF_GATHERING = frozenset({"judge_context", "hold_back_calls", "try_strategy"})
 _WORKING = frozenset({"llm_turn", "run_tools", "action", "loop"})
 
@@ -438,6 +442,15 @@ def _repetition(state: AgentState) -> Hashable:
         )
         for action in state.recent_actions
     )
+
+
+def _calls(calls: Sequence[ToolCall], state: AgentState) -> Hashable:
+    """The open calls of a turn: which of the recent ones each repeats, and whether it can be made again."""
+    known: dict[Hashable, int] = {}
+    for action in state.recent_actions:
+        known.setdefault((action.tool, action.arguments), len(known))
+    made = [(call.name, canonical_arguments(call.arguments)) for call in calls]
+    return tuple((known.setdefault(each, len(known)), each[1] in REPEATED) for each in made)
 
 
 def _streak(state: AgentState) -> Hashable:

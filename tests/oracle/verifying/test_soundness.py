@@ -3,7 +3,10 @@
 import pytest
 
 from oracle.verifying import Bounds, Scope, verify
+from oracle.verifying.events import Replied
 from oracle.verifying.identity import Identity
+from oracle.verifying.replies import PLAIN, Reply
+from oracle.verifying.verify import exploration_of
 from tests.oracle.verifying.comparing import Comparison, observed, sample, spared
 from tests.oracle.verifying.verified import guarded, shipped
 
@@ -132,7 +135,7 @@ def test_two_states_that_are_taken_for_one_do_the_same(compared):
         assert observed(compared.full, first).keys() == observed(compared.full, other).keys(), (first.way, other.way)
 
 
-@pytest.mark.parametrize(("most", "pairs"), [(60, 4), pytest.param(400, 40, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("most", "pairs"), [(60, 4), pytest.param(400, 20, marks=pytest.mark.long)])
 def test_a_state_that_is_not_expanded_does_what_another_one_has_shown(most, pairs):
     compared = Comparison(shipped(), turns=2, states=most)
     found = spared(compared)
@@ -192,3 +195,16 @@ def test_an_exploration_without_the_reductions_comes_to_the_same_verdicts():
         (each.name, each.verdict) for each in reduced.results
     ]
     assert exact.transitions > reduced.transitions
+
+
+def test_a_call_that_can_be_made_again_is_told_apart_from_one_that_cannot():
+    exploration = exploration_of(shipped(), Scope(turns=3))
+    world, found = exploration.world, set()
+    (begin,) = exploration.begins
+    for calls in (("read",), ("read_fresh",)):
+        world.begin_again()
+        world.play(begin)
+        (request,) = world.progress.under_way
+        world.play(Replied(request.key, Reply(PLAIN, calls=calls)))
+        found.add(exploration.identity.of())
+    assert len(found) == 2
