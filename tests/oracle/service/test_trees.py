@@ -419,7 +419,7 @@ async def test_half_a_character_is_refused(library):
 
 
 async def test_a_tree_is_verified_with_a_text_in_place(library, folder):
-    body = {"name": "inner", "source": INNER, "turns": 1}
+    body = {"name": "inner", "source": INNER.replace("- stop: completed", "- stop: user_cancelled"), "turns": 1}
     found = (await library.client.post("/api/trees/verify", json=body)).json()
     assert TreeVerification.model_validate(found).model_dump(exclude_unset=True) == found
     assert (found["tree"], found["verdict"], found["bounds"]) == ("inner", "refuted", {"turns": 1, "stopped_at": None})
