@@ -48,11 +48,11 @@ export const trials = {
       queryFn: ({ signal }) => timed(unwrap(api.POST("/api/trees/test", { body: { name, source }, signal }))),
       ...KEPT,
     }),
-  verify: (name: string, source: string, of: string) =>
+  verify: (name: string, source: string, of: string, turns: number) =>
     queryOptions({
-      queryKey: ["trial", "verify", name, source, of],
+      queryKey: ["trial", "verify", name, source, of, turns],
       queryFn: ({ signal }) =>
-        timed(unwrap(api.POST("/api/trees/verify", { body: { name, source, of }, signal }))),
+        timed(unwrap(api.POST("/api/trees/verify", { body: { name, source, of, turns }, signal }))),
       ...KEPT,
     }),
   /** The last runs; with a run that one alone. */

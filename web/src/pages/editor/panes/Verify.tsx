@@ -30,19 +30,28 @@ interface VerifyProps extends TrialProps {
   onlyRules: boolean;
 }
 
-/** All behaviours of the tree, explored. It takes processor time: it is asked for. */
+/** Quick enough to ask after each edit; and as many turns as contain each repetition that the shipped nodes count. */
+const FIRST_TURNS = 2;
+const ALL_TURNS = 3;
+
+/** All behaviours of the tree, explored. It takes processor time: it is asked for, and for a few turns first. */
 export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps) {
   const [asked, ask] = useState<string | null>(null);
   const [chosen, choose] = useState<string | null>(null);
+  const [turns, setTurns] = useState(FIRST_TURNS);
   const of = chosen ?? explored[0] ?? name;
-  const query = useQuery({ ...trials.verify(name, text, of), enabled: isReady && asked === text });
+  const query = useQuery({ ...trials.verify(name, text, of, turns), enabled: isReady && asked === text });
   if (explored.length === 0)
     return <p className="editor-waits">No tree that a question can name uses this file.</p>;
+  const begin = () => {
+    setTurns(FIRST_TURNS);
+    ask(text);
+  };
   if (!query.data && !query.error && asked !== text) {
     return (
       <div className="trial-ask">
         <p>
-          Explores everything that the tree can do in three turns, and says of each{" "}
+          Explores everything that the tree can do in {plural(FIRST_TURNS, "turn")}, and says of each{" "}
           {onlyRules ? "of its rules" : "property"} whether it always holds.
         </p>
         <div className="verify-of">
@@ -54,7 +63,7 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
               onChange={(event) => choose(event.target.value)}
             />
           )}
-          <Button disabled={!isReady} onClick={() => ask(text)}>
+          <Button disabled={!isReady} onClick={begin}>
             Verify {of}
           </Button>
         </div>
@@ -79,6 +88,9 @@ export function Verify({ name, text, isReady, explored, onlyRules }: VerifyProps
               {plural(result.bounds.turns, "turn")}.
               {result.bounds.stopped_at && ` Not everything was explored: ${result.bounds.stopped_at}.`}
             </p>
+            {turns < ALL_TURNS && (
+              <Button onClick={() => setTurns(ALL_TURNS)}>Explore {plural(ALL_TURNS, "turn")}</Button>
+            )}
             {onlyRules && shown.length === 0 && <p className="editor-waits">The tree has no rules.</p>}
             <ul className="properties">
               {shown.map((property) => (
@@ -106,6 +118,12 @@ function Verdict({ property }: { property: Property }) {
             <pre>{property.story.join("\n")}</pre>
           </details>
         )}
+        {property.other_stories.map((story) => (
+          <details key={story.join("\n")}>
+            <summary>Another way</summary>
+            <pre>{story.join("\n")}</pre>
+          </details>
+        ))}
       </div>
     </li>
   );
