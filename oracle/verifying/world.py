@@ -211,7 +211,6 @@ class World:
         self.tokens = TokenWatch(self.tree.nodes)
         self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
         self.floor = TreeFloor(self.agent, self.tree.blackboard)
-        self.progress = Progress()
         self._partial: dict[Request, Any] = {}
         self._tokens_before = 0
         agent = self.agent
