@@ -74,6 +74,20 @@ async def test_why_says_what_was_asked_on_the_way(tab, story) -> None:
         await expect(steps.filter(has_text=words)).to_have_count(1)
 
 
+async def test_lines_behind_the_sticky_lines_keep_their_indents(tab, story) -> None:
+    await tab.go(f"/runs/{await story()}")
+    await expect(where(tab)).to_contain_text("turn 4")
+    await press(tab, "Shift+ArrowLeft", "Shift+ArrowLeft", "ArrowRight")
+    sticky = tab.page.locator(".source-sticky .source-text").first
+    await expect(sticky).to_have_text("- selector:")
+    place = "each => each.getBoundingClientRect().x"
+    scope = await sticky.evaluate(place)
+    await tab.page.get_by_role("treegrid").evaluate("view => view.scrollTo(0, view.scrollHeight)")
+    lines = tab.page.locator(".source-rows .source-text")
+    behind = [await lines.get_by_text(key).last.evaluate(place) for key in ("then", "sequence")]
+    assert behind[0] < behind[1] < scope
+
+
 async def test_keys_move_and_a_link_opens_the_same_view(tab, story, browse) -> None:
     await tab.go(f"/runs/{await story()}")
     await expect(where(tab)).to_contain_text("turn 4")

@@ -5,7 +5,7 @@ import { FileIcon } from "@/parts/icons";
 import { Mark, markWord } from "@/run/marks";
 import type { RowValues } from "@/run/operands";
 import { guidesOf, segmentsOf, type Guide, type TickView } from "@/run/rows";
-import type { PlacedRow } from "./arrange";
+import { leftOf, type PlacedRow } from "./arrange";
 import type { BreakpointMark } from "./interface";
 import { markKind } from "./markKind";
 
@@ -17,7 +17,7 @@ export interface RowFrame {
   readonly markOf: (node: number) => Mark;
   /** The node was asked in an earlier tick of the turn. */
   readonly wasAsked: (node: number) => boolean;
-  /** The px that `x` of a row is moved to the left by. */
+  /** `x` up to which indents are narrower. */
   readonly base: number;
   readonly codeWidth: number;
   readonly charWidth: number;
@@ -46,7 +46,7 @@ interface RowProps {
 export const Row = memo(function Row(props: RowProps) {
   const { id, shown, frame, top, number, isSelected, isSticky = false } = props;
   const { row, mark } = shown;
-  const left = frame.gutter + Math.max(0, row.x - frame.base);
+  const left = frame.gutter + leftOf(row.x, frame.base);
   const style: CSSProperties = { height: isSticky ? 20 : shown.height };
   if (top !== null) style.transform = `translateY(${top}px)`;
   const category = shown.node === null ? undefined : frame.view.source.nodes[shown.node]?.category;
@@ -166,16 +166,17 @@ const MARK_CLASS = [
 ] as const;
 
 function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
-  const x = frame.gutter + guide.x - frame.base + 3;
-  if (guide.x < frame.base) return null;
-  if (guide.mark === null) return <i className="source-guide" style={{ left: x }} />;
+  const left = leftOf(guide.x, frame.base);
+  const x = frame.gutter + left + 3;
+  if (guide.mark === null)
+    return guide.x < frame.base ? null : <i className="source-guide" style={{ left: x }} />;
   const status = MARK_CLASS[guide.mark];
   if (guide.until === null)
     return <i className={`source-edge ${status} ${guide.isEnd ? "is-end" : ""}`} style={{ left: x }} />;
   return (
     <i
       className={`source-edge is-arm ${status}`}
-      style={{ left: x, width: Math.max(0, guide.until - guide.x - 6) }}
+      style={{ left: x, width: Math.max(0, leftOf(guide.until, frame.base) - left - 6) }}
     />
   );
 }

@@ -18,7 +18,7 @@ export interface Arrangement extends TickView {
   /** The top of each shown row, and behind the last one the height of all. */
   readonly tops: Float64Array;
   readonly height: number;
-  /** The px that `x` of a row is moved to the left by: to the first sticky line, if there will be sticky lines. */
+  /** `x` of the first sticky line, if there will be sticky lines: indents up to there are drawn narrower. */
   readonly base: number;
 }
 
@@ -40,7 +40,16 @@ const EDGE_PX = 10;
 /** Below the lowest line that needs no scrolling, in px. */
 export const FOOT_PX = 60;
 export const STICKY_PX = 20;
+/** What is left of indents up to the base: all levels keep their order in it. */
+const BASE_PX = 20;
 const PAST_SHARE = 0.62; // of the view: what stands above the line that is shown
+
+/** Where an indent ends: its part up to the base is narrower, that behind it as wide as it is. */
+export function leftOf(x: number, base: number): number {
+  const left = Math.min(base, BASE_PX);
+  if (x <= 0) return 0;
+  return x < base ? (x * left) / base : x - base + left;
+}
 
 export function arrange(model: RunModel, options: ArrangeOptions): Arrangement {
   let arranged = place(model, options, 0);
@@ -88,7 +97,7 @@ export function stickyAt(arranged: Arrangement, top: number, mostSticky: number)
 
 function place(model: RunModel, options: ArrangeOptions, base: number): Arrangement {
   const { codeWidth, charWidth } = options;
-  const room = (x: number): number => (codeWidth - Math.max(0, x - base) - EDGE_PX) / charWidth;
+  const room = (x: number): number => (codeWidth - leftOf(x, base) - EDGE_PX) / charWidth;
   const view = { at: options.at, follow: options.follow, opened: options.opened, room };
   const { other } = options;
   const versions =
