@@ -24,7 +24,7 @@ export function firstShown(model: RunModel, tick: number | null): number {
  *
  * Ticks may come faster than what explains them can be read one by one: all that is shown belongs to one tick.
  */
-export function newestShown(model: RunModel): number {
+function newestShown(model: RunModel): number {
   const last = model.ticks.length - 1;
   const explained = model.lastExplained;
   const age = (model.ticks[last]?.at_s ?? 0) - (model.ticks[explained]?.at_s ?? -Infinity);

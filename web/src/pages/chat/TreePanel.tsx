@@ -8,7 +8,7 @@ import { Problem } from "@/parts/Problem";
 import { Segmented } from "@/parts/Segmented";
 import { Skeleton } from "@/parts/Skeleton";
 import type { RunModel } from "@/run/model";
-import { headlineParts, newestShown } from "@/run/moves";
+import { firstShown, headlineParts } from "@/run/moves";
 import { Overview, SourceView, useRunVersion, type SourceHandle } from "@/source";
 import type { Debugger } from "@/source/debug/useDebugger";
 import { useDebugging } from "@/source/debug/useDebugging";
@@ -61,14 +61,14 @@ function LiveTree({ model, loaded, onTurn, onClose }: LiveTreeProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [row, setRow] = useState<number | null>(null);
   const last = model.ticks.length - 1;
-  const at = chosen === null ? newestShown(model) : Math.min(chosen, last);
+  const at = chosen === null ? firstShown(model, null) : Math.min(chosen, last);
   const isLive = !model.isComplete;
   const turn = model.ticks[last]?.turn ?? 0;
   useEffect(() => {
     onTurn(turn);
   }, [turn, onTurn]);
   const { explain } = loaded;
-  const wanted = chosen === null ? last : at;
+  const wanted = chosen === null && isLive ? last : at;
   const isExplained = model.visits(wanted) !== undefined;
   useEffect(() => {
     if (!isExplained && wanted >= 0) explain(wanted);
