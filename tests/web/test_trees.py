@@ -83,6 +83,33 @@ async def test_rows_are_reached_searched_and_opened_by_keyboard(tab) -> None:
     await expect(tab.page.get_by_role("heading", name="short.yaml")).to_be_visible()
 
 
+async def test_a_click_anywhere_on_a_row_opens_it_and_keys_mean_the_row_that_was_clicked(tab) -> None:
+    await tab.go("/trees")
+    quiet = row(tab, "fallback").get_by_text("in other trees")
+    await quiet.click(force=True)  # the link of the name lies above it
+    await expect(tab.page.get_by_role("heading", name="fallback.yaml")).to_be_visible()
+    await tab.page.go_back()
+    async with tab.context.expect_page() as opened:
+        await quiet.click(force=True, modifiers=["Control"])
+    await (await opened.value).close()
+    await expect(row(tab, "fallback")).to_have_attribute("aria-current", "true")
+    await tab.page.keyboard.press("k")
+    await tab.page.keyboard.press("j")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("heading", name="fallback.yaml")).to_be_visible()
+
+
+async def test_the_other_links_of_a_row_lead_where_they_say(tab, user, desk) -> None:
+    desk.play(answers())
+    await user.ask(tree="short")
+    await tab.go("/trees")
+    await row(tab, "short").get_by_role("link", name="1 version").click()
+    await tab.page.wait_for_url("**/trees/short?view=versions")
+    await tab.page.go_back()
+    await row(tab, "short").get_by_role("link", name=re.compile("runs?: ")).click()
+    await tab.page.wait_for_url("**/runs?tree=short")
+
+
 async def test_a_new_tree_is_a_copy_that_is_checked_and_saved(tab, folder) -> None:
     tab.watch.allow("status of 404")  # the service is asked for it before it exists
     await tab.go("/trees")

@@ -11,11 +11,13 @@ interface TreeTableProps {
   /** Those that a search hides as well: they may use the ones that are shown. */
   all: readonly TreeHead[];
   selected: string | undefined;
+  /** The row that has the focus, also by a click, is the one that keys mean. */
+  onSelect: (name: string) => void;
   isOperator: boolean;
 }
 
 /** A row per tree. */
-export function TreeTable({ trees, all, selected, isOperator }: TreeTableProps) {
+export function TreeTable({ trees, all, selected, onSelect, isOperator }: TreeTableProps) {
   return (
     <table className="tree-table">
       <thead>
@@ -43,6 +45,7 @@ export function TreeTable({ trees, all, selected, isOperator }: TreeTableProps) 
             tree={tree}
             all={all}
             isSelected={tree.name === selected}
+            onSelect={onSelect}
             isOperator={isOperator}
           />
         ))}
@@ -51,20 +54,25 @@ export function TreeTable({ trees, all, selected, isOperator }: TreeTableProps) 
   );
 }
 
-interface RowProps {
+interface RowProps extends Pick<TreeTableProps, "all" | "onSelect" | "isOperator"> {
   tree: TreeHead;
-  all: readonly TreeHead[];
   isSelected: boolean;
-  isOperator: boolean;
 }
 
-function Row({ tree, all, isSelected, isOperator }: RowProps) {
+/** The id of the link that opens a tree: it covers the row. */
+export const linkId = (tree: TreeHead) => `tree-${tree.name}`;
+
+function Row({ tree, all, isSelected, onSelect, isOperator }: RowProps) {
   const { parts, whole } = usesOf(tree, all);
   const users = [...parts, ...whole];
   return (
-    <tr className={isSelected ? "tree-table-selected" : undefined} aria-current={isSelected || undefined}>
+    <tr
+      className={isSelected ? "tree-table-selected" : undefined}
+      aria-current={isSelected || undefined}
+      onFocus={() => onSelect(tree.name)}
+    >
       <th scope="row">
-        <Link href={`/trees/${tree.name}`} className="tree-table-name">
+        <Link id={linkId(tree)} href={`/trees/${tree.name}`} className="tree-table-name">
           {tree.name}
         </Link>{" "}
         {tree.origin === "operator" && (
@@ -100,7 +108,9 @@ function Row({ tree, all, isSelected, isOperator }: RowProps) {
           <td>
             <Verdict verified={tree.verified} />
           </td>
-          <td>{scenariosOf(tree.tested)}</td>
+          <td>
+            <Scenarios tested={tree.tested} />
+          </td>
         </>
       )}
     </tr>
@@ -148,23 +158,33 @@ const VERDICTS = {
 function Verdict({ verified }: { verified: TreeHead["verified"] }) {
   if (!verified) return <span className="tree-table-quiet">–</span>;
   return (
-    <span
-      title={`${plural(verified.states, "state")}${verified.stopped_at ? `, stopped at ${verified.stopped_at}` : ""}; ${ago(Date.parse(verified.at))}`}
-    >
+    <>
       <Mark {...VERDICTS[verified.verdict]} />
       <span className="tree-table-quiet"> {plural(verified.turns, "turn")}</span>
-    </span>
+      <When at={verified.at} />
+    </>
   );
 }
 
-function scenariosOf(tested: TreeHead["tested"]) {
+function Scenarios({ tested }: { tested: TreeHead["tested"] }) {
   if (!tested) return <span className="tree-table-quiet">–</span>;
   const { passed, scenarios, at } = tested;
   if (scenarios === 0) return <span className="tree-table-quiet">no scenarios</span>;
   return (
-    <span
-      className={passed < scenarios ? "tree-table-failing" : undefined}
-      title={ago(Date.parse(at))}
-    >{`${number(passed)} of ${number(scenarios)}`}</span>
+    <>
+      <span
+        className={passed < scenarios ? "tree-table-failing" : undefined}
+      >{`${number(passed)} of ${number(scenarios)}`}</span>
+      <When at={at} />
+    </>
+  );
+}
+
+/** When a result was found. */
+function When({ at }: { at: string }) {
+  return (
+    <p>
+      <time dateTime={at}>{ago(Date.parse(at))}</time>
+    </p>
   );
 }

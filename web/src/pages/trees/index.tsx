@@ -18,7 +18,7 @@ import { useTitle } from "@/store/title";
 import { treeQuery } from "@/api/trees";
 import type { TreeHead } from "@/api/types";
 import { NewTree } from "./NewTree";
-import { TreeTable } from "./TreeTable";
+import { linkId, TreeTable } from "./TreeTable";
 import { useExamination } from "./useExamination";
 import "./trees.css";
 
@@ -28,19 +28,23 @@ export default function Trees() {
   const { data, error, isPending } = useTrees();
   const isOperator = useMe().data?.is_operator ?? false;
   const [search, setSearch] = useState("");
-  const [at, setAt] = useState(0);
+  const [chosen, setChosen] = useState<string | null>(null);
   const [isNew, setNew] = useState(false);
   const [, go] = useLocation();
   const first = useMe().data?.tree;
   const trees = useMemo(() => inOrder(data?.trees ?? [], first), [data, first]);
   const shown = trees.filter((tree) => matches(tree, search));
-  const selected = shown[Math.min(at, shown.length - 1)];
+  const selected = shown.find((tree) => tree.name === chosen) ?? shown[0];
   const isNarrow = useMedia(NARROW);
   const examination = useExamination(trees);
 
+  const move = (step: number) => {
+    const next = selected && shown[shown.indexOf(selected) + step];
+    if (next) document.getElementById(linkId(next))?.focus(); // which selects it
+  };
   useKeys({
-    j: () => setAt(Math.min(at + 1, shown.length - 1)),
-    k: () => setAt(Math.max(at - 1, 0)),
+    j: () => move(1),
+    k: () => move(-1),
     Enter: (event) => {
       if (!selected || isControl(event.target)) return false; // a link or button has its own
       go(`/trees/${selected.name}`);
@@ -86,7 +90,7 @@ export default function Trees() {
               value={search}
               onChange={(event) => {
                 setSearch(event.target.value);
-                setAt(0);
+                setChosen(null);
               }}
               onKeyDown={(event) => {
                 if (event.key === "Enter" && selected) go(`/trees/${selected.name}`);
@@ -114,7 +118,13 @@ export default function Trees() {
         {shown.length === 0 ? (
           <EmptyState title={`No tree has “${search}” in its name`} />
         ) : (
-          <TreeTable trees={shown} all={trees} selected={selected?.name} isOperator={isOperator} />
+          <TreeTable
+            trees={shown}
+            all={trees}
+            selected={selected?.name}
+            onSelect={setChosen}
+            isOperator={isOperator}
+          />
         )}
         <p className="trees-legend">
           <span className="trees-legend-completed">completed</span>
