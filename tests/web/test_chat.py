@@ -297,6 +297,18 @@ async def test_a_question_may_name_a_model_that_is_in_no_list(tab, desk) -> None
     assert desk.bodies[-1]["model"] == "claude-of-tomorrow"
 
 
+async def test_a_reference_is_a_link_once_its_definition_has_come(tab, desk) -> None:
+    gate = asyncio.Event()
+    desk.play(held_answer(gate, "See [the guide][1].\n\nOne.\n\nTwo.\n\n", "[1]: https://example.org/guide\n\nEnd."))
+    await tab.go("/")
+    await tab.ask(QUESTION)
+    await expect(said(tab.page, "See [the guide][1].")).to_be_visible()
+    gate.set()
+    await answered(tab)
+    link = tab.page.get_by_role("article").get_by_role("link", name="the guide")
+    await expect(link).to_have_attribute("href", "https://example.org/guide")
+
+
 async def test_the_tree_of_the_run_ticks_beside_the_chat(tab, desk) -> None:
     gate = asyncio.Event()
     desk.play(

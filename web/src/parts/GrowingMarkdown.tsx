@@ -19,9 +19,9 @@ export function GrowingMarkdown({ text, isPlace, onPlace, hasCaret }: GrowingMar
   return (
     <div className={`growing-markdown${hasCaret ? " growing-markdown-caret" : ""}`}>
       {grown.settled.map((block, at) => (
-        <Markdown key={at} text={block} isPlace={isPlace} onPlace={onPlace} />
+        <Markdown key={at} {...block} isPlace={isPlace} onPlace={onPlace} />
       ))}
-      <Markdown text={grown.open} isPlace={isPlace} onPlace={onPlace} />
+      <Markdown {...grown.open} isPlace={isPlace} onPlace={onPlace} />
     </div>
   );
 }

@@ -5,6 +5,7 @@
 import DOMPurify from "dompurify";
 import { Marked, type Tokens } from "marked";
 import { memo, useMemo, type MouseEvent } from "react";
+import { NO_LINKS, type MarkdownLinks } from "./markdownBlocks";
 import { isTame } from "./tame";
 import { toast } from "./Toast";
 import "./Markdown.css";
@@ -66,25 +67,25 @@ purify.addHook("afterSanitizeAttributes", (node) => {
  * Clean markup of a Markdown text, as the trusted type that the policy of the page asks for. Pieces of code for which
  * `isPlace` is true are links. Null for a text that cannot be parsed.
  */
-function cleanMarkup(text: string, isPlace?: (code: string) => boolean): TrustedHTML | null {
+function cleanMarkup(text: string, links: MarkdownLinks, isPlace?: IsPlace): TrustedHTML | null {
   if (!isTame(text)) return null;
   try {
-    return parsed(text, isPlace);
+    return parsed(text, links, isPlace);
   } catch (error) {
     if (error instanceof RangeError) return null; // nested too deep in a way that `isTame` does not know
     throw error;
   }
 }
 
-function parsed(text: string, isPlace?: (code: string) => boolean): TrustedHTML {
-  const markup = marked.parse(text, {
-    async: false,
-    walkTokens: (token) => {
-      if (token.type === "codespan")
-        (token as PlaceToken).isPlace = isPlace?.((token as PlaceToken).text) ?? false;
-    },
+function parsed(text: string, links: MarkdownLinks, isPlace?: IsPlace): TrustedHTML {
+  const lexer = new marked.Lexer({ ...marked.defaults });
+  for (const [label, link] of links) lexer.tokens.links[label] = link;
+  const tokens = lexer.lex(text);
+  void marked.walkTokens(tokens, (token) => {
+    if (token.type === "codespan")
+      (token as PlaceToken).isPlace = isPlace?.((token as PlaceToken).text) ?? false;
   });
-  return purify.sanitize(markup, {
+  return purify.sanitize(marked.parser(tokens), {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ["href", "start", "align", "type", "checked", "disabled"],
     ALLOW_DATA_ATTR: false,
@@ -93,15 +94,19 @@ function parsed(text: string, isPlace?: (code: string) => boolean): TrustedHTML 
   });
 }
 
+type IsPlace = (code: string) => boolean;
+
 interface MarkdownProps {
   text: string;
+  /** Where references lead that the text itself does not define. */
+  links?: MarkdownLinks;
   /** Whether a piece of code names a place that `onPlace` can open. */
-  isPlace?: ((code: string) => boolean) | undefined;
+  isPlace?: IsPlace | undefined;
   onPlace?: ((code: string) => void) | undefined;
 }
 
-export const Markdown = memo(function Markdown({ text, isPlace, onPlace }: MarkdownProps) {
-  const markup = useMemo(() => cleanMarkup(text, isPlace), [text, isPlace]);
+export const Markdown = memo(function Markdown({ text, links = NO_LINKS, isPlace, onPlace }: MarkdownProps) {
+  const markup = useMemo(() => cleanMarkup(text, links, isPlace), [text, links, isPlace]);
   const click = (event: MouseEvent) => {
     const pressed =
       event.target instanceof Element ? event.target.closest(`pre > button, a[href="${PLACE}"]`) : null;
