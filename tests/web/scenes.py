@@ -417,7 +417,7 @@ async def all_trees(it: Gallery) -> AsyncIterator[Scene]:
 
 @scene("editor")
 async def editor(it: Gallery) -> AsyncIterator[Scene]:
-    yield Scene("/trees/fallback", sees("other_strategy"))
+    yield Scene("/trees/fallback", sees("classify_response"))
 
 
 MISTAKES = (
@@ -435,14 +435,13 @@ async def written(tab: Tab, *changes: tuple[str, str]) -> None:
         await tab.page.keyboard.press("Home")
         await tab.page.keyboard.press("Shift+End")
         await tab.page.keyboard.insert_text(text.strip().replace(old, new))
-    await tab.page.locator(".cm-scroller").evaluate("(scroller) => { scroller.scrollLeft = 0; }")
 
 
 def edited(*changes: tuple[str, str]) -> Act:
     """Change a tree in the editor; on a phone it is only read."""
 
     async def act(tab: Tab) -> None:
-        await sees("other_strategy")(tab)
+        await sees("classify_response")(tab)
         if not is_phone(tab):
             await written(tab, *changes)
 

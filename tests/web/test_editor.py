@@ -10,7 +10,7 @@ from playwright.async_api import expect
 import trees
 from tests.acceptance.scripts import answers, says, signal_xml
 from tests.service.users import TOKENS
-from tests.web.tab import DESKTOP, Tab
+from tests.web.tab import DESKTOP, LAPTOP, PHONE, Tab
 from tests.web.tree_editor import SHORT, opened, save, save_button, source, write_behind
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -70,6 +70,24 @@ async def test_tab_indents_and_escape_lets_it_leave_the_text(tab) -> None:
     await tab.page.keyboard.press("Escape")
     await tab.page.keyboard.press("Tab")
     await expect(source(tab)).not_to_be_focused()
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+async def test_long_lines_go_on_below_behind_their_indent(tab) -> None:
+    text = await opened(tab, "oracle")
+    line = text.locator(".cm-line", has_text="# A node returns SUCCESS")
+    rows = await line.evaluate("""(line) => {
+      const range = document.createRange();
+      range.selectNodeContents(line);
+      const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+      const lefts = new Map();
+      for (const { top, left } of boxes) lefts.set(top, Math.min(left, lefts.get(top) ?? left));
+      return [...lefts.values()];
+    }""")
+    assert len(rows) > 1
+    assert all(left > rows[0] for left in rows[1:])
+    scroller = tab.page.locator(".cm-scroller")
+    assert await scroller.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
 async def test_a_text_is_saved_with_a_note_and_taken_back(tab, folder) -> None:

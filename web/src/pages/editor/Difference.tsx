@@ -6,6 +6,7 @@ import { useEffect, useRef } from "react";
 
 import { highlighting } from "./source/highlighting";
 import { nonce } from "./source/setup";
+import { wrapping } from "./source/wrapping";
 import "./Difference.css";
 
 interface DifferenceProps {
@@ -34,6 +35,7 @@ export function Difference({ before, after, label = "Difference to the saved ver
           lineNumbers(),
           yaml(),
           highlighting,
+          wrapping,
           unifiedMergeView({
             original: before,
             mergeControls: false,

@@ -22,6 +22,7 @@ import { highlighting } from "./highlighting";
 import { type Describe, hovering } from "./hovering";
 import { indenting } from "./indenting";
 import { fixCurrent, nextProblem, problems } from "./problems";
+import { wrapping } from "./wrapping";
 
 /** The nonce that the page's policy allows styles by; CodeMirror makes a style sheet. */
 export const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
@@ -76,6 +77,7 @@ export function sourceState({
       changeGutter,
       answerMargin,
       highlighting,
+      wrapping,
       history(),
       drawSelection(),
       indentOnInput(),
