@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { ApiError } from "@/api/client";
+import { useMe } from "@/api/queries";
 import { Button, LinkButton } from "@/parts/Button";
 import { EmptyState } from "@/parts/EmptyState";
 import { Skeleton } from "@/parts/Skeleton";
@@ -38,6 +39,7 @@ export function Conversation(props: ConversationProps) {
   const onEdit = useStable(props.onEdit);
   const saved = useInfiniteQuery({ ...conversationQuery(contextId ?? ""), enabled: contextId !== null });
   const runs = useQuery({ ...runsOfQuery(contextId ?? ""), enabled: contextId !== null });
+  const { data: me } = useMe();
   const [source, setSource] = useState<{ runId: string; source: Source } | null>(null);
   const exchanges = useMemo(
     () => exchangesOf((saved.data?.pages ?? []).toReversed().flatMap((page) => page.messages)),
@@ -48,6 +50,10 @@ export function Conversation(props: ConversationProps) {
   useEffect(() => {
     if (contextId !== null && answering) attach(contextId, answering);
   }, [contextId, answering]);
+  const firstOffline =
+    me?.provider === "offline"
+      ? exchanges.find(({ runId }) => runs.data?.get(runId)?.model_used === me.model)?.runId
+      : undefined;
   const isSaved = live !== null && exchanges.some((exchange) => exchange.runId === live.runId);
   const isRefused = live?.connection.at === "refused" && live.runId === null;
   const open = useCallback((runId: string, cited: Source) => setSource({ runId, source: cited }), []);
@@ -74,6 +80,7 @@ export function Conversation(props: ConversationProps) {
           canAsk={canAsk}
           onAsk={onAsk}
           isFirst={at === 0 && !saved.hasNextPage}
+          isFirstOffline={exchange.runId === firstOffline}
           onEdit={onEdit}
           onRaise={onRaise}
           onSource={open}

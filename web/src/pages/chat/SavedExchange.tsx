@@ -5,6 +5,7 @@ import { AnswerView } from "./AnswerView";
 import { EndLine } from "./EndLine";
 import type { Exchange } from "./exchanges";
 import type { LimitField } from "./limits";
+import { OfflineNote } from "./OfflineNote";
 import { Question } from "./Question";
 import { answerQuery, type RunFigures } from "./queries";
 import { useSeen } from "./useSeen";
@@ -16,6 +17,8 @@ interface SavedExchangeProps {
   isLast: boolean;
   /** Nothing was said before it. */
   isFirst: boolean;
+  /** It is the first that the offline model has answered, and that model would answer again. */
+  isFirstOffline: boolean;
   canAsk: boolean;
   onAsk: (question: string) => void;
   onEdit: (question: string, runId: string, isFirst: boolean) => void;
@@ -29,6 +32,7 @@ export const SavedExchange = memo(function SavedExchange({
   run,
   isLast,
   isFirst,
+  isFirstOffline,
   canAsk,
   onAsk,
   onEdit,
@@ -74,6 +78,7 @@ export const SavedExchange = memo(function SavedExchange({
           }
         />
       )}
+      {ended && isFirstOffline && <OfflineNote />}
     </article>
   );
 });

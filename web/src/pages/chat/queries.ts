@@ -18,6 +18,7 @@ export type RunFigures = Pick<
   | "created_at"
   | "error_type"
   | "termination_reason"
+  | "model_used"
   | "tree"
 >;
 
