@@ -166,8 +166,8 @@ const MARK_CLASS = [
 ] as const;
 
 function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
-  const left = leftOf(guide.x, frame.base);
-  const x = frame.gutter + left + 3;
+  const left = leftOf(guide.x + 3, frame.base);
+  const x = frame.gutter + left;
   if (guide.mark === null)
     return guide.x < frame.base ? null : <i className="source-guide" style={{ left: x }} />;
   const status = MARK_CLASS[guide.mark];
@@ -176,7 +176,7 @@ function Edge({ guide, frame }: { guide: Guide; frame: RowFrame }) {
   return (
     <i
       className={`source-edge is-arm ${status}`}
-      style={{ left: x, width: Math.max(0, leftOf(guide.until, frame.base) - left - 6) }}
+      style={{ left: x, width: Math.max(0, leftOf(guide.until, frame.base) - left - 3) }}
     />
   );
 }
