@@ -15,6 +15,7 @@ from oracle.chunks import Topic
 from oracle.nodes import AGENT_KINDS, REGISTRY
 from oracle.scenarios import Moment, OutsideEvent, Player, Scenario, Turn
 from oracle.testing import ScriptedCall, ScriptedTurn
+from oracle.tools import arguments_line, project_tools, vault_tools
 from tests.acceptance.harness import CHAT, CODE_QUESTION, Answered, answers, calls, harness, says, signal_xml
 from tests.oracle.nodes.running import errors, tree_of
 
@@ -71,6 +72,16 @@ def test_the_mistakes_on_the_page_are_those_reported() -> None:
     with pytest.raises(TreeFileError) as caught:
         library.read_text(WHOLE["broken"], file="broken.yaml", name="broken")
     assert str(caught.value).strip() == shown.strip()
+
+
+def test_the_tools_on_the_page_are_those_that_there_are(tmp_path: Path) -> None:
+    (table,) = re.findall(r"<!-- tools -->\n(.*?)<!-- /tools -->", PAGE, re.DOTALL)
+    shown = {
+        name: ", ".join(re.findall(r"`([^`]+)`", text))
+        for name, text in re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE)
+    }
+    tools = (*project_tools(tmp_path), *vault_tools(tmp_path, now=lambda: "2026-01-01T00:00:00Z"))
+    assert shown == {tool.name: arguments_line(tool.input_schema) for tool in tools}
 
 
 # --- the examples do what is said of them
