@@ -34,9 +34,17 @@ def test_every_code_has_a_section_and_every_section_a_code() -> None:
     assert sorted(SECTIONS) == sorted(CODES)
 
 
-@pytest.mark.parametrize("code", SHOWN)
-def test_the_bad_tree_has_its_warning_on_the_marked_line_and_the_good_one_none(code: str, tmp_path: Path) -> None:
-    bad, good = SHOWN[code]
+PAIRS = [
+    pytest.param(code, bad, good, id=f"{code}-{number}" if number else code)
+    for code, blocks in SHOWN.items()
+    for number, (bad, good) in enumerate(zip(blocks[::2], blocks[1::2], strict=True))
+]
+
+
+@pytest.mark.parametrize(("code", "bad", "good"), PAIRS)
+def test_a_bad_tree_has_its_warning_on_the_marked_line_and_a_good_one_none(
+    code: str, bad: str, good: str, tmp_path: Path
+) -> None:
     (line,) = [number for number, text in enumerate(bad.splitlines(), 1) if text.endswith("<--")]
     found = checked(re.sub(r" *(# )?<--$", "", bad, flags=re.MULTILINE), tmp_path)
     assert (line, code) in found

@@ -11,7 +11,7 @@ from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.analysis import analyse, refine
 from bt_runtime.expressions.compiler import CONSTANTS
 from bt_runtime.expressions.domains import ANY, Domain, Numbers, of_value
-from bt_runtime.expressions.syntax import parse
+from bt_runtime.expressions.syntax import parse, span_of
 
 _ORDINARY = 2.0**40
 """That a number grows beyond this is no result that a tree has to handle."""
@@ -45,8 +45,8 @@ class Conditions:
             state: before the evaluation.
             scope: what the names of the expression stand for.
         """
-        names = names_in(text)
-        domains = tuple(self._domain(name, state, scope) for name in names)
+        text = self._known(text, scope)
+        domains = tuple(self._domain(name, state, scope) for name in names_in(text))
         known = _analysed(text, domains)
         return Split(
             None if known.true is None else _assigned(state, known.true, scope),
@@ -56,7 +56,13 @@ class Conditions:
 
     def value(self, text: str, state: State, scope: "Scope") -> tuple[Domain, bool]:
         """What an expression may be, and whether it may raise."""
+        text = self._known(text, scope)
         return _value(text, tuple(self._domain(name, state, scope) for name in names_in(text)))
+
+    def _known(self, text: str, scope: "Scope") -> str:
+        """The expression with its comparisons of keys that have an order decided."""
+        orders = self.partition.known.orders
+        return _decided(text, orders) if orders and not scope.hides(_ordered(orders)) else text
 
     def _domain(self, name: str, state: State, scope: "Scope") -> Domain:
         constant = scope.constants.get(name)
@@ -79,11 +85,49 @@ class Scope:
         """The key of the whole tree that a name stands for."""
         return self.private.get(name, name)
 
+    def hides(self, names: frozenset[str]) -> bool:
+        """Whether one of these names stands for something else here."""
+        return not names.isdisjoint(self.private) or not names.isdisjoint(self.constants)
+
 
 def scope_of(node: NodeDefinition, *, are_arguments_known: bool) -> Scope:
     """The scope of a node; the arguments of a tree that is checked alone are not known."""
     known = {name: of_value(value) if are_arguments_known else ANY for name, value in node.constants.items()}
     return Scope(known, node.private)
+
+
+_IS_TRUE: Mapping[type[ast.cmpop], bool] = {ast.LtE: True, ast.Gt: False}
+"""What a comparison is where its left side is never more than its right one."""
+_SWAPPED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {ast.GtE: ast.LtE, ast.Lt: ast.Gt}
+
+
+@lru_cache(maxsize=16)
+def _ordered(orders: frozenset[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(name for pair in orders for name in pair)
+
+
+@lru_cache(maxsize=4096)
+def _decided(text: str, orders: frozenset[tuple[str, str]]) -> str:
+    if not any(low in text and high in text for low, high in orders):
+        return text
+    comparisons = [node for node in ast.walk(parse(text)) if isinstance(node, ast.Compare)]
+    for node in sorted(comparisons, key=lambda node: -node.col_offset):
+        truth = _truth(node, orders)
+        if truth is not None:
+            start, end = span_of(node, text)
+            text = f"{text[:start]}{'true' if truth else 'false'}{text[end:]}"
+    return text
+
+
+def _truth(node: ast.Compare, orders: frozenset[tuple[str, str]]) -> bool | None:
+    """What a comparison of two keys that have an order always is; `None` for anything else."""
+    match node:
+        case ast.Compare(left=ast.Name(id=left), ops=[operator], comparators=[ast.Name(id=right)]):
+            if (left, right) in orders:
+                return _IS_TRUE.get(type(operator))
+            if (right, left) in orders:
+                return _IS_TRUE.get(_SWAPPED.get(type(operator), ast.Eq))
+    return None
 
 
 @lru_cache(maxsize=4096)

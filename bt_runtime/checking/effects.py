@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from bt_runtime.checking.states import States
-from bt_runtime.definition import NodeDefinition
+from bt_runtime.checking.states import Known, States
+from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain
 
 HERE = "here"
@@ -106,6 +106,7 @@ class HostFlow:
         facts: the facts of the host, with their values at the start of a run.
         apart: the facts in whose values states are kept apart.
         marks: for a key, the fact that says which `set` has written it last.
+        known: what holds at any time in a tree that a query can name.
     """
 
     declared: Mapping[str, Domain] = field(default_factory=dict)
@@ -115,6 +116,7 @@ class HostFlow:
     facts: Mapping[str, str] = field(default_factory=dict)
     apart: tuple[str, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
+    known: Callable[[TreeDefinition], Known] = field(default=lambda _tree: Known())
 
 
 NO_HOST = HostFlow()

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from bt_runtime.checking.budget import Budget
 from bt_runtime.checking.effects import NO_HOST, HostFlow, Paths
-from bt_runtime.checking.states import BLAME, LAST, ONCE, STOPPED_BY, Partition, State
+from bt_runtime.checking.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, Known, Partition, State
 from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain, of_key, of_type, of_value
@@ -138,7 +138,8 @@ def _walked(
     tree: TreeDefinition, registry: Registry, root: NodeDefinition, file: str, *, is_whole: bool, budget: Budget
 ) -> Flow:
     host: HostFlow = registry.flow or NO_HOST
-    partition = Partition(host.apart, _declared(tree, host))
+    known = host.known(tree) if is_whole else Known()
+    partition = Partition(host.apart, {**_declared(tree, host), **known.bounds}, known)
     delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
     walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
     entry = _entry(tree, host) if is_whole else State()
@@ -165,6 +166,7 @@ def _entry(tree: TreeDefinition, host: HostFlow) -> State:
     }
     facts = {name: frozenset({value}) for name, value in host.facts.items()}
     facts |= {ONCE + node.path: frozenset({""}) for node in tree.root.walk() if node.kind == "once"}
+    facts |= {TAKEN + name: frozenset({""}) for name, key in tree.keys.items() if key.deliverable}
     return State(keys, {**facts, BLAME: frozenset(), LAST: frozenset(), STOPPED_BY: frozenset()})
 
 

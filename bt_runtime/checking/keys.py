@@ -1,8 +1,6 @@
 """Judges the keys of the blackboard and the parameters: what is written in vain, read in vain, or declared in vain."""
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
-from typing import NamedTuple
 
 from bt_runtime.checking.accesses import (
     Access,
@@ -14,16 +12,16 @@ from bt_runtime.checking.accesses import (
     names_of,
     own_keys,
     warning_at,
-    whole_name,
 )
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.effects import LeafFlow
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.states import REASON
+from bt_runtime.checking.writes import own_writes
 from bt_runtime.definition import Declaration, NodeDefinition
 from bt_runtime.expressions.domains import of_value
-from bt_runtime.kind import DeliveryUse, ExpressionUse, Key, KeyUse, Kind
+from bt_runtime.kind import DeliveryUse, Key, Kind
 from bt_runtime.text import Mistake, Place, brief
 
 CODES = (
@@ -34,17 +32,8 @@ CODES = (
     Code("key-read-early", "A key is read before anything can have written it."),
     Code("until-never-changes", "Nothing that runs meanwhile can change what is waited for."),
     Code("default-lost", "A subtree's default of a key has no effect."),
-    Code("parallel-writers", "Several branches of a 'parallel' write one key."),
-    Code("set-without-effect", "A 'set' writes a key to itself."),
     Code("parameter-unused", "A parameter has no effect."),
 )
-
-
-class WriteAccess(NamedTuple):
-    """A write of a key."""
-
-    key: str
-    access: Access
 
 
 def judge(flow: Flow) -> Iterator[Mistake]:
@@ -62,9 +51,6 @@ def judge(flow: Flow) -> Iterator[Mistake]:
         yield from _parameters(flow)
     for node in flow.nodes:
         yield from _until(flow, node, found)
-        yield from _without_effect(node)
-        if node.kind == "parallel":
-            yield from _parallel(flow, node)
 
 
 # --- declared keys
@@ -139,7 +125,7 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
     """Reads of keys that still have an empty default whenever the node is ticked."""
     for name, reads in found.reads.items():
         key = flow.tree.keys.get(name)
-        if key is None or key.private or key.deliverable or key.default not in (None, "") or name == REASON:
+        if key is None or key.private or key.deliverable or not _is_empty(flow, key) or name == REASON:
             continue
         writers = _writers(flow, name)
         if writers is None or not (writers or _is_writable(flow, name)):
@@ -149,6 +135,11 @@ def _early(flow: Flow, found: Accesses) -> Iterator[Mistake]:
         reported = next(early, None)
         if reported is not None:
             yield _early_read(flow, reported, name, key, writers)
+
+
+def _is_empty(flow: Flow, key: Key) -> bool:
+    """Whether a key begins with nothing; the numbers of the host begin with what is true then."""
+    return key.default in (None, "") if key.name in flow.registry.keys else is_unset(key)
 
 
 def _paths_before(flow: Flow, writers: list[NodeDefinition]) -> frozenset[str]:
@@ -161,7 +152,7 @@ def _writers(flow: Flow, name: str) -> list[NodeDefinition] | None:
     """The nodes that write a key; `None` if there are nodes of which that is not known."""
     found = []
     for node in flow.tree.root.walk():
-        own = any(each.key == name for each in _own_writes(node))
+        own = any(each.key == name for each in own_writes(node))
         written = flow.walk.written(node) if not node.children else None
         if written is not None and written.everything:
             return None
@@ -174,7 +165,7 @@ def _is_early(flow: Flow, read: Access, name: str, key: Key) -> bool:
     node = read.node
     if node.place.file != flow.file or not flow.is_reached(node) or _is_until(read):
         return False
-    if any(written.key == name for written in _own_writes(node)):
+    if any(written.key == name for written in own_writes(node)):
         return False  # it begins with its first value, such as a text that grows
     start = of_value(key.default)
     if any(name not in state.keys or state.keys[name] != start for state in flow.states(node)):
@@ -282,80 +273,3 @@ def _parameters(flow: Flow) -> Iterator[Mistake]:
         message = f"the parameter {name!r} has no effect: nothing uses it"
         hint = f"use it as '${{{name}}}' in a setting or as {name!r} in an expression, or remove it"
         yield _at_declaration(declared, "parameter-unused", message, hint)
-
-
-# --- writes
-
-
-def _without_effect(node: NodeDefinition) -> Iterator[Mistake]:
-    for placed, text in expressions(node):
-        if node.kind == "set" and text.strip() == placed.use.at[-1]:
-            message = f"this writes {text.strip()!r} to itself"
-            hint = "a text needs quotes of its own: \"'text'\"; else remove it"
-            yield warning_at(Access(node, placed), "set-without-effect", message, hint, length=len(text))
-
-
-def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    settings = node.settings
-    if getattr(settings, "success", "all") in {"one", 1} or getattr(settings, "max_concurrent", None) == 1:
-        return  # the first one counts, or one runs after the other
-    branches = [_writes_below(child) for child in node.children["children"]]
-    reported: set[str] = set()
-    for one, other in combinations(branches, 2):
-        flow.walk.budget.spend()
-        for key in sorted(one.keys() & other.keys() - reported):
-            if _is_race(one[key], other[key]):
-                reported.add(key)
-                yield _race(flow, one[key][0], other[key][0], _name_of(other[key][0]))
-
-
-def _writes_below(node: NodeDefinition) -> dict[str, list[Access]]:
-    found: dict[str, list[Access]] = {}
-    for below in node.walk():
-        for written in _own_writes(below):
-            found.setdefault(written.key, []).append(written.access)
-    return found
-
-
-def _own_writes(node: NodeDefinition) -> Iterator[WriteAccess]:
-    """The keys that the settings of a node name as written."""
-    for placed in node.uses:
-        if isinstance(placed.use, KeyUse) and placed.use.access == "write":
-            yield WriteAccess(whole_name(node, placed.use.key), Access(node, placed))
-
-
-def _is_race(one: list[Access], other: list[Access]) -> bool:
-    """Whether the order of the writes matters: not where all write the same, or add to what is there."""
-    values = [_written_value(write) for write in (*one, *other)]
-    if all(
-        value is not None and _name_of(write) in names_in(value)
-        for write, value in zip((*one, *other), values, strict=True)
-    ):
-        return False
-    return None in values or len(set(values)) > 1
-
-
-def _name_of(write: Access) -> str:
-    """The key as the node that writes it calls it."""
-    return write.placed.use.key if isinstance(write.placed.use, KeyUse) else ""
-
-
-def _written_value(write: Access) -> str | None:
-    """The expression that a `set` writes; `None` for another node."""
-    key = _name_of(write)
-    for placed, text in expressions(write.node):
-        if isinstance(placed.use, ExpressionUse) and placed.use.at == ("values", key):
-            return text
-    values = getattr(write.node.settings, "values", None)
-    return repr(values[key]) if isinstance(values, dict) and key in values else None
-
-
-def _race(flow: Flow, one: Access, other: Access, key: str) -> Mistake:
-    message = (
-        f"{key!r} is written by another branch of the parallel too, on line {one.place.line}: the later one decides "
-        "which value stays"
-    )
-    own = other.node.place.file == flow.file
-    place = other.place if own else flow.in_file(other.node).place
-    hint = "write different keys, and join them behind the parallel"
-    return warning_at(other, "parallel-writers", message, hint, place=place, length=len(key))

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from bt_runtime.checking.accesses import may_change, whole_name
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
-from bt_runtime.checking.states import REASON
+from bt_runtime.checking.states import BLAME, FAULT, REASON
 from bt_runtime.checking.transfers import child_of, decided_by
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
@@ -23,7 +24,7 @@ CODES = (
     Code("wait-begins-again", "A 'wait' before other work begins again at every tick, and interrupts that work."),
     Code("repetition-of-one", "A repetition that happens once."),
     Code("cooldown-without-repetition", "A 'cooldown' is visited once."),
-    Code("retry-without-failure", "A 'retry' repeats something that cannot fail."),
+    Code("retry-without-failure", "A 'retry' repeats something that cannot fail, or that fails alike each time."),
     Code("timeout-without-waiting", "A 'timeout' limits something that takes no time."),
     Code("parallel-decided-at-once", "A 'parallel' is decided by a child that takes no time, so others are halted."),
     Code("race-never-won", "A child of a race for the first success never succeeds."),
@@ -167,7 +168,7 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
 
 def _at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
     """A warning about a condition at the condition, where that stands on another line than its node."""
-    placed = next((each for each in node.uses if each.use.at == ("when",)), None)
+    placed = next((each for each in node.uses if each.use.at in {("when",), ("until",)}), None)
     if placed is None or placed.place.file != mistake.place.file or placed.place.line == mistake.place.line:
         return mistake
     return replace(mistake, place=placed.place, end=None)
@@ -192,10 +193,16 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
             continue
         if entries.first_over and not entries.first_runs and not entries.again_runs:
             message = "the loop never runs: its 'until' is true before the first round"
-            yield warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+            yield _never_runs(flow, node, message)
         elif entries.again_over and not entries.again_runs:
             message = "the loop runs in the first repetition only: its 'until' stays true"
-            yield warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+            yield _never_runs(flow, node, message)
+
+
+def _never_runs(flow: Flow, node: NodeDefinition, message: str) -> Mistake:
+    """At the `until`, but where that is as it should be, and a reason was written before."""
+    found = warning(flow, node, "loop-never-runs", message, _writers(flow, node))
+    return found if getattr(node.settings, "until", None) == REASON else _at_its_line(node, found)
 
 
 def _untils(flow: Flow) -> Iterator[Mistake]:
@@ -203,6 +210,10 @@ def _untils(flow: Flow) -> Iterator[Mistake]:
     for node in flow.nodes:
         placed = next((each for each in node.uses if each.use.at in {("until",), ("for",)}), None)
         results = flow.walk.until_results.get(node.path)
+        if placed is not None and node.path in flow.walk.old_values and results != {True}:
+            message = "the value that was there before ends this wait at once, when it comes again"
+            hint = "set the key to null before, to wait for a new value"
+            yield replace(warning(flow, node, "wait-over-at-once", message, hint), place=placed.place, end=None)
         if placed is None or not results or len(results) > 1:
             continue
         text = getattr(node.settings, "until", None) or ""
@@ -258,10 +269,14 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             yield warning(
                 flow, node, "retry-without-failure", message, "remove 'retry', or test the result inside of it"
             )
+        yield from _same_failures(flow, node)
     times = getattr(node.settings, "attempts" if node.kind == "retry" else "times", None)
     if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:
         message = f"{node.kind!r} runs its child once, as if it were not there"
         yield warning(flow, node, "repetition-of-one", message, "write a higher number, or remove it")
+    if node.kind == "repeat" and times != 1 and _only_asks(child_of(node)):
+        message = "each repetition is like the first: nothing in it acts"
+        yield warning(flow, node, "repetition-of-one", message, "remove it, or put what it is about into it")
     if node.kind == "cooldown" and flow.is_whole and not any(map(_repeats, flow.above(node))):
         message = "this is visited once, so the cooldown never has an effect"
         yield warning(flow, node, "cooldown-without-repetition", message, "put it into a loop, or remove it")
@@ -270,6 +285,28 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         if "waiting" not in flow.results(child) and flow.is_reached(child):
             message = f"{child.kind!r} takes no time, so the timeout never trips"
             yield warning(flow, node, "timeout-without-waiting", message, "remove 'timeout'")
+
+
+def _only_asks(node: NodeDefinition) -> bool:
+    """Whether all leaves are conditions."""
+    return all(below.kind == "condition" or below.children for below in node.walk())
+
+
+def _same_failures(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A `retry` of conditions over what does not change between the attempts."""
+    states = flow.walk.further_rounds.get(node.path, ())
+    blamed = {path for state in states for path in state.facts.get(BLAME, (FAULT,))}
+    changing = may_change(flow, node)
+    if not blamed or changing is None or any(path.startswith(FAULT) for path in blamed):
+        return
+    conditions = flow.named(blamed)
+    read = {whole_name(each, name) for each in conditions for name in names_in(getattr(each.settings, "when", "true"))}
+    if read and not read & changing and all(each.kind == "condition" for each in conditions):
+        words = ", ".join(map(repr, sorted(read)))
+        message = (
+            f"{said(flow, conditions[0])} fails alike at each attempt: nothing that is tried again changes {words}"
+        )
+        yield warning(flow, node, "retry-without-failure", message, "put what changes it into the child of 'retry'")
 
 
 def _repeats(node: NodeDefinition) -> bool:

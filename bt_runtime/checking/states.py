@@ -29,6 +29,9 @@ ACTED = "acted"
 ONCE = "once "
 """A fact for each `once`, with its path: the result of its child, empty before."""
 
+TAKEN = "taken "
+"""A fact for each key that is delivered: the paths of the `wait` that have taken its value; empty after a `set`."""
+
 Facts = Mapping[str, frozenset[str]]
 
 
@@ -65,6 +68,9 @@ class State:
         known_facts = self.facts.keys() & set(facts)
         if not known_keys and not known_facts:
             return self
+        reason = self.keys.get(REASON)
+        if reason is not None and not reason.can_be_false:  # the first reason counts: it may change, and stays one
+            known_keys -= {REASON}
         return State(
             {name: domain for name, domain in self.keys.items() if name not in known_keys},
             {name: values for name, values in self.facts.items() if name not in known_facts},
@@ -130,6 +136,19 @@ def _joined_facts(mine: Facts, theirs: Facts) -> Facts:
 States = tuple[State, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What holds at any time in one tree.
+
+    Args:
+        bounds: what keys may hold, however often a node has added to them.
+        orders: pairs of keys of which the first is never more than the second.
+    """
+
+    bounds: Mapping[str, Domain] = field(default_factory=dict)
+    orders: frozenset[tuple[str, str]] = frozenset()
+
+
 @dataclass(slots=True)
 class Partition:
     """Joins states that do not differ in what matters.
@@ -137,10 +156,12 @@ class Partition:
     Args:
         facts: the facts in whose values states are kept apart.
         declared: what the declarations of the keys say.
+        known: what holds at any time.
     """
 
     facts: tuple[str, ...]
     declared: Mapping[str, Domain]
+    known: Known = field(default_factory=Known)
     _truths: dict[Domain, tuple[bool, bool]] = field(default_factory=dict)
 
     def part(self, state: State) -> object:
@@ -152,6 +173,15 @@ class Partition:
         """What a key may hold."""
         found = state.keys.get(key)
         return found if found is not None else self.declared.get(key, ANY)
+
+    def bounded(self, state: State) -> State:
+        """The state with what bounds its keys."""
+        met = {
+            key: domain.meet(bound)
+            for key, bound in self.known.bounds.items()
+            if (domain := state.keys.get(key)) is not None and domain.meet(bound) != domain
+        }
+        return State({**state.keys, **met}, state.facts) if met else state
 
     def truth(self, domain: Domain) -> tuple[bool, bool]:
         """Whether a domain can be false, and whether it can be true."""

@@ -64,6 +64,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
                 yield from _of_expression(flow, node, placed, text)
             yield from _written_types(flow, node)
             yield from _lists(flow, node)
+            yield from _too_small(flow, node)
 
 
 def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
@@ -88,6 +89,7 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
         yield _warning(node, placed, finding)
     if not always:
         yield from _members(node, placed, text, declared)
+        yield from _letters(node, placed, text)
 
 
 def _constant_parts(
@@ -161,6 +163,17 @@ def _lists(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
                 yield warning_at(Access(node, placed), "wrong-type", message, "the node would fail", length=len(text))
 
 
+def _too_small(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """A number of attempts, times or seconds that is 0 whenever it is evaluated."""
+    for placed, text in expressions(node):
+        if node.kind in {"retry", "repeat", "timeout"} and placed.use.at in {("attempts",), ("times",), ("seconds",)}:
+            numbers = analyse(text, known_domains(flow, node, names_in(text))).domain.numbers
+            if numbers is not None and numbers.most <= 0:
+                message = f"{placed.use.at[0]!r} is never more than 0 here, so {node.kind!r} always fails"
+                hint = "write what is larger, such as 'max(1, ...)'"
+                yield warning_at(Access(node, placed), "operation-fails", message, hint, length=len(text))
+
+
 def _members(node: NodeDefinition, placed: PlacedUse, text: str, domains: Mapping[str, Domain]) -> Iterator[Mistake]:
     """Members of a list that what is looked for there can never be."""
     for part in ast.walk(parse(text)):
@@ -179,6 +192,27 @@ def _members(node: NodeDefinition, placed: PlacedUse, text: str, domains: Mappin
                 message = f"{looked_for!r} is never {element.value!r}"
                 length = (element.end_col_offset or element.col_offset + 1) - element.col_offset
                 yield warning_at(access, "never-equal", message, _HINTS["never_equal"], length=length)
+
+
+def _letters(node: NodeDefinition, placed: PlacedUse, text: str) -> Iterator[Mistake]:
+    """Small letters looked for where all are capital, and the other way round."""
+    for part in ast.walk(parse(text)):
+        match part:
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+                pairs = [(left, right), (right, left)]
+            case ast.Compare(left=right, ops=[ast.In() | ast.NotIn()], comparators=[left]):
+                pairs = [(left, right)]
+            case ast.Call(func=ast.Name(id="startswith" | "contains"), args=[left, right]):
+                pairs = [(left, right)]
+            case _:
+                continue
+        for changed, literal in pairs:
+            match changed, literal:
+                case ast.Call(func=ast.Name(id="lower" | "upper" as name)), ast.Constant(value=str(value)):
+                    if value != getattr(value, name)():
+                        access = Access(node, placed, literal.col_offset + 1)
+                        message = f"{value!r} is never in what {name!r} gives"
+                        yield warning_at(access, "never-equal", message, f"write {getattr(value, name)()!r}")
 
 
 def _written_types(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:

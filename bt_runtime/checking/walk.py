@@ -86,6 +86,10 @@ class Walk:
         """The states in which a repetition goes on with another round."""
         self.until_results: dict[str, set[bool]] = {}
         """What the `until` of a loop or a `wait` can be, whenever it is evaluated."""
+        self.old_values: set[str] = set()
+        """The `wait` that may find a value that a `wait` has taken before."""
+        self.before_finally: dict[str, list[Paths]] = {}
+        """The ends of the child of a `finally`, before its `then`."""
         self.partition = partition
         self.conditions = Conditions(partition)
         self.rounds = 0
@@ -233,6 +237,7 @@ class Walk:
                 before, times = known[part]
                 after = before.joined(state, widen=times > 0)
                 if after is not before:
+                    after = self.partition.bounded(after)
                     known[part] = (after, times + 1)
                     fresh.append(after)
             return tuple(fresh)
@@ -264,10 +269,10 @@ class Walk:
                 keys.pop(key, None)
             else:
                 keys[key] = domain
-        for key, number in case.adds.items():
-            before = self.partition.domain(after, key).numbers
-            if before is not None:
-                keys[key] = Domain(numbers=Numbers(before.least + number, before.most + number, before.whole))
+        counted = self._counted(after, case)
+        if counted is None:
+            return None
+        keys |= counted
         for fact, value in case.facts.items():
             if value is None:
                 facts.pop(fact, None)
@@ -279,6 +284,18 @@ class Walk:
         if case.result == "success":
             return ended.succeeded(node.path)
         return ended.failed(node.path, fault=case.fault) if case.result == "failure" else ended
+
+    def _counted(self, state: State, case: Case) -> dict[str, Domain] | None:
+        """The counters that a case adds to; `None` if that is more than they can be."""
+        found = {}
+        for key, number in case.adds.items():
+            before = self.partition.domain(state, key).numbers
+            if before is not None:
+                added = Domain(numbers=Numbers(before.least + number, before.most + number, before.whole))
+                found[key] = added.meet(self.partition.known.bounds.get(key, ANY))
+                if found[key].is_empty:
+                    return None
+        return found
 
     def _narrowed(self, state: State, case: Case) -> State | None:
         keys: dict[str, Domain] = {}

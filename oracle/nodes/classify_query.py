@@ -13,7 +13,9 @@ from oracle.nodes.flows import LAGGING
 @node(
     "classify_query",
     category="action",
-    flow=leaf(Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None})),
+    flow=leaf(
+        Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None, "added": ""})
+    ),
 )
 class ClassifyQuery(AgentNode[NoSettings]):
     """Finds out what kind of question it is, and offers the tools that such questions need.

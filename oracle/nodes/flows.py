@@ -9,6 +9,7 @@ Facts, each with its possible values:
 - `granted`: the `grant_turn` on which no turn has followed yet (a path, or empty);
 - `offered`: the `offer_all_reading_tools` of which no turn with tools has made use yet (a path, or empty);
 - `noted`: the `set` of the note for the model that no turn has got yet (a path, or empty);
+- `added`: the nodes that have offered further tools since the question was classified (paths, or empty);
 - `answer`: whether there are words for the user (`no`, `yes`: there may be);
 - `tools`: whether every reading tool is offered (`some`, `all`);
 - `closed`: whether the stream has ended (`no`, `yes`);
@@ -20,15 +21,48 @@ from dataclasses import replace
 from typing import Any
 
 from bt_runtime.checking.effects import HERE, Case, HostFlow, Paths, Transfer
-from bt_runtime.checking.states import States
+from bt_runtime.checking.states import Known, States
 from bt_runtime.checking.walk import Walk
-from bt_runtime.definition import NodeDefinition
+from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain, Numbers, Texts, of_value
 from oracle.nodes.board import AGENT_KEYS
 
 NONE, SOME = of_value(0), Domain(numbers=Numbers(1, whole=True))
 _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")
 _NO_LIMIT = 1e9
+
+_MOST_TURNS = 50
+"""Of a query, whatever its user allows."""
+_ONLY_WRITERS: Mapping[str, str] = {
+    "sufficient": "judge_context",
+    "refused_calls": "hold_back_calls",
+    "strategies_tried": "try_strategy",
+    "intent": "classify_response",
+}
+"""Keys that keep their default in a tree without nodes of one kind."""
+_DEFAULTS = {key.name: of_value(key.default) for key in AGENT_KEYS}
+
+
+def _known(tree: TreeDefinition) -> Known:
+    """What holds in a whole tree: the number of its turns, and keys that no node of it changes."""
+    kinds = {node.kind for node in tree.root.walk()}
+    bounds = {key: _DEFAULTS[key] for key, kind in _ONLY_WRITERS.items() if kind not in kinds}
+    if any(_turns_side_by_side(node) for node in tree.root.walk()):
+        return Known(bounds)
+    own = tree.keys["max_turns"].default if "max_turns" in tree.keys else None
+    most = max(1, min(own, _MOST_TURNS)) if isinstance(own, int) else _MOST_TURNS
+    bounds["turn"] = Domain(numbers=Numbers(0, most, whole=True))
+    bounds["turn_limit"] = Domain(numbers=Numbers(1, most, whole=True))
+    return Known(bounds, frozenset({("turn", "turn_limit")}))
+
+
+def _turns_side_by_side(node: NodeDefinition) -> bool:
+    """Whether turns can end together, so that there is one more than the limit."""
+    if node.kind != "parallel":
+        return False
+    children = node.children["children"]
+    return sum(any(below.kind == "llm_turn" for below in child.walk()) for child in children) > 1
+
 
 AGENT_FLOW = HostFlow(
     declared={
@@ -48,6 +82,7 @@ AGENT_FLOW = HostFlow(
         "granted": "",
         "noted": "",
         "offered": "",
+        "added": "",
         "answer": "no",
         "tools": "some",
         "closed": "no",
@@ -55,19 +90,22 @@ AGENT_FLOW = HostFlow(
     },
     apart=("prompt", "calls", "answer", "closed"),
     marks={"hint": "noted"},
+    known=_known,
 )
 
 LAGGING: Mapping[str, None] = dict.fromkeys(
     (
         *("turn_left", "sources", "tools_tried", "turn_limit", "groups_tried", "groups_found", "dry_turns"),
-        *("refused_calls", "untried_tools", "failed_tools", "empty_searches", "strategies_tried"),
+        *("refused_calls", "untried_tools", "failed_tools", "empty_searches"),
         *("repetitions", "errors_in_a_row", "calls_since_strategy"),
         *("pending_calls", "pending_writes", "seconds_left"),
     )
 )
 """Keys that another node than the one that has changed them may publish."""
 
-_NOT_OF_TURNS = frozenset({"question", "query_type", "max_turns", "token_budget", "hint"})
+_NOT_OF_TURNS = frozenset(
+    {"question", "query_type", "max_turns", "token_budget", "hint", "sufficient", "strategies_tried"}
+)
 OF_TURNS: Mapping[str, None] = dict.fromkeys(key.name for key in AGENT_KEYS if key.name not in _NOT_OF_TURNS)
 """The keys that a turn of the model may change."""
 
@@ -124,6 +162,13 @@ RUNNING_CALLS = (
 """Of `run_tools`."""
 
 
+_OF_CALLS: Mapping[str, Domain] = {
+    "tool_calls": SOME,
+    "asks_user": of_value(value=False),
+    "empty_turns": NONE,
+    "announcements": NONE,
+}
+"""What is known after a turn that has called tools."""
 _ONE_TURN = {"turn": 1}
 _TAKEN = {"granted": "", "noted": ""}
 
@@ -148,7 +193,7 @@ def turn_cases(settings: Any) -> Sequence[Case]:  # noqa: ANN401  the settings o
     unclear = {**taken, "calls": "done", "unread": "", "answer": "yes"}
     cases = [Case("success", writes={**good, "tool_calls": NONE}, adds=_ONE_TURN, facts=said)]
     if settings.tools:
-        cases.append(Case("success", writes={**good, "tool_calls": SOME}, adds=_ONE_TURN, facts=called))
+        cases.append(Case("success", writes={**good, **_OF_CALLS}, adds=_ONE_TURN, facts=called))
     return (
         *cases,
         Case("failure", writes=after, facts=unclear, fault=True),

@@ -11,7 +11,11 @@ from oracle.nodes.offer_words import offer_words
     "offer_all_reading_tools",
     category="action",
     flow=leaf(
-        Case("success", facts={"tools": "all", "offered": HERE}, when_facts={"tools": frozenset({"some"})}),
+        Case(
+            "success",
+            facts={"tools": "all", "offered": HERE, "added": HERE},
+            when_facts={"tools": frozenset({"some"})},
+        ),
         Case("failure", facts={"tools": "all"}),
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from bt_runtime import ActionUse, NodeSettings, Status, Stepped, Use, Words, node
-from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer
 from oracle.nodes.base import AgentNode
 from oracle.nodes.offer_words import offer_words
@@ -30,7 +30,7 @@ class OfferToolsSettings(NodeSettings):
     category="action",
     settings=OfferToolsSettings,
     shorthand="tools",
-    flow=leaf(Case("success"), Case("failure")),
+    flow=leaf(Case("success", facts={"added": HERE, "offered": HERE}), Case("failure")),
 )
 class OfferTools(AgentNode[OfferToolsSettings]):
     """Offers further tools by name, for the rest of the query, and tells the model which ones are new.

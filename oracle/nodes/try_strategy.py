@@ -1,12 +1,14 @@
 """The `try_strategy` kind."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import structlog
 from pydantic import Field
 
 from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import Case, leaf
+from bt_runtime.expressions.domains import Domain
 from bt_runtime.text.phrases import clipped
 from oracle.agent.tool_calls import refuse_open
 from oracle.agent.transcript import NOT_RUN
@@ -16,6 +18,7 @@ from oracle.nodes.flows import GRANTING
 from oracle.nodes.hints import filled_hint, hint_uses, is_lacking
 
 log = structlog.get_logger(__name__)
+_TRIED = {"strategies_tried": Domain(lists=frozenset({True}))}
 
 
 class TryStrategySettings(NodeSettings):
@@ -40,7 +43,7 @@ class TryStrategySettings(NodeSettings):
     category="action",
     settings=TryStrategySettings,
     shorthand="hint",
-    flow=leaf(*GRANTING, Case("failure")),
+    flow=leaf(*(replace(case, writes={**case.writes, **_TRIED}) for case in GRANTING), Case("failure")),
 )
 class TryStrategy(AgentNode[TryStrategySettings]):
     """Grants another turn with the hint of one strategy, at most once in a query; the node's name is the strategy's.

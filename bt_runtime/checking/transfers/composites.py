@@ -61,8 +61,11 @@ def parallel(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     can_fail = (failing > 0 and fails_at_one) or len(children) - failing < needed
     with walk.beside(children):
         after = [walk.after_waiting(state) for state in states]
-    is_all = needed == len(children)
-    succeeded = [_sum_of(state, ends, written) for state in after] if is_all and can_succeed else after
+    succeeded: Iterable[State] = after
+    if needed == len(children):
+        succeeded = [_sum_of(state, ends, written) for state in after] if can_succeed else ()
+    elif needed == 1:
+        succeeded = _one_of(ends, written)
     blame = frozenset().union(*(state.facts.get(BLAME, frozenset()) for end in ends for state in end.failure))
     return merged(
         walk,
@@ -80,6 +83,18 @@ def decided_by(node: NodeDefinition) -> tuple[int, bool]:
         return 1, until == "first_end"
     needed = total if wanted == "all" else 1 if wanted == "one" else int(wanted)
     return needed, getattr(node.settings, "failure", None) == "one"
+
+
+def _one_of(ends: Sequence[Paths], written: Sequence[Any]) -> Iterable[State]:
+    """The states after one child has succeeded, while the others may have changed all that they write."""
+    for position, end in enumerate(ends):
+        others = [each for at, each in enumerate(written) if at != position]
+        for state in end.success:
+            if any(each.everything for each in others):
+                yield State()
+            else:
+                keys = frozenset[str]().union(*(each.keys for each in others))
+                yield state.forgetting(keys, frozenset[str]().union(*(each.facts for each in others)))
 
 
 def _sum_of(state: State, ends: Sequence[Paths], written: Sequence[Any]) -> State:

@@ -54,6 +54,7 @@ def timeout(walk: Walk, node: NodeDefinition, states: States) -> Paths:
 def finally_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     """`then` after every end of the child."""
     ends = walk.paths(child_of(node), states)
+    walk.before_finally.setdefault(node.path, []).append(ends)
     then = child_of(node, "then")
     good, bad = walk.paths(then, ends.success), walk.paths(then, ends.failure)
     failure = (*good.failure, *_blaming(ends.failure, bad.success), *bad.failure)

@@ -1,7 +1,7 @@
 """How leaves of the runtime change states."""
 
-from bt_runtime.checking.effects import Case, Paths
-from bt_runtime.checking.states import State, States
+from bt_runtime.checking.effects import HERE, Case, Paths
+from bt_runtime.checking.states import TAKEN, State, States
 from bt_runtime.checking.transfers.joining import merged, note_until
 from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition
@@ -16,18 +16,26 @@ def wait(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     until, delivery = getattr(settings, "until", None), getattr(settings, "delivery", None)
     later = [walk.after_waiting(state) for state in states]
     if delivery is not None:
-        until = f"{delivery} is not null"
-        later = [state.forgetting((walk.scope(node).key(delivery),)) for state in later]
+        until, key = f"{delivery} is not null", walk.scope(node).key(delivery)
+        if any(_is_old(walk, state, key) for state in states):
+            walk.old_values.add(node.path)
+        later = [state.forgetting((key,)) for state in later]
     is_bounded = getattr(settings, "timeout_s", None) is not None
     if until is None:
         return walk.ends(node, (*states, *later), WAITING)
     now, not_yet, raised = walk.split(node, until, states)
     note_until(walk, node, now, not_yet)
     then, never, raised_later = walk.split(node, until, later if not_yet else ())
-    good = walk.ends(node, (*now, *then), (Case("success"),)).success
+    facts = {} if delivery is None else {TAKEN + walk.scope(node).key(delivery): HERE}
+    good = walk.ends(node, (*now, *then), (Case("success", facts=facts),)).success
     late = walk.failed(node, never) if is_bounded else ()
     faults = walk.failed(node, (*raised, *raised_later), fault=True)
     return merged(walk, good, (*late, *faults), later if not_yet else ())
+
+
+def _is_old(walk: Walk, state: State, key: str) -> bool:
+    """Whether the value that is there may be one that a `wait` has taken before."""
+    return any(state.facts.get(TAKEN + key, ())) and walk.partition.domain(state, key) != of_value(None)
 
 
 def condition(walk: Walk, node: NodeDefinition, states: States) -> Paths:
@@ -57,6 +65,8 @@ def set_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
                 failure.append(state)
             mark = walk.marks.get(key)
             facts = state.facts if mark is None else {**state.facts, mark: frozenset({node.path})}
+            if TAKEN + key in facts:
+                facts = {**facts, TAKEN + key: frozenset({""})}
             state = None if fitting.is_empty else State({**state.keys, key: fitting}, facts)
         if state is not None:
             success.append(state)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from bt_runtime.checking.codes import Code
+from bt_runtime.checking.effects import Paths
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.reaching import is_inverted_guard
 from bt_runtime.checking.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, State
@@ -40,7 +41,8 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
     if not states:
         return
-    if flow.registry.kinds[node.kind].acts and all(is_exactly(state, "closed", "yes") for state in states):
+    closed = [is_exactly(state, "closed", "yes") for state in states]
+    if flow.registry.kinds[node.kind].acts and (all(closed) or (node.kind in _WORK and any(closed))):
         message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
         yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
     elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
@@ -55,18 +57,47 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         else:
             message = f"{node.kind!r} never starts: the query has stopped before{cause}"
             yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
+    elif node.kind in _WORK:
+        yield from _instead(flow, node)
+
+
+def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """Another way for when a guard with a limit of its own has tripped, which has stopped the query."""
+    tripped = [guard for guard in _nodes_of(flow, _stopped(flow, node), STOPPED_BY) if _has_own_limit(guard)]
+    going_on = [state for state in flow.states(node) if not _has_reason(flow, state)]
+    faults = (path.startswith(FAULT) for state in going_on for path in state.facts.get(BLAME, ("",)))
+    guard = next((each for each in tripped if _is_in_another_way(flow, each, node)), None)
+    if guard is not None and all(faults):
+        message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the query"
+        hint = "limit the first way by 'timeout' or a condition, which fail without a reason"
+        yield warning(flow, node, "after-stop", message, hint)
+
+
+def _stopped(flow: Flow, node: NodeDefinition) -> list[State]:
+    return [state for state in flow.states(node) if _has_reason(flow, state)]
+
+
+def _has_own_limit(node: NodeDefinition) -> bool:
+    return node.kind in {"deadline", "turn_budget"} and any(value is not None for _, value in node.settings)
+
+
+def _is_in_another_way(flow: Flow, node: NodeDefinition, later: NodeDefinition) -> bool:
+    """Whether a node stands in an earlier child of a selector that has another one in a later child."""
+    around = {above.path for above in flow.above(later)}
+    return any(above.kind == "selector" and above.path in around for above in flow.above(node))
 
 
 def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """Repetitions whose later rounds come after the end of the query."""
     states = flow.walk.further_rounds.get(node.path, ())
-    if node.kind == "loop" or not states or not all(_has_reason(flow, state) for state in states):
+    if not states or not all(_has_reason(flow, state) for state in states):
         return
     if any(below.kind in _WORK and flow.is_reached(below) for below in node.walk()):
         writers = _nodes_of(flow, states, STOPPED_BY)
         cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
         message = f"only the first round of {node.kind!r} does anything{cause}"
-        yield warning(flow, node, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
+        stop = next((each for each in writers if each.kind == "stop" and each.place.file == flow.file), node)
+        yield warning(flow, stop, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
 
 
 def _has_reason(flow: Flow, state: State) -> bool:
@@ -80,7 +111,7 @@ def _nodes_of(flow: Flow, states: Iterable[State], fact: str) -> tuple[NodeDefin
 def _failures(flow: Flow) -> Iterator[Mistake]:
     """Who fails the query, other than by a fault."""
     places: set[str] = set()
-    for state in flow.exits.failure:
+    for state in (*(state for ends in _before_end(flow) for state in ends.failure), *flow.exits.failure):
         has_reason = _has_reason(flow, state)
         for node in flow.named(path for path in state.facts.get(BLAME, ()) if not path.startswith(FAULT)):
             is_guard = flow.registry.kinds[node.kind].category == "guard"
@@ -128,10 +159,21 @@ def _failing(flow: Flow, node: NodeDefinition) -> NodeDefinition:
     return at
 
 
+def _before_end(flow: Flow) -> Iterator[Paths]:
+    """The ends of the work of a tree whose root is a `finally`, before its last steps."""
+    node = flow.root
+    while node.kind == "finally":
+        yield from flow.walk.before_finally.get(node.path, ())
+        node = node.children["child"][0]
+
+
 def _without_reason(flow: Flow) -> Iterator[Mistake]:
     states = [state for state in flow.exits.success if flow.domain(state, REASON).can_be_false]
     if states:
-        at = _end(flow, states)
+        work = [
+            state for ends in _before_end(flow) for state in ends.success if flow.domain(state, REASON).can_be_false
+        ]
+        at = _end(flow, work or states)
         message = "the query can end here without a reason"
         yield warning(flow, at, "no-reason", message, "write 'stop: completed' behind it")
 

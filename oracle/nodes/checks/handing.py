@@ -65,7 +65,7 @@ def _left(node: NodeDefinition) -> str | None:
         return "granted"
     if node.kind in ("note", "require_answer"):
         return "noted"
-    if node.kind == "offer_all_reading_tools":
+    if node.kind in ("offer_all_reading_tools", "offer_tools"):
         return "offered"
     note = getattr(node.settings, "values", {}).get("hint") if node.kind == "set" else None
     return "noted" if note not in (None, "''", '""') and "hint" not in node.private else None

@@ -1,13 +1,14 @@
 """Judges turns and tool calls: what the model is asked without, and what it has called for nothing."""
 
+import math
 from collections.abc import Iterator
-from math import isfinite
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.states import State
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
+from bt_runtime.expressions.domains import NOTHING
 from bt_runtime.text import Mistake
 
 CODES = (
@@ -19,6 +20,7 @@ CODES = (
     Code("thought-lost", "A turn beside the answer whose text nothing gets."),
     Code("prompt-composed-again", "The system prompt is composed where it is composed already."),
     Code("classified-late", "The question is classified behind the turns that depend on it."),
+    Code("same-strategy", "Two strategies have one name, and the second is never tried."),
     Code("turns-without-end", "The model is granted another turn whatever it says, until a limit ends the query."),
 )
 _ASKS = {
@@ -26,6 +28,8 @@ _ASKS = {
     "intent": frozenset({"need_turn", "need_capability"}),
 }
 _OPEN = frozenset({"open"})
+_ANSWERING = frozenset({"hold_back_calls", "refuse_tools"})
+_LEAVING = frozenset({"stop", "grant_turn", "try_strategy"})
 _COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announcements")
 
 
@@ -36,6 +40,10 @@ def judge(flow: Flow) -> Iterator[Mistake]:
             yield from _turn(flow, node)
         elif node.kind == "run_tools":
             yield from _tools(flow, node)
+        elif node.kind in _ANSWERING:
+            yield from _answering(flow, node)
+        elif node.kind in _LEAVING:
+            yield from _leaving(flow, node)
         elif node.kind == "compose_prompt":
             yield from _prompt(flow, node)
         elif node.kind == "classify_query":
@@ -43,6 +51,8 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     if flow.is_whole:
         yield from _unread(flow)
         yield from _grants(flow)
+        yield from _one_turn(flow)
+    yield from _strategies(flow)
 
 
 def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -61,7 +71,15 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         caller = said(flow, callers[0]) if callers else "the turn before"
         message = f"the tools that {caller} may have called are not run before this turn"
         hint = "put 'force_success: { subtree: use_tools }' between them, or write 'tools: false' at the first one"
-        yield warning(flow, node, "calls-not-run", message, hint)
+        yield warning(flow, _running_once(flow) or node, "calls-not-run", message, hint)
+
+
+def _running_once(flow: Flow) -> NodeDefinition | None:
+    """A `once` around `run_tools`, which runs the calls of the first turn alone."""
+    for node in flow.nodes:
+        if node.kind == "once" and any(below.kind == "run_tools" for below in node.walk()):
+            return node
+    return None
 
 
 def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -85,6 +103,62 @@ def _tools(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         )
 
 
+def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    states = flow.states(node)
+    if states and not any(state.facts.get("calls", _OPEN) & _OPEN for state in states):
+        ran = flow.named(path for state in states for path in state.facts.get("unread", ()))
+        cause = f": {said(flow, ran[0])} has run them" if ran else ""
+        message = f"no tool call is left here that {node.kind!r} could act on{cause}"
+        yield warning(flow, node, "no-calls", message, "put it between the llm_turn and run_tools", removable=True)
+    elif (
+        states
+        and node.kind == "hold_back_calls"
+        and node.place.file == flow.file
+        and not any(_is_judged(flow, state) for state in states)
+    ):
+        message = "no call is held back: 'judge_context' has not found before that the context suffices"
+        yield warning(flow, node, "no-calls", message, "put judge_context behind the run_tools of each round")
+
+
+def _is_judged(flow: Flow, state: State) -> bool:
+    return flow.domain(state, "sufficient").can_be_true
+
+
+def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
+    """The end of a query, or another turn, before the way on which the same calls would be run."""
+    if getattr(node.settings, "reason", "completed") != "completed" or not _is_before_tools(flow, node):
+        return
+    states = [
+        state for state in flow.states(node) if is_exactly(state, "calls", "open") and _is_unsignalled(flow, state)
+    ]
+    if states:
+        callers = flow.named(path for state in states for path in state.facts.get("called by", ()))
+        caller = said(flow, callers[0]) if callers else "the last turn"
+        message = f"the tools that {caller} may have called are never run: {node.kind!r} comes before"
+        hint = "run them before, test 'tool_calls == 0', or write 'tools: false' at the turn"
+        yield warning(flow, node, "calls-not-run", message, hint)
+
+
+def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether a later child of a selector around a node runs tools."""
+    below = node
+    for above in flow.above(node):
+        if above.kind == "selector":
+            children = above.children["children"]
+            later = children[children.index(below) + 1 :]
+            if any(each.kind == "run_tools" for child in later for each in child.walk()):
+                return True
+        elif above.kind == "loop":
+            return False
+        below = above
+    return False
+
+
+def _is_unsignalled(flow: Flow, state: State) -> bool:
+    """Whether it may be that the model has not said by a signal how to go on."""
+    return flow.domain(state, "signal").can_be_false
+
+
 def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.states(node)
     is_again = bool(states) and all(is_exactly(state, "prompt", "yes") for state in states)
@@ -96,10 +170,20 @@ def _prompt(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 
 def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    turns = [flow.domain(state, "turn").numbers for state in flow.states(node)]
-    if turns and all(numbers is not None and numbers.least >= 1 for numbers in turns):
+    states = flow.states(node)
+    turns = [flow.domain(state, "turn").numbers for state in states]
+    behind = [numbers is not None and numbers.least >= 1 for numbers in turns]
+    added = flow.named(path for state in states for path in state.facts.get("added", ()))
+    own = node.place.file == flow.file
+    if added:
+        message = f"the tools are selected anew here, so those that {said(flow, added[0])} has offered are lost"
+    elif behind and (all(behind) or (own and any(behind))):
         message = "the model has been asked before: the tools for this type of question were not offered then"
-        yield warning(flow, node, "classified-late", message, "put it at the beginning")
+    elif own and states and all(is_exactly(state, "prompt", "yes") for state in states):
+        message = "the prompt, which depends on the type of the question, is composed before this"
+    else:
+        return
+    yield warning(flow, node, "classified-late", message, "put it at the beginning")
 
 
 def _unread(flow: Flow) -> Iterator[Mistake]:
@@ -121,15 +205,19 @@ def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
 
 def _grants(flow: Flow) -> Iterator[Mistake]:
     counters = _COUNTS + tuple(
-        key for node in flow.all_nodes.values() if node.kind == "set" for key in getattr(node.settings, "values", {})
+        key
+        for node in flow.all_nodes.values()
+        if node.kind == "set"
+        for key in getattr(node.settings, "values", {})
+        if key != "hint"
     )
     for node in flow.all_nodes.values():
         if node.kind != "grant_turn":
             continue
-        loop = next((above for above in flow.above(node) if above.kind == "loop"), None)
-        if loop is None:
+        around = next((above for above in flow.above(node) if above.kind in {"loop", "once"}), None)
+        if around is None or around.kind == "once" or not _is_taken_by_a_round(flow, node, around):
             continue
-        heads = flow.states(loop.children["child"][0])
+        heads = flow.states(around.children["child"][0])
         if heads and any(not _has_progress(flow, state, heads, counters) for state in flow.states(node)):
             message = "another turn is granted whatever the model says, until a limit ends the query"
             hint = (
@@ -150,20 +238,54 @@ def _has_progress(flow: Flow, state: State, heads: tuple[State, ...], counters: 
     return any(_is_counted(flow, state, heads, key) for key in counters)
 
 
-def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
-    """Whether less of a counter is possible here than at the beginning of a round.
+def _is_taken_by_a_round(flow: Flow, node: NodeDefinition, loop: NodeDefinition) -> bool:
+    """Whether the turn that a node grants is that of the next round, not one in the same round."""
+    rounds = flow.walk.further_rounds.get(loop.path, ())
+    return any(node.path in state.facts.get("granted", {node.path}) for state in rounds)
 
-    What counts turns in a row grows by one, or starts anew; where it has begun and is bounded, so are the turns.
-    """
-    here = flow.domain(state, key).numbers
-    if key in _COUNTS and here is not None and here.least >= 1 and isfinite(here.most):
-        return True
-    before = [flow.domain(head, key).numbers for head in heads]
-    if here is None or any(numbers is None for numbers in before):
-        return False
-    most = max(numbers.most for numbers in before if numbers is not None)
-    least = min(numbers.least for numbers in before if numbers is not None)
-    return here.most < most or (key not in _COUNTS and here.least > least)
+
+def _is_counted(flow: Flow, state: State, heads: tuple[State, ...], key: str) -> bool:
+    """Whether less of a counter, or one value of a mark, is possible here than at the beginning of a round."""
+    here, before = flow.domain(state, key), NOTHING
+    for head in heads:
+        before = before.union(flow.domain(head, key))
+    if key in _COUNTS and key != "turn":
+        return here.numbers is not None and math.isfinite(here.numbers.most)
+    if here.numbers is None or before.numbers is None:
+        return here.is_single and not before.is_single
+    return here.numbers.most < before.numbers.most or (key != "turn" and here.numbers.least > before.numbers.least)
+
+
+def _one_turn(flow: Flow) -> Iterator[Mistake]:
+    """Tools of a query that has one turn: its last, whose calls are not run."""
+    bound = flow.walk.partition.known.bounds.get("turn")
+    declared = next((each for each in flow.tree.declarations if each.key.name == "max_turns"), None)
+    if bound is None or bound.numbers is None or bound.numbers.most > 1 or declared is None:
+        return
+    turns = [node for node in flow.all_nodes.values() if node.kind == "llm_turn" and flow.is_reached(node)]
+    runs = any(node.kind == "run_tools" for node in flow.all_nodes.values())
+    if runs and any(getattr(turn.settings, "tools", False) for turn in turns):
+        message = "with one turn, the tools that the model calls in it are never run: no turn is left for their results"
+        hint = "allow two turns at least, or write 'tools: false' at the turn"
+        yield Mistake(declared.place, message, hint, None, "calls-not-run", "warning")
+
+
+def _strategies(flow: Flow) -> Iterator[Mistake]:
+    """Strategies of one name, of which a query tries the first alone."""
+    known: dict[str, NodeDefinition] = {}
+    for node in flow.nodes:
+        if node.kind != "try_strategy":
+            continue
+        first = known.setdefault(node.title, node)
+        if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
+            message = f"a query tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
+            yield warning(flow, node, "same-strategy", message, "give it a 'name' of its own")
+
+
+def _are_exclusive(flow: Flow, one: NodeDefinition, other: NodeDefinition) -> bool:
+    """Whether two nodes stand in branches of which one is chosen."""
+    around = {above.path for above in flow.above(one)}
+    return next(above for above in flow.above(other) if above.path in around).kind in {"if", "switch"}
 
 
 def is_exactly(state: State, fact: str, value: str) -> bool:

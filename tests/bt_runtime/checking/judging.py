@@ -6,11 +6,11 @@ from pathlib import Path
 
 import trees
 from bt_runtime import HostAction, TreeLibrary
-from bt_runtime.checking import keys, values
+from bt_runtime.checking import keys, values, writes
 from bt_runtime.text import Mistake
 from oracle.nodes import REGISTRY
 
-BOARD_CODES = frozenset(code.name for code in (*keys.CODES, *values.CODES))
+BOARD_CODES = frozenset(code.name for code in (*keys.CODES, *values.CODES, *writes.CODES))
 ACTIONS = {
     "search_code": HostAction(("query", "limit"), frozenset({"query"}), result="str"),
     "list_files": HostAction(("path",), result="str"),

@@ -1,4 +1,4 @@
-"""The judgment of trees that were written without knowledge of the checker: 69 sensible ones, and plausible mistakes.
+"""The judgment of trees that were written without knowledge of the checker: sensible ones, and plausible mistakes.
 
 Each file of `authored_trees` holds many trees, separated by `=== NAME`, with `--- NAME` before a further file of the
 same case. `# <-- CODE` stands on the line that must have the warning.
@@ -21,9 +21,10 @@ LIBRARY = TreeLibrary([trees.FOLDER], registry=REGISTRY)
 MARK = re.compile(r" *# <-- ([\w-]+)$", re.MULTILINE)
 
 
-def cases(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The name of each case, and its files."""
-    for block in re.split(r"^=== ", (FOLDER / name).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+def cases(sort: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The name of each case of a sort, and its files."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob(f"{sort}*.txt")))
+    for block in re.split(r"^=== ", text, flags=re.MULTILINE)[1:]:
         case, _, body = block.partition("\n")
         first, *others = re.split(r"^--- (\w+)\n", body, flags=re.MULTILINE)
         files = {case: first, **dict(zip(others[::2], others[1::2], strict=True))}
@@ -38,7 +39,7 @@ def said(files: dict[str, str], folder: Path) -> set[tuple[str, int, str]]:
     return {(Path(each.place.file).stem, each.place.line, each.code) for each in (*report.mistakes, *report.warnings)}
 
 
-BAD, GOOD = dict(cases("bad.txt")), dict(cases("good.txt"))
+BAD, GOOD = dict(cases("bad")), dict(cases("good"))
 
 
 @pytest.mark.parametrize("name", BAD)
