@@ -1,9 +1,10 @@
-"""Trains the weights of the classifiers: multinomial logistic regression over named features, by averaged AdaGrad.
+"""Trains the weights of the classifiers on the labelled data.
 
-`python -m benchmarks.train_classifiers` writes both weights files of `oracle.classify` from `tests/data/labelled`; the
-same examples give the same weights. Files named `queries*.jsonl` contain `{"query", "query_type"}`, files named
-`agent_responses*.jsonl` contain `{"response", "signal"}`, one object a line. The shares are calibrated: the weights are
-divided by the temperature that fits the cross-validated shares best.
+`python -m benchmarks.train_classifiers` writes the weights files of `oracle.classify` from `tests/data/labelled`; the
+same examples give the same weights. Files named `queries*.jsonl` contain `{"query", "query_type", "must"?, "any"?}`,
+`questions.jsonl` questions that are labelled with their tools alone, files named `agent_responses*.jsonl`
+`{"response", "signal"}`, one object a line. The shares are calibrated: the weights are divided by the temperature that
+fits the cross-validated shares best.
 """
 
 import json
@@ -14,29 +15,65 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
 from oracle.classify.features import features
+from oracle.classify.needs import SOURCES
 from oracle.classify.reading import read
 from oracle.classify.response import SIGNALS, response_features
-from oracle.classify.types import QUERY_TYPES
-from oracle.classify.weights import FOLDER, QUERY_WEIGHTS, RESPONSE_WEIGHTS, Weights, probabilities
+from oracle.classify.types import NEEDS, QUERY_TYPES, Source
+from oracle.classify.weights import (
+    FOLDER,
+    QUERY_WEIGHTS,
+    RESPONSE_WEIGHTS,
+    SOURCE_WEIGHTS,
+    Weights,
+    chances,
+    probabilities,
+)
 
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
-QUERY_PULL = 0.03
-RESPONSE_PULL = 0.005
-"""How strongly a weight is regularized towards zero at each example in which its feature occurs (chosen by
-cross-validation)."""
-LEAST_EXAMPLES = 2
-"""Features of fewer examples get no weight."""
-EPOCHS = 20
 FOLDS = 5
-RATE = 0.2
-LEAST_WEIGHT = 0.05
+LEAST_WEIGHT = 0.1
 """Features whose weights are all smaller are not written: they change nothing but the size of the file."""
 TEMPERATURES = tuple(step / 20 for step in range(8, 41))
-_FIRST_GRADIENT = 0.01
-
 Labelled = tuple[str, str]
 Example = tuple[frozenset[str], str]
+SourceExample = tuple[frozenset[str], frozenset[str]]
+
+
+FIRST_SEARCHED = NEEDS | {"action": ("write",), "documentation": ("vault",)}
+_LEARNED = ("word:", "pair:")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How weights are fitted; chosen by cross-validation, and for queries on sets of authors who are left out.
+
+    Attributes:
+        softness: the inverse of the regularization's strength.
+        least_examples: features of fewer examples get no weight.
+        rarity: a feature of n examples is scaled by n to the power of -rarity, so that a common one counts less.
+        learned: the scale of words and pairs of words; the features that a person named have 1.
+    """
+
+    softness: float
+    least_examples: int
+    rarity: float
+    learned: float = 1.0
+
+    def scales(self, counts: Counter[str], names: Sequence[str]) -> np.ndarray:
+        """The scale of each feature; a smaller one is a stronger regularization."""
+        return np.array(
+            [counts[name] ** -self.rarity * (self.learned if name.startswith(_LEARNED) else 1) for name in names]
+        )
+
+
+QUERY_FIT = Fit(softness=20.0, least_examples=3, rarity=0.5, learned=0.5)
+SOURCE_FIT = Fit(softness=1.0, least_examples=3, rarity=0.0, learned=0.6)
+RESPONSE_FIT = Fit(softness=20.0, least_examples=1, rarity=0.15)
 
 
 @dataclass(frozen=True)
@@ -57,10 +94,17 @@ class Judged:
         return self.given == self.label
 
 
+def rows_of(path: Path) -> list[dict]:
+    """The objects in a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+
+
 def load_labelled(path: Path) -> list[Labelled]:
     """Texts and their labels from a file of JSON lines, queries or responses."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
-    return [(row["query"], row["query_type"]) if "query" in row else (row["response"], row["signal"]) for row in rows]
+    return [
+        (row["query"], row["query_type"]) if "query" in row else (row["response"], row["signal"])
+        for row in rows_of(path)
+    ]
 
 
 def query_examples(labelled: Iterable[Labelled]) -> list[Example]:
@@ -73,63 +117,98 @@ def response_examples(labelled: Iterable[Labelled]) -> list[Example]:
     return [(response_features(text), label) for text, label in labelled]
 
 
+def source_examples() -> list[SourceExample]:
+    """The features of all questions for training, and the groups of tools that are of use for each."""
+    paths = [LABELLED / "questions.jsonl", *sorted(LABELLED.glob("queries*.jsonl"))]
+    return [source_example(row) for path in paths for row in rows_of(path)]
+
+
+def source_example(row: dict) -> SourceExample:
+    """The features of one; where it has a type alone, the groups that the type searches first are of use."""
+    useful = [*row["must"], *row["any"]] if "must" in row else FIRST_SEARCHED[row["query_type"]]
+    return features(read(row.get("query") or row["q"])), frozenset(useful)
+
+
+def train(rows: Sequence[Example], *, labels: Sequence[str], fit: Fit) -> Weights:
+    """Train weights for labels of which each example has one."""
+    table = _Table.of(rows, fit)
+    found = np.zeros((len(labels), len(table.names)))
+    at, coefficients = table.fitted([labels.index(label) for _, label in rows])
+    found[at] = coefficients if len(at) > 2 else np.vstack([-coefficients, coefficients]) / 2
+    return table.weights(found)
+
+
+def train_sources(rows: Sequence[SourceExample]) -> Weights:
+    """Train weights for the sources, each by itself."""
+    table = _Table.of(rows, SOURCE_FIT)
+    return table.weights(np.vstack([table.fitted([source in useful for _, useful in rows])[1] for source in SOURCES]))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Examples as a sparse matrix, a row each; a feature that is present has its scale."""
+
+    names: Sequence[str]
+    scales: np.ndarray
+    matrix: csr_matrix
+    softness: float
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[frozenset[str], object]], fit: Fit) -> "_Table":
+        counts = Counter(name for found, _ in rows for name in found)
+        names = sorted(name for name, count in counts.items() if count >= fit.least_examples)
+        index = {name: at for at, name in enumerate(names)}
+        scales = fit.scales(counts, names)
+        active = [sorted(index[name] for name in found if name in index) for found, _ in rows]
+        columns = np.array([at for row in active for at in row])
+        ends = np.cumsum([0, *map(len, active)])
+        matrix = csr_matrix((scales[columns], columns, ends), shape=(len(rows), len(names)))
+        return cls(names, scales, matrix, fit.softness)
+
+    def fitted(self, given: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that are given, and the coefficients of each; of two classes those of the second."""
+        model = LogisticRegression(C=self.softness, max_iter=2000, fit_intercept=False).fit(self.matrix, given)
+        return model.classes_, model.coef_
+
+    def weights(self, rows: np.ndarray) -> Weights:
+        """A row of coefficients for each label, as weights."""
+        return {name: tuple(column) for name, column in zip(self.names, (rows * self.scales).T.tolist(), strict=True)}
+
+
 def train_queries(rows: Sequence[Example]) -> Weights:
     """Train the weights for query types."""
-    return train(rows, labels=QUERY_TYPES, pull=QUERY_PULL)
+    return train(rows, labels=QUERY_TYPES, fit=QUERY_FIT)
 
 
 def train_responses(rows: Sequence[Example]) -> Weights:
     """Train the weights for the signals of responses."""
-    return train(rows, labels=SIGNALS, pull=RESPONSE_PULL)
+    return train(rows, labels=SIGNALS, fit=RESPONSE_FIT)
 
 
-def train(rows: Sequence[Example], *, labels: Sequence[str], pull: float, seed: int = 0) -> Weights:
-    """Train weights for labels, regularized towards zero and averaged over the second half of the epochs."""
-    counts = Counter(name for found, _ in rows for name in found)
-    names = sorted(name for name, count in counts.items() if count >= LEAST_EXAMPLES)
-    index = {name: at for at, name in enumerate(names)}
-    weights = [[0.0] * len(names) for _ in labels]
-    squares = [[_FIRST_GRADIENT] * len(names) for _ in labels]
-    sums = [[0.0] * len(names) for _ in labels]
-    data = [(sorted(index[name] for name in found if name in index), labels.index(label)) for found, label in rows]
-    shuffle = random.Random(seed).shuffle
-    for epoch in range(EPOCHS):
-        shuffle(data)
-        for active, kind in data:
-            _step(weights, squares, active, kind, pull)
-        if epoch >= EPOCHS // 2:
-            for total, row in zip(sums, weights, strict=True):
-                total[:] = [one + other for one, other in zip(total, row, strict=True)]
-    rounds = EPOCHS - EPOCHS // 2
-    return {name: tuple(row[at] / rounds for row in sums) for name, at in index.items()}
-
-
-def _step(
-    weights: list[list[float]], squares: list[list[float]], active: Sequence[int], label: int, pull: float
-) -> None:
-    """Apply one example's gradient, in place."""
-    scores = [sum([row[at] for at in active]) for row in weights]
-    highest = max(scores)
-    shares = [math.exp(score - highest) for score in scores]
-    whole = sum(shares)
-    for kind, row in enumerate(weights):
-        error = shares[kind] / whole - (kind == label)
-        square = squares[kind]
-        for at in active:
-            gradient = error + pull * row[at]
-            square[at] += gradient * gradient
-            row[at] -= RATE * gradient / math.sqrt(square[at])
-
-
-def cross_validated(rows: Sequence[Example], *, labels: Sequence[str], pull: float, folds: int = FOLDS) -> list[Judged]:
-    """Every example, judged by weights that were trained on the other folds."""
-    order = list(range(len(rows)))
+def _divided(count: int, folds: int) -> Iterable[tuple[list[int], list[int]]]:
+    """The places of the examples to train on, and of those to judge, of each fold."""
+    order = list(range(count))
     random.Random(1).shuffle(order)
-    judged = []
     for fold in range(folds):
         out = set(order[fold::folds])
-        weights = train([rows[at] for at in sorted(set(order) - out)], labels=labels, pull=pull)
-        judged += [Judged(at, rows[at][1], probabilities(weights, rows[at][0], labels)) for at in sorted(out)]
+        yield sorted(set(order) - out), sorted(out)
+
+
+def cross_validated(rows: Sequence[Example], *, labels: Sequence[str], fit: Fit, folds: int = FOLDS) -> list[Judged]:
+    """Every example, judged by weights that were trained on the other folds."""
+    judged = []
+    for inside, out in _divided(len(rows), folds):
+        weights = train([rows[at] for at in inside], labels=labels, fit=fit)
+        judged += [Judged(at, rows[at][1], probabilities(weights, rows[at][0], labels)) for at in out]
+    return judged
+
+
+def cross_validated_sources(rows: Sequence[SourceExample], folds: int = FOLDS) -> list[tuple[int, dict[Source, float]]]:
+    """The place of every example, with the chances by weights that were trained on the other folds."""
+    judged = []
+    for inside, out in _divided(len(rows), folds):
+        weights = train_sources([rows[at] for at in inside])
+        judged += [(at, chances(weights, rows[at][0], SOURCES)) for at in out]
     return judged
 
 
@@ -149,10 +228,10 @@ def best_temperature(judged: Sequence[Judged]) -> float:
     return min(TEMPERATURES, key=loss)
 
 
-def calibrated(rows: Sequence[Example], *, labels: Sequence[str], pull: float) -> Weights:
+def calibrated(rows: Sequence[Example], *, labels: Sequence[str], fit: Fit) -> Weights:
     """Weights whose shares are as large as they are often right."""
-    temperature = best_temperature(cross_validated(rows, labels=labels, pull=pull))
-    weights = train(rows, labels=labels, pull=pull)
+    temperature = best_temperature(cross_validated(rows, labels=labels, fit=fit))
+    weights = train(rows, labels=labels, fit=fit)
     return {name: tuple(weight / temperature for weight in row) for name, row in weights.items()}
 
 
@@ -171,8 +250,9 @@ def main(folder: Path = FOLDER) -> None:
     """Train on all labelled files and write the weights; by default to where the product ships them."""
     queries = [row for path in sorted(LABELLED.glob("queries*.jsonl")) for row in load_labelled(path)]
     responses = [row for path in sorted(LABELLED.glob("agent_responses*.jsonl")) for row in load_labelled(path)]
-    save(calibrated(query_examples(queries), labels=QUERY_TYPES, pull=QUERY_PULL), folder / QUERY_WEIGHTS.name)
-    save(calibrated(response_examples(responses), labels=SIGNALS, pull=RESPONSE_PULL), folder / RESPONSE_WEIGHTS.name)
+    save(calibrated(query_examples(queries), labels=QUERY_TYPES, fit=QUERY_FIT), folder / QUERY_WEIGHTS.name)
+    save(calibrated(response_examples(responses), labels=SIGNALS, fit=RESPONSE_FIT), folder / RESPONSE_WEIGHTS.name)
+    save(train_sources(source_examples()), folder / SOURCE_WEIGHTS.name)
 
 
 if __name__ == "__main__":

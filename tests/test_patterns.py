@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from bt_runtime.expressions.syntax import LONGEST_EXPRESSION
-from oracle.classify.features import MAX_SENTENCE_CHARS
 from oracle.models.offline_extracts import _MAX_HEADING_CHARS
 from oracle.search.query import MAX_QUERY_CHARS
 
@@ -32,7 +31,6 @@ ROOT = Path(__file__).parents[1]
 
 BOUNDED = {
     "bt_runtime.expressions.syntax._TEXT": LONGEST_EXPRESSION,
-    "oracle.classify.features.PATTERNS": MAX_SENTENCE_CHARS,
     "oracle.editing.expressions._TEXTS": LONGEST_EXPRESSION,
     "oracle.editing.occurrences._IN_EXPRESSION": LONGEST_EXPRESSION,
     "oracle.models.offline_extracts._HIT": _MAX_HEADING_CHARS,

@@ -63,7 +63,6 @@ class Sentence:
     Args:
         tokens: corrected words, courtesies included.
         matches: the phrases found.
-        skip: the number of tokens of courtesy at the start.
         question: the kinds of question word that it begins with (`why`, `how`, …); empty if none.
         is_question: it begins like a question, or ends with a question mark.
         commands: its commands, in order.
@@ -74,7 +73,6 @@ class Sentence:
 
     tokens: tuple[str, ...]
     matches: tuple[Match, ...]
-    skip: int
     question: frozenset[str]
     is_question: bool
     commands: tuple[Command, ...]
@@ -95,11 +93,6 @@ class Sentence:
     def said(self) -> tuple[Match, ...]:
         """Its phrases, except those that are only mentioned."""
         return tuple(match for match in self.matches if match.start < self.topic_start)
-
-    @property
-    def body(self) -> tuple[str, ...]:
-        """The tokens without the courtesies at the start."""
-        return self.tokens[self.skip :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +146,6 @@ def _sentence(segment: Segment) -> Sentence:
     return Sentence(
         tokens=tokens,
         matches=matches,
-        skip=skip,
         question=question,
         is_question=is_question,
         commands=commands,

@@ -5,38 +5,49 @@ A weights file maps each feature to one number per label, in the order of the la
 again (docs/classification.md).
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+import orjson
+
 Weights = Mapping[str, tuple[float, ...]]
 Label = TypeVar("Label", bound=str)
 FOLDER = Path(__file__).parent
 QUERY_WEIGHTS = FOLDER / "query_weights.json"
 RESPONSE_WEIGHTS = FOLDER / "response_weights.json"
+SOURCE_WEIGHTS = FOLDER / "source_weights.json"
 
 
 @cache
 def load_weights(path: Path) -> Weights:
     """The weights in a file; read once."""
-    return {name: tuple(row) for name, row in json.loads(path.read_text("utf-8")).items()}
+    return {name: tuple(row) for name, row in orjson.loads(path.read_bytes()).items()}
 
 
 def probabilities(weights: Weights, features: Iterable[str], labels: Sequence[Label]) -> dict[Label, float]:
     """The probability of each label; they add up to 1. Features without weights are ignored."""
-    totals = [0.0] * len(labels)
-    # Sorted, because a set's order differs between processes and so would the last digits of the sums.
-    for feature in sorted(features):
-        row = weights.get(feature)
-        if row is not None:
-            totals = [total + weight for total, weight in zip(totals, row, strict=True)]
+    totals = _totals(weights, features, len(labels))
     highest = max(totals)
     shares = [math.exp(total - highest) for total in totals]
     whole = sum(shares)
     return {label: share / whole for label, share in zip(labels, shares, strict=True)}
+
+
+def chances(weights: Weights, features: Iterable[str], labels: Sequence[Label]) -> dict[Label, float]:
+    """The chance of each label by itself, 0 to 1: any number of them may hold."""
+    totals = _totals(weights, features, len(labels))
+    return {label: (1 + math.tanh(total / 2)) / 2 for label, total in zip(labels, totals, strict=True)}
+
+
+def _totals(weights: Weights, features: Iterable[str], count: int) -> list[float]:
+    totals = [0.0] * count
+    # Sorted, because a set's order differs between processes and so would the last digits of the sums.
+    for row in filter(None, map(weights.get, sorted(features))):
+        totals = [total + weight for total, weight in zip(totals, row, strict=True)]
+    return totals
 
 
 def worth(weights: Weights, feature: str, at: int) -> float:

@@ -1,6 +1,5 @@
 """Classifying queries: the specification's examples, the labelled sets, follow-ups, and hostile text."""
 
-import json
 import time
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from oracle.classify.weights import probabilities
 
 LABELLED = Path(__file__).parents[2] / "data" / "labelled"
 SETS = ("queries", "queries_fresh_dev", "queries_fresh_heldout", "queries_fresh_more")
+EXAMS = ("final_queries", "exam_queries", "exam2_queries")
 
 
 def share_right(name, classify):
@@ -65,7 +65,7 @@ def test_the_precedence_rules_hold(query, query_type):
     assert classify_query(query).query_type == query_type
 
 
-@pytest.mark.parametrize("name", [*SETS, "final_queries"])
+@pytest.mark.parametrize("name", [*SETS, *EXAMS])
 def test_nine_of_ten_queries_of_each_labelled_set_are_right(name):
     assert share_right(name, lambda text: classify_query(text).query_type) >= 0.9
 
@@ -136,7 +136,9 @@ def test_the_code_is_not_needed_for_a_dictated_text_another_thing_of_that_name_o
 
 
 def test_ours_against_theirs_needs_the_web_as_well():
-    assert needs("Is our release process in line with what other companies do?") >= {"vault", "web"}
+    found = needs("Is our release process in line with what other companies do?")
+    assert "web" in found
+    assert found & {"code", "vault"}
 
 
 def test_what_has_to_be_looked_up_for_a_note_is_needed_too():
@@ -274,7 +276,6 @@ def test_any_text_has_a_classification_with_a_confidence_between_zero_and_one(te
 
 
 def test_the_labelled_sets_do_not_share_queries():
-    texts = [
-        json.loads(line)["query"] for name in SETS for line in (LABELLED / f"{name}.jsonl").read_text().splitlines()
-    ]
+    names = (*SETS, *EXAMS, "heldout_queries")
+    texts = [text for name in names for text, _ in load_labelled(LABELLED / f"{name}.jsonl")]
     assert len(set(texts)) == len(texts)
