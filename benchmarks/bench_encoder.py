@@ -7,7 +7,7 @@ the mix were fitted on the mix sets, so there they are chosen anew by cross-vali
 import statistics
 import time
 
-from benchmarks.bench_classify import unseen
+from benchmarks.bench_classify import QUERIES, in_languages
 from benchmarks.encoder_training import (
     LABELS,
     MIX_SETS,
@@ -96,14 +96,13 @@ def print_quality(loaded, encoder):
               f"{share(rules[foreign], texts.right[foreign]):.1f} %, both "
               f"{share(mixed[foreign], texts.right[foreign]):.1f} %")  # fmt: skip
         print_reliability(mixed, texts.right)
-    for name, rows in (
-        ("final_queries", load_labelled("final_queries")),
-        ("unseen_queries in English", unseen(english=True)),
-        ("unseen_queries in other languages", unseen(english=False)),
-    ):
+    for name, english in ((name, english) for name in QUERIES.kept for english in (True, False)):
+        if not (rows := in_languages(name, english=english)):
+            continue
         alone = sum(classify_query(text).query_type == label for text, label in rows)
         both = sum(classify_query_with(text, loaded.shares("query", text)).query_type == label for text, label in rows)
-        print(f"{name}: rules {alone}/{len(rows)}, both {both}/{len(rows)}")
+        language = "English" if english else "other languages"
+        print(f"{name} in {language}: rules {alone}/{len(rows)}, both {both}/{len(rows)}")
 
 
 def main():

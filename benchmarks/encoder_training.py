@@ -28,6 +28,11 @@ from tests.oracle.encoder.weights import MODEL_FOLDER
 LABELLED = Path(__file__).resolve().parent.parent / "tests" / "data" / "labelled"
 LABELS = {"query": QUERY_TYPES, "intent": SIGNALS}
 STEMS = {"query": "queries", "intent": "agent_responses"}
+EXEMPLARS_OF = {
+    "query": ("queries", "queries_fresh_dev", "queries_fresh_heldout", "queries_fresh_more"),
+    "intent": ("agent_responses", "agent_responses_fresh_dev", "agent_responses_fresh_heldout"),
+}
+"""The sets whose texts are shipped, for heads of other models; thousands would take such a model a minute to read."""
 MIX_SETS = {"query": "mix_queries", "intent": "mix_responses"}
 RULES = {"query": query_shares, "intent": response_shares}
 FOLDS = 10
@@ -131,7 +136,8 @@ def main():
             a, b = best_mix(rules[~english], encoded[~english], fresh.right[~english])
             mix["other_languages"] = {"rules": a, "encoder": b}
         a, b = best_mix(rules[english], encoded[english], fresh.right[english])
-        heads[kind], exemplars[kind] = head.to_data(), rows
+        heads[kind] = head.to_data()
+        exemplars[kind] = [row for name in EXEMPLARS_OF[kind] for row in load_labelled(name)]
         mix[kind] = {"rules": a, "encoder": b}
         print(f"{kind}: {len(rows)} exemplars, sharpness {sharpness}, rules ** {a} * encoder ** {b}")
     HEADS.write_text(

@@ -205,10 +205,10 @@ class Settings(_Ceilings):
         description="With `shadow`: the most tokens of all shadow runs within an hour; 0: any number.",
     )
     encoder: EncoderChoice = Field(
-        default="auto",
-        description="The encoder that reads questions and responses beside the heuristics: `auto` (the "
-        "model in `encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), `off`, or the "
-        "folder of another model.",
+        default="off",
+        description="The encoder that reads questions and responses in addition to the rules: `off`, `auto` (the model "
+        "in `encoder` in the data folder, if there is one, and `oracle-bt[encoder]` is installed), or the folder of "
+        "another model.",
     )
     data_dir: Folder = Field(default=Path(".oracle"), description="Where the service keeps its data.")
     database_url: Secret | None = Field(

@@ -76,7 +76,7 @@ async def test_the_end_of_the_service_does_not_wait_for_it():
 
 
 @pytest.mark.parametrize(
-    ("given", "read"), [("auto", "auto"), (" OFF ", "off"), ("", "auto")], ids=["auto", "off", "empty"]
+    ("given", "read"), [("auto", "auto"), (" OFF ", "off"), ("", "off")], ids=["auto", "off", "empty"]
 )
 def test_the_setting_is_a_word_or_a_folder(monkeypatch, given, read):
     monkeypatch.setenv("ORACLE_ENCODER", given)
