@@ -219,7 +219,8 @@ def test_a_node_that_is_marked_need_not_be_reached():
 
 def test_a_node_that_needs_as_many_turns_as_the_tree_counts_is_reached_in_so_many():
     tree = "sequence: [llm_turn, { selector: [{ condition: turn < 9 }, { stop: completed }] }]"
-    assert verified(guarded(tree)).result("reachable").verdict == "not_decided"  # this tree's own limit is 3
+    beyond = verified(guarded(tree)).result("reachable")  # this tree's own limit is 3, which the flow of control knows
+    assert (beyond.verdict, "no run can reach it" in beyond.problem) == ("refuted", True)
     assert verified(guarded(tree, max_turns=9)).result("reachable").verdict == "proven"
 
 
