@@ -16,6 +16,7 @@ from bt_runtime.text.mistakes import (
     place_at,
 )
 from bt_runtime.text.shown import brief, visible
+from bt_runtime.text.sizes import extent, size_of, without_long
 from bt_runtime.text.suggestions import Suggestion, closest, did_you_mean, listing, near
 from bt_runtime.text.times import iso
 from bt_runtime.text.tokens import CHARACTERS_PER_TOKEN, estimate_tokens
@@ -33,11 +34,14 @@ __all__ = [
     "closest",
     "did_you_mean",
     "estimate_tokens",
+    "extent",
     "format_mistakes",
     "in_order",
     "iso",
     "listing",
     "near",
     "place_at",
+    "size_of",
     "visible",
+    "without_long",
 ]

@@ -17,6 +17,7 @@ from typing import Any, Final, get_args
 
 from bt_runtime import NodeError, Outcome
 from bt_runtime.forcing import forced_path, forced_status
+from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import TerminationReason
@@ -31,7 +32,6 @@ from oracle.storage import Event, EventKind
 
 UNKNOWN: Final = "unknown"
 
-_SIZES: Final = ({"characters"}, {"items"}, {"entries"})
 _SIGNAL_TYPES: Final = frozenset(get_args(SignalType))
 _WORDS: Final[Mapping[str, frozenset[Any]]] = {
     "termination_reason": frozenset(get_args(TerminationReason)),
@@ -137,19 +137,6 @@ class LogFigures:
         if fields.get("hit"):  # an expression may compare with a word of the user's
             fields["hit"] |= {"expression": None, "error": None}
         return to_json(fields)
-
-
-def size_of(value: Any) -> Any:  # noqa: ANN401  JSON data
-    """A number, boolean or null as it is; the size of everything else."""
-    if isinstance(value, str):
-        return {"characters": len(value)} if value else value
-    if isinstance(value, Mapping):
-        return value if _is_size(value) else {"entries": len(value)}
-    return {"items": len(value)} if isinstance(value, list | tuple) else value
-
-
-def _is_size(value: Mapping[str, Any]) -> bool:
-    return set(value) in _SIZES and all(type(size) is int for size in value.values())
 
 
 def _sizes_of(values: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:

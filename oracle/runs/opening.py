@@ -5,6 +5,7 @@ from functools import partial
 
 from bt_runtime import Clock
 from bt_runtime.text import iso
+from oracle.agent.faults import control_failed
 from oracle.answering import ActiveQuery, Checked, Oracle
 from oracle.debugging import Debugger
 from oracle.metrics import Metrics
@@ -14,6 +15,7 @@ from oracle.runs.live import LiveRun
 from oracle.runs.opened import Opened
 from oracle.runs.options import RunOptions
 from oracle.runs.recorder import Backlog, RunRecorder
+from oracle.runs.tick_room import TickRoom
 from oracle.runs.traced import noted
 from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
 from oracle.traces import RunTrace
@@ -115,6 +117,8 @@ class Opener:
             metrics=self._metrics,
             on_done=live.note_done,
             on_unwritable=lambda: live.abort(UNWRITABLE),
+            room=TickRoom(options.most_tick_bytes),
+            on_no_room=lambda: live.abort(_no_room(live.record.tree, most_bytes=2 * options.most_tick_bytes)),
             keep_prompt=partial(self._store.prompts.keep, live.record.id),
         )
 
@@ -153,3 +157,9 @@ class Opener:
             await self._store.runs.abandon(new.id, created_conversation=new.created_conversation)
         except StorageError:
             self._on_doubt(new)
+
+
+def _no_room(tree: str, *, most_bytes: int) -> ModelFault:
+    return control_failed(
+        tree, f"its ticks take more than {most_bytes:,} bytes of the record without their long values"
+    )

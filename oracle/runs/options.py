@@ -21,6 +21,8 @@ class RunOptions:
         patience_s: how long a run goes on while nothing of it can be written.
         most_unsaved_bytes: the most of one run that waits to be written while the store cannot be written; twice as
             much while it can.
+        most_tick_bytes: the size of a run's ticks from which on they are recorded without long values; at twice that
+            size the run is ended.
         retain_s: how long the texts of finished runs are kept; `None`: without limit.
         retain_bytes: the size of the store above which the oldest texts are deleted; `None`: no limit.
         retain_texts_s: how long the texts of finished runs are kept, where their figures are kept longer; `None`: as
@@ -38,6 +40,7 @@ class RunOptions:
     reap_s: float = 5.0
     patience_s: float = 30.0
     most_unsaved_bytes: int = 3_000_000
+    most_tick_bytes: int = 4_000_000
     retain_s: float | None = None
     retain_bytes: int | None = None
     retain_texts_s: float | None = None

@@ -5,7 +5,7 @@ Rules:
 - Nothing here waits except `keep`, which returns when the outcomes are durable: what a turn or a tool produced is in
   the log before the control sees it.
 - `Done` is held back: it is written with the run's row, in one commit, when the control has come to rest.
-- What waits to be written is bounded: beyond the bound the run is asked to end.
+- What waits to be written is bounded, and so is what ticks add to the record: beyond the bound the run is asked to end.
 """
 
 import asyncio
@@ -26,7 +26,8 @@ from oracle.encoding import to_json
 from oracle.metrics import Metrics
 from oracle.runs.opened import Opened
 from oracle.runs.summing import Summing
-from oracle.runs.tick_json import encode_tick, is_kept_apart
+from oracle.runs.tick_json import is_kept_apart
+from oracle.runs.tick_room import TickRoom
 from oracle.signals import SignalRecord
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
 
@@ -77,6 +78,8 @@ class RunRecorder:
         metrics: of the process.
         on_done: called when `Done` was sent.
         on_unwritable: called once, when nothing could be written for too long.
+        room: for the ticks.
+        on_no_room: called once, when there is none any more; `on_unwritable` is not called after that.
         answer: what the chunks add up to so far.
         first_chunk_s: from the question to the first chunk.
         is_closed: the run has been written to its end; nothing is recorded from now on.
@@ -92,6 +95,8 @@ class RunRecorder:
     metrics: Metrics
     on_done: Callable[[], None]
     on_unwritable: Callable[[], None]
+    room: TickRoom
+    on_no_room: Callable[[], None]
     answer: Answer = field(default_factory=Answer)
     first_chunk_s: float | None = None
     is_closed: bool = False
@@ -121,13 +126,19 @@ class RunRecorder:
             if isinstance(chunk, SystemNotice):
                 self.summing.notice(at_s=self.clock.now())
         if self.backlog.is_too_long(record_chunk(self.log, chunk)):
-            self._give_up()
+            self._give_up(self.on_unwritable)
 
     def on_tick(self, record: TickRecord) -> None:
         """Record a tick (`bt_runtime.Observer`)."""
-        if not self.is_closed:
-            self.log.append("tick", encode_tick(record))
-            self.summing.tick(errors=len(record.errors))
+        if self.is_closed or self.room.is_exceeded():
+            return
+        data = self.room.encode(record)
+        self.log.append("tick", data)
+        self.summing.tick(errors=len(record.errors))
+        if self.room.is_exceeded():
+            self._give_up(self.on_no_room)
+        elif self.backlog.is_too_long(len(data)):
+            self._give_up(self.on_unwritable)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         """Make outcomes durable before the control sees them (`oracle.agent.journal.Journal`)."""
@@ -171,17 +182,17 @@ class RunRecorder:
         try:
             await self.log.flush()
         except StoreUnavailableError:
-            self._give_up()
+            self._give_up(self.on_unwritable)
         except RunLostError:
             await asyncio.sleep(0)  # its new owner ends it; the log has informed this run, which is being cancelled
         except StorageError:
             self.is_broken = True
-            self._give_up()
+            self._give_up(self.on_unwritable)
 
-    def _give_up(self) -> None:
+    def _give_up(self, inform: Callable[[], None]) -> None:
         if not self._has_given_up:
             self._has_given_up = True
-            self.on_unwritable()
+            inform()
 
     def _measure(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, TurnOutcome):

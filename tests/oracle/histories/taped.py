@@ -15,6 +15,7 @@ from oracle.chunks import Chunk
 from oracle.metrics import Metrics
 from oracle.runs.opened import Opened
 from oracle.runs.recorder import Backlog, RunRecorder
+from oracle.runs.tick_room import TickRoom
 from oracle.signals import SignalRecord
 from oracle.storage import Event, EventKind, RunRecord, TreeVersion
 from tests.oracle.histories.logs import Log
@@ -121,7 +122,17 @@ def taped() -> Iterator[list[Tape]]:
         log: Any = MemoryLog(clock.now)
         nothing = lambda: None  # noqa: E731
         backlog = Backlog(log, patience_s=60, most_bytes=1 << 30, is_well=lambda: True)
-        recorder = RunRecorder(log, backlog, clock, 0.0, Metrics(), on_done=nothing, on_unwritable=nothing)
+        recorder = RunRecorder(
+            log,
+            backlog,
+            clock,
+            0.0,
+            Metrics(),
+            on_done=nothing,
+            on_unwritable=nothing,
+            room=TickRoom(1 << 30),
+            on_no_room=nothing,
+        )
         tape = Tape(log, recorder)
 
         def both(chunk: Chunk) -> None:

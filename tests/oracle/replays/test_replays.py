@@ -10,7 +10,7 @@ from oracle.chunks import Content, Failed, SystemNotice
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
 from oracle.replays import UnreplayableError, course_of, read_run, repeat
-from oracle.runs import encode_tick
+from oracle.runs import RunOptions, encode_tick
 from oracle.storage import Archive, RunRecord, Store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
@@ -62,6 +62,27 @@ async def test_a_recorded_run_replays_to_the_identical_record(store: Store, arch
     assert [bytes_of(tick) for tick in replayed.records] == [bytes_of(tick) for tick in run.ticks]
     assert not replayed.missing
     assert not replayed.unanswered
+
+
+async def test_a_loop_that_writes_long_texts_fills_no_disk_and_replays_from_what_is_kept(
+    store: Store, archive: Archive
+):
+    joins = "".join(f"            - set: {{text: base + '{n}'}}\n" for n in range(20))
+    grow = "    - set: {base: base + base}\n" * 12
+    tree = (
+        "tree: hostile\nblackboard:\n  text: {type: str, default: ''}\n  base: {type: str, default: elevenchars}\n"
+        f"root:\n  sequence:\n{grow}    - loop:\n        child:\n          sequence:\n{joins}"
+    )
+    async with managed(store, options=RunOptions(most_tick_bytes=1_500_000)) as it:
+        (it.harness.trees / "hostile.yaml").write_text(tree, encoding="utf-8")
+        record = (await it.ask(tree="hostile")).record
+    assert record.error is not None
+    assert "without waiting for anything" in record.error["cause"]
+    ticks = await store.log.events(record.id, kinds={"tick"}, limit=10_000)
+    assert len(ticks) > 5
+    assert sum(len(tick.data) for tick in ticks) < 3_000_000
+    replayed = repeat(await read_run(archive, record), registry=REGISTRY)
+    assert replayed.diverged_at is None
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from bt_runtime import TickRecord
 from bt_runtime.forcing import forced_key
 from bt_runtime.testing import FakeClock
+from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.debugging.events import DebugEvent
 from oracle.models.protocol import ModelFault
 from oracle.runs import RunOptions, decode_tick, encode_tick
-from oracle.runs.figures import LogFigures, size_of
+from oracle.runs.figures import LogFigures
 from oracle.runs.options import TEXTS_GRACE_S
 from oracle.storage import Event, RunRecord, Store, open_store
 from oracle.testing import ScriptedTurn

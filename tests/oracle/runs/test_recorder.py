@@ -1,30 +1,94 @@
-from bt_runtime import Outcome
+from typing import Any
+
+from bt_runtime import Outcome, TickRecord
 from bt_runtime.testing import FakeClock
 from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.decision import Action
 from oracle.metrics import Metrics
 from oracle.models.protocol import ToolCall
+from oracle.runs import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder
+from oracle.runs.tick_room import TickRoom
 from oracle.storage import NewRun, Store
 from tests.oracle.runs.running import CODE_QUESTION
 
 
-async def test_a_call_whose_result_was_not_sent_is_measured_without_a_duration(store: Store) -> None:
+async def recorder_of(
+    store: Store, ends: list[str], *, most_bytes: int = 1_000, most_tick_bytes: int = 1_000
+) -> RunRecorder:
+    """The recorder of a new run; it adds to `ends` why the run is asked to end."""
     new = NewRun("run-1", "local", "context-1", "oracle", {"question": CODE_QUESTION}, {}, timeout_s=120.0)
-    log, metrics = store.log.writer(await store.runs.begin(new)), Metrics()
-    recorder = RunRecorder(
+    log = store.log.writer(await store.runs.begin(new))
+    return RunRecorder(
         log=log,
-        backlog=Backlog(log, patience_s=30.0, most_bytes=1_000, is_well=lambda: True),
+        backlog=Backlog(log, patience_s=30.0, most_bytes=most_bytes, is_well=lambda: True),
         clock=FakeClock(),
         started_s=0.0,
-        metrics=metrics,
+        metrics=Metrics(),
         on_done=lambda: None,
-        on_unwritable=lambda: None,
+        on_unwritable=lambda: ends.append("unwritable"),
+        room=TickRoom(most_tick_bytes),
+        on_no_room=lambda: ends.append("no room"),
     )
+
+
+def tick(number: int, *writes: tuple[str, Any]) -> TickRecord:
+    """A tick of a loop that never waits."""
+    return TickRecord(number, 0.0, "again", ("root",), (), (), (0, 1), (), writes, ())
+
+
+async def ticks_of(store: Store) -> list[TickRecord]:
+    """The ticks of the run that `recorder_of` has begun."""
+    return [decode_tick(event.data) for event in await store.log.events("run-1", kinds={"tick"})]
+
+
+async def test_ticks_count_as_what_waits_to_be_written(store: Store) -> None:
+    ends: list[str] = []
+    recorder = await recorder_of(store, ends, most_bytes=1_000, most_tick_bytes=1_000_000)
+    for number in range(1, 7):  # nothing is written meanwhile: the event loop has no turn
+        recorder.on_tick(tick(number, ("text", f"{number}" * 400)))
+        assert bool(ends) is (number >= 4)
+    assert ends == ["unwritable"]
+
+
+async def test_long_values_beyond_the_room_are_recorded_by_their_size(store: Store) -> None:
+    ends: list[str] = []
+    recorder = await recorder_of(store, ends, most_bytes=1_000_000, most_tick_bytes=1_000)
+    long: list[Any] = ["x"]
+    for _ in range(60):
+        long = [long, long]  # 2^60 texts, in no memory
+    wholes = [tick(1, ("text", "a" * 700)), tick(4, ("text", "short"), ("termination_reason", "stuck"))]
+    recorder.on_tick(wholes[0])
+    recorder.on_tick(tick(2, ("text", "b" * 700), ("count", 3)))
+    recorder.on_tick(tick(3, ("list", long), ("map", {"key": long})))
+    recorder.on_tick(wholes[1])
+    await recorder.log.flush()
+    sizes = [(("text", {"characters": 700}), ("count", 3)), (("list", {"items": 2}), ("map", {"entries": 1}))]
+    first, second, third, last = await ticks_of(store)
+    assert [first, last] == wholes
+    assert [second.writes, third.writes] == sizes
+    assert not ends
+
+
+async def test_a_run_whose_ticks_need_twice_the_room_without_long_values_is_ended_and_recorded_no_further(
+    store: Store,
+) -> None:
+    ends: list[str] = []
+    recorder = await recorder_of(store, ends, most_bytes=1_000_000, most_tick_bytes=1_000)
+    for number in range(1, 1_000):
+        recorder.on_tick(tick(number, ("text", "b" * 10_000)))
+    await recorder.log.flush()
+    assert ends == ["no room"]
+    events = await store.log.events("run-1", kinds={"tick"})
+    assert 2_000 < sum(len(event.data) for event in events) < 2_000 + len(events[-1].data) + 1
+
+
+async def test_a_call_whose_result_was_not_sent_is_measured_without_a_duration(store: Store) -> None:
+    recorder = await recorder_of(store, [])
     action = Action.from_call("probe", {}, is_error=True, result_digest="0")
     call = ToolCall("c1", "probe", {})
     result = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=action)
     await recorder.keep([Outcome("run_tools@1", "done", ToolsOutcome((result,)))])
-    figures = metrics.exposition().decode().splitlines()
+    figures = recorder.metrics.exposition().decode().splitlines()
     of_tools = [line for line in figures if line.startswith(("oracle_tool_seconds_sum", "oracle_tool_seconds_count"))]
     assert [line.rpartition(" ")[2] for line in of_tools] == ["1.0", "0.0"]
