@@ -13,6 +13,7 @@ from bt_runtime.expressions.operations import (
     COMPARISONS,
     FUNCTIONS,
     OperandError,
+    bounded_list,
     bounded_number,
     entry,
     negative,
@@ -198,7 +199,7 @@ class Compiler:
 
     def _list(self, node: ast.List | ast.Tuple, depth: int) -> Run:
         parts = [self.compile(part, depth) for part in node.elts]
-        return lambda read: [part(read) for part in parts]
+        return self._checked(node, lambda read: bounded_list([part(read) for part in parts]))
 
     def _attribute(self, node: ast.Attribute, depth: int) -> Run:
         container, key = self.compile(node.value, depth), node.attr

@@ -363,7 +363,8 @@ def _evaluated(node: ast.expr, values: list[Domain]) -> Outcome:
         case ast.BinOp():
             return abstract.computed(type(node.op).__name__, values[0], values[1])
         case ast.List() | ast.Tuple():
-            return Outcome(Domain(lists=frozenset({bool(values)})))
+            nests = any(value.lists or value.maps for value in values)  # a nested list can become too long
+            return Outcome(Domain(lists=frozenset({bool(values)})), raises=nests)
         case ast.Attribute():
             return abstract.entry(values[0], node.attr)
         case ast.Subscript():

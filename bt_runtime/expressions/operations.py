@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bt_runtime.kind import Value
-from bt_runtime.text import brief
+from bt_runtime.text import brief, extent
 
 LARGEST_INT = 2**63 - 1
 LONGEST_TEXT = 100_000
 LONGEST_LIST = 10_000
+"""Items, those of the lists and maps in it among them: a list of two times itself doubles with each step."""
 
 _NUMBERS = frozenset({int, float})
+_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 class OperandError(Exception):
@@ -130,9 +132,7 @@ def add(left: Value, right: Value) -> Value:
             raise OperandError(f"the text of {brief(left)} + {brief(right)} is longer than {LONGEST_TEXT:,} characters")
         return left + right
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-        if len(left) + len(right) > LONGEST_LIST:
-            raise OperandError(f"the list of {brief(left)} + {brief(right)} has more than {LONGEST_LIST:,} items")
-        return [*left, *right]
+        return bounded_list([*left, *right])
     if isinstance(left, str | list | tuple) or isinstance(right, str | list | tuple):
         message = f"{brief(left)} + {brief(right)} joins neither two texts nor two lists"
         raise OperandError(message, _null_hint(left, right))
@@ -154,6 +154,21 @@ ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
     "FloorDiv": _arithmetic("//", operator.floordiv),
     "Mod": _arithmetic("%", operator.mod),
 }
+
+
+def bounded_list(items: list[Value]) -> list[Value]:
+    """The list, if it is not too long.
+
+    Raises:
+        OperandError: it has too many items, with those of the lists and maps in it.
+    """
+    count = len(items)
+    if not _FLAT.issuperset(map(type, items)):
+        count = extent(items, most=LONGEST_LIST, with_texts=False)
+    if count > LONGEST_LIST:
+        raise OperandError(f"the list {brief(items)} has more than {LONGEST_LIST:,} items, at all levels")
+    return items
+
 
 # --- access
 

@@ -264,6 +264,17 @@ def test_growth_is_bounded():
             compile_expression(f"{name} + {name}", names=values).evaluate(values)
 
 
+@pytest.mark.parametrize("text", ["[items, items]", "items + items", "[1, [items, items]]"])
+def test_a_list_that_doubles_itself_is_bounded_at_all_levels(text):
+    expression = compile_expression(text, names={"items"})
+
+    def doubled(items, times):
+        return items if not times else doubled(expression.evaluate({"items": items}), times - 1)
+
+    with pytest.raises(ExpressionError, match="more than 10,000 items, at all levels"):
+        doubled([["x"]], 100)
+
+
 def test_values_nested_too_deep_to_compare_are_an_error():
     def nested():
         value = []
