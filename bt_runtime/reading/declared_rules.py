@@ -13,6 +13,7 @@ A rule names exactly one template. An event is its type with a name (`tool: vaul
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from bt_runtime.reading.event_patterns import PatternReader, RuleScope
 from bt_runtime.reading.header import Header
@@ -57,10 +58,15 @@ def read_rules(headers: Iterable[Header], scope: RuleScope, mistakes: list[Mista
         lines = header.document.text.splitlines()
         for item in header.rules.data:
             rule = _RuleReader(header.name, lines, scope, mistakes).read(item)
-            if rule is not None:
+            if rule is not None and not any(_repeats(rule, other) for other in rules):
                 mistakes += _against(rule, rules)
                 rules.append(rule)
     return tuple(rules)
+
+
+def _repeats(rule: Rule, other: Rule) -> bool:
+    """Whether a rule says again what one of another tree says, as in a copy of a part of that tree."""
+    return other.tree != rule.tree and replace(other, tree=rule.tree) == rule
 
 
 def _against(rule: Rule, others: Iterable[Rule]) -> Iterable[Mistake]:

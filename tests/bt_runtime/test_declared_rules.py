@@ -232,3 +232,18 @@ def test_names_are_not_checked_where_the_host_is_not_known():
     tree = read_tree(text, file="t.yaml", registry=unknown)
 
     assert tree.rules[0].events[0].fields is None
+
+
+def test_a_rule_that_repeats_one_of_a_subtree_counts_once_and_another_one_of_its_name_is_a_mistake(tmp_path):
+    rule = "rules:\n  - {name: one, text: None., absence: tool}\n"
+    (tmp_path / "below.yaml").write_text(f"tree: below\n{rule}root: {{condition: turn > 0}}\n")
+    above = tmp_path / "above.yaml"
+    library = TreeLibrary([tmp_path], registry=REGISTRY)
+
+    above.write_text(f"tree: above\n{rule}root: {{subtree: below}}\n")
+    (file,) = library.check([above]).files
+    assert file.tree is not None
+    assert [each.name for each in file.tree.rules] == ["one"]
+
+    above.write_text(f"tree: above\n{rule.replace('absence', 'existence')}root: {{subtree: below}}\n")
+    assert "two rules are called 'one'" in [each.message for each in library.check([above]).mistakes]
