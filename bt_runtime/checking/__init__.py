@@ -10,7 +10,7 @@ registry.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
-from bt_runtime.checking import guarding, keys, reaching, timing, values, writes
+from bt_runtime.checking import braces, guarding, ignored, keys, reaching, timing, values, writes
 from bt_runtime.checking.budget import Budget, OverBudgetError
 from bt_runtime.checking.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
@@ -19,9 +19,8 @@ from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
 
-CODES: Mapping[str, Code] = by_name(
-    (*BASIC, *reaching.CODES, *guarding.CODES, *timing.CODES, *keys.CODES, *values.CODES, *writes.CODES)
-)
+_MODULES = (reaching, guarding, timing, keys, values, writes, ignored, braces)
+CODES: Mapping[str, Code] = by_name(code for codes in (BASIC, *(module.CODES for module in _MODULES)) for code in codes)
 """Every code of this runtime by name; a host's are in its registry."""
 __all__ = ["CHECKS", "CODES", "Budget", "Check", "Code", "Flow", "Judge", "Judged", "codes_of", "judged", "warnings_of"]
 
@@ -30,8 +29,8 @@ Check = Callable[[TreeDefinition, Registry, Budget], Iterable[Mistake]]
 Judge = Callable[[Flow], Iterable[Mistake]]
 """Reports warnings about the flow of one file's tree."""
 
-JUDGES: tuple[Judge, ...] = (reaching.judge, guarding.judge, timing.judge, keys.judge, values.judge, writes.judge)
-"""The checks of the flow of control; a new one is a new function and a name in this tuple."""
+JUDGES: tuple[Judge, ...] = tuple(module.judge for module in _MODULES)
+"""The checks of the flow of control; a new one is a new module and a name in `_MODULES`."""
 
 
 def flow_warnings(tree: TreeDefinition, registry: Registry, budget: Budget) -> Iterator[Mistake]:

@@ -139,8 +139,9 @@ def _walked(
 ) -> Flow:
     host: HostFlow = registry.flow or NO_HOST
     known = host.known(tree) if is_whole else Known()
-    partition = Partition(host.apart, {**_declared(tree, host), **known.bounds}, known)
     delivered = frozenset(name for name, key in tree.keys.items() if key.deliverable) - host.volatile
+    apart = (*host.apart, *sorted(TAKEN + name for name in delivered))
+    partition = Partition(apart, {**_declared(tree, host), **known.bounds}, known)
     walk = Walk(registry, host, partition, own_file=file, types=_types(tree), delivered=delivered, budget=budget)
     entry = _entry(tree, host) if is_whole else State()
     return Flow(tree, registry, root, file, is_whole, walk, exits=walk.paths(root, (entry,)))

@@ -61,10 +61,30 @@ def _unreached(flow: Flow, explained: frozenset[str]) -> Iterator[Mistake]:
         before = _before(parent, node) or _tripped(flow, parent)
         if before is not None and (not flow.is_reached(before) or _decisive(flow, before).path in explained):
             continue
+        if before is not None and parent.kind == "selector" and _is_if_without_else(before):
+            message = f"an 'if' without 'else' always succeeds, so {said(flow, node)} is never reached"
+            yield warning(flow, before, "unreachable", message, "write a 'sequence' that begins with the 'condition'")
+            continue
         why = _why(flow, parent, before)
-        yield warning(
+        found = warning(
             flow, node, "unreachable", f"{node.kind!r} is never reached: {why}", _hint(parent), removable=True
         )
+        yield _at_case(flow, node, found) if parent.kind == "switch" else found
+
+
+def _at_case(flow: Flow, node: NodeDefinition, found: Mistake) -> Mistake:
+    """A warning about a case of a `switch` at its value, where that stands on the line before."""
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    before = lines[node.place.line - 2] if 2 <= node.place.line <= len(lines) else ""
+    own = lines[node.place.line - 1][: node.place.column - 1] if before else "-"
+    if own.strip() or not before.strip().endswith(":"):
+        return found
+    place = replace(node.place, line=node.place.line - 1, column=len(before) - len(before.lstrip()) + 1)
+    return replace(found, place=place, end=None)
+
+
+def _is_if_without_else(node: NodeDefinition) -> bool:
+    return node.kind == "if" and not node.children.get("else")
 
 
 def is_inverted_guard(flow: Flow, node: NodeDefinition) -> bool:
@@ -103,14 +123,39 @@ def _subtrees(flow: Flow) -> Iterator[Mistake]:
         ]
         why = f": {getattr(false[0].settings, 'when', '')!r} is false here, at {said(flow, false[0])}" if false else ""
         tree = getattr(node.settings, "tree", "")
-        yield warning(
+        message = f"{tree!r} always fails here{why}"
+        found = warning(
             flow,
             node,
             "subtree-always-fails",
-            f"{tree!r} always fails here{why}",
-            "remove it, or correct what is before it",
+            message,
+            "remove it, or correct what is before it or given to it",
             removable=True,
         )
+        yield _at_argument(flow, node, found, false[0]) if false else found
+
+
+def _at_argument(flow: Flow, node: NodeDefinition, found: Mistake, false: NodeDefinition) -> Mistake:
+    """A warning about a subtree at the last argument that decides it."""
+    names = [name for name in names_in(getattr(false.settings, "when", "true")) if name in false.constants]
+    given = [name for name in names if name in getattr(node.settings, "arguments", {})]
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    start = node.place.line
+    indent = len(lines[start - 1]) - len(lines[start - 1].lstrip()) if start <= len(lines) else 0
+    for number, line in reversed(list(enumerate(lines[start : start + _FARTHEST_ARGUMENT], start + 1))):
+        own = len(line) - len(line.lstrip())
+        name, colon, _ = line.strip().partition(":")
+        if colon and own > indent and name in given and not _is_outside(lines[start : number - 1], indent):
+            return replace(found, place=replace(found.place, line=number, column=own + 1), end=None)
+    return found
+
+
+_FARTHEST_ARGUMENT = 30  # lines below the subtree
+
+
+def _is_outside(between: list[str], indent: int) -> bool:
+    """Whether a node ends in these lines, at whose indent its own line begins."""
+    return any(line.strip() and len(line) - len(line.lstrip()) <= indent for line in between)
 
 
 def _before(parent: NodeDefinition, node: NodeDefinition) -> NodeDefinition | None:
@@ -160,13 +205,13 @@ def _conditions(flow: Flow) -> Iterator[Mistake]:
         if not true and false:
             message = f"this is always false here: {_known(flow, node, when)}"
             found = warning(flow, node, "condition-always-false", message, "what depends on it is never done")
-            yield _at_its_line(node, found)
+            yield at_its_line(node, found)
         elif not false and true:
             message = f"this is always true here: {_known(flow, node, when)}"
-            yield _at_its_line(node, warning(flow, node, "condition-always-true", message, "remove it, or correct it"))
+            yield at_its_line(node, warning(flow, node, "condition-always-true", message, "remove it, or correct it"))
 
 
-def _at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
+def at_its_line(node: NodeDefinition, mistake: Mistake) -> Mistake:
     """A warning about a condition at the condition, where that stands on another line than its node."""
     placed = next((each for each in node.uses if each.use.at in {("when",), ("until",)}), None)
     if placed is None or placed.place.file != mistake.place.file or placed.place.line == mistake.place.line:
@@ -202,7 +247,7 @@ def _loops(flow: Flow) -> Iterator[Mistake]:
 def _never_runs(flow: Flow, node: NodeDefinition, message: str) -> Mistake:
     """At the `until`, but where that is as it should be, and a reason was written before."""
     found = warning(flow, node, "loop-never-runs", message, _writers(flow, node))
-    return found if getattr(node.settings, "until", None) == REASON else _at_its_line(node, found)
+    return found if getattr(node.settings, "until", None) == REASON else at_its_line(node, found)
 
 
 def _untils(flow: Flow) -> Iterator[Mistake]:
@@ -266,9 +311,13 @@ def _repetition(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         child = child_of(node)
         if "failure" not in flow.results(child) and "success" in flow.results(child):
             message = f"{child.kind!r} cannot fail, so it is never tried again"
-            yield warning(
-                flow, node, "retry-without-failure", message, "remove 'retry', or test the result inside of it"
+            at = child if child.kind == "force_success" and child.place.file == flow.file else node
+            hint = (
+                "put 'force_success' around 'retry'"
+                if at is child
+                else "remove 'retry', or test the result inside of it"
             )
+            yield warning(flow, at, "retry-without-failure", message, hint)
         yield from _same_failures(flow, node)
     times = getattr(node.settings, "attempts" if node.kind == "retry" else "times", None)
     if node.kind in {"retry", "repeat"} and isinstance(times, int) and times == 1:

@@ -48,8 +48,10 @@ def _overwritten(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if node.kind == "for_each":
         child = node.children["child"][0]
         read = _reads_below(child)
-        for write in (write for found in _writes_below(child).values() for write in found if write.node.kind != "set"):
-            if _name_of(write) not in read and write.node.place.file == flow.file:
+        results = {name for found in _writes_below(child).items() for name in _of_calls(*found)}
+        for write in (write for found in _writes_below(child).values() for write in found):
+            is_result = write.node.kind != "set" or _keeps(child, write, results)
+            if is_result and _name_of(write) not in read and write.node.place.file == flow.file:
                 yield _lost(write, "the next round")
     if node.kind == "sequence":
         waiting: dict[str, Access] = {}
@@ -63,6 +65,23 @@ def _overwritten(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
                 if before is not None:
                     yield _lost(before, said(flow, child))
                 waiting[written.key] = written.access
+
+
+def _of_calls(name: str, writes: list[Access]) -> Iterator[str]:
+    """A key, if it gets what a call brings."""
+    if any(write.node.kind == "action" for write in writes):
+        yield name
+
+
+def _keeps(round_: NodeDefinition, write: Access, results: set[str]) -> bool:
+    """Whether a step of each round, behind which none can end the rounds, writes what a call has brought in it."""
+    steps = round_.children["children"] if round_.kind == "sequence" else (round_,)
+    value = _written_value(write)
+    if write.node not in steps or value is None:
+        return False
+    later = steps[steps.index(write.node) + 1 :]
+    asks = any(below.kind in {"condition", "if", "switch"} for step in later for below in step.walk())
+    return not asks and bool(results & {whole_name(write.node, name) for name in names_in(value)})
 
 
 def _lost(write: Access, by: str) -> Mistake:

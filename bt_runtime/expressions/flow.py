@@ -19,6 +19,7 @@ Operands = Sequence[tuple[ast.expr, Domain]]
 Kind = Literal["fails", "null", "never_equal", "always_true", "always_false"]
 
 _MOST_STEPS = 5_000
+_ORDINARY = 2**40
 _NOT: Mapping[str, str] = {
     "Eq": "NotEq",
     "NotEq": "Eq",
@@ -323,7 +324,37 @@ def _assigned(node: ast.expr, domain: Domain, domains: Domains) -> Domains | Non
         if domain.numbers.least >= 1:
             return _assigned(name, sized.truthy(), domains)
         return _assigned(name, sized.falsy() if domain.numbers.most <= 0 else sized, domains)
+    if isinstance(node, ast.BinOp) and domain.numbers:
+        return _assigned_sum(node, domain.numbers, domains)
     return domains
+
+
+def _assigned_sum(node: ast.BinOp, numbers: Numbers, domains: Domains) -> Domains | None:
+    """The domains if a name and a whole number that is known sum up to one of these."""
+    sign = {ast.Add: 1, ast.Sub: -1}.get(type(node.op))
+    match node.left, node.right:
+        case (ast.Name() as name, other) if sign is not None:
+            added = _whole(other, domains)
+        case (other, ast.Name() as name) if sign == 1:
+            added = _whole(other, domains)
+        case _:
+            return domains
+    known = domains.get(name.id, ANY).numbers if name.id not in CONSTANTS else None
+    if added is None or known is None or not known.whole:
+        return domains
+    moved = Numbers(numbers.least - (sign or 1) * added, numbers.most - (sign or 1) * added)
+    met = known.within(moved.least, moved.most)
+    return None if met is None else _assigned(name, Domain(numbers=met), domains)
+
+
+def _whole(node: ast.expr, domains: Domains) -> int | None:
+    """The only value of a part, if that is a whole number of ordinary size."""
+    domain = of_value(node.value) if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.Name) and node.id not in CONSTANTS:
+        domain = domains.get(node.id, ANY)
+    if domain is None or not domain.is_single or domain.numbers is None or not domain.numbers.whole:
+        return None
+    return int(domain.numbers.least) if abs(domain.numbers.least) < _ORDINARY else None
 
 
 def _either(one: Domains | None, other: Domains | None) -> Domains | None:

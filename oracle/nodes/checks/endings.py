@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from bt_runtime.checking.codes import Code
+from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.effects import Paths
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.reaching import is_inverted_guard
@@ -64,10 +65,11 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 def _instead(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """Another way for when a guard with a limit of its own has tripped, which has stopped the query."""
     tripped = [guard for guard in _nodes_of(flow, _stopped(flow, node), STOPPED_BY) if _has_own_limit(guard)]
-    going_on = [state for state in flow.states(node) if not _has_reason(flow, state)]
-    faults = (path.startswith(FAULT) for state in going_on for path in state.facts.get(BLAME, ("",)))
     guard = next((each for each in tripped if _is_in_another_way(flow, each, node)), None)
-    if guard is not None and all(faults):
+    if guard is None:
+        return
+    going_on = [state for state in flow.states(_way(flow, guard, node)) if not _has_reason(flow, state)]
+    if all(path.startswith(FAULT) for state in going_on for path in state.facts.get(BLAME, ("",))):
         message = f"{node.kind!r} does not start when {said(flow, guard)} has tripped, which stops the query"
         hint = "limit the first way by 'timeout' or a condition, which fail without a reason"
         yield warning(flow, node, "after-stop", message, hint)
@@ -85,6 +87,17 @@ def _is_in_another_way(flow: Flow, node: NodeDefinition, later: NodeDefinition) 
     """Whether a node stands in an earlier child of a selector that has another one in a later child."""
     around = {above.path for above in flow.above(later)}
     return any(above.kind == "selector" and above.path in around for above in flow.above(node))
+
+
+def _way(flow: Flow, earlier: NodeDefinition, node: NodeDefinition) -> NodeDefinition:
+    """The child of the selector around two nodes that has the later one."""
+    around = {above.path for above in flow.above(earlier)}
+    way = node
+    for above in flow.above(node):
+        if above.kind == "selector" and above.path in around:
+            break
+        way = above
+    return way
 
 
 def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
@@ -116,10 +129,30 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
         for node in flow.named(path for path in state.facts.get(BLAME, ()) if not path.startswith(FAULT)):
             is_guard = flow.registry.kinds[node.kind].category == "guard"
             at = _failing(flow, node)
+            if _repeats_cause(node, at):
+                continue
             if at.path in places or (has_reason and (not is_guard or _is_below_guards(flow, node))):
                 continue
             places.add(at.path)
             yield _guard_step(flow, node, at) if is_guard else _unhandled(flow, node, at)
+
+
+def _repeats_cause(node: NodeDefinition, at: NodeDefinition) -> bool:
+    """Whether a condition asks for what has ended an earlier way: it fails only where that ended by something else."""
+    if node.kind != "condition" or at.kind != "selector":
+        return False
+    names = set(names_in(node.settings.when)) if hasattr(node.settings, "when") else set()
+    for way in at.children["children"]:
+        if node.path == way.path or node.path.startswith(way.path + "/"):
+            return False
+        for below in way.walk():
+            asked = below.children.get("guards") or ()
+            if not getattr(below.settings, "memory", True):
+                asked = below.children["children"][:-1]
+            when = [getattr(each.settings, "when", "true") for guard in asked for each in guard.walk()]
+            if any(names & set(names_in(text)) for text in when if isinstance(text, str)):
+                return True
+    return False
 
 
 def _is_below_guards(flow: Flow, node: NodeDefinition) -> bool:

@@ -1,7 +1,9 @@
 """Judges turns and tool calls: what the model is asked without, and what it has called for nothing."""
 
+import ast
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
@@ -9,6 +11,7 @@ from bt_runtime.checking.states import State
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import NOTHING
+from bt_runtime.expressions.syntax import parse
 from bt_runtime.text import Mistake
 
 CODES = (
@@ -30,6 +33,8 @@ _ASKS = {
 _OPEN = frozenset({"open"})
 _ANSWERING = frozenset({"hold_back_calls", "refuse_tools"})
 _LEAVING = frozenset({"stop", "grant_turn", "try_strategy"})
+_WRITING = frozenset({"vault_write", "thread_push"})
+"""The built-in tools that change something."""
 _COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announcements")
 
 
@@ -128,6 +133,8 @@ def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """The end of a query, or another turn, before the way on which the same calls would be run."""
     if getattr(node.settings, "reason", "completed") != "completed" or not _is_before_tools(flow, node):
         return
+    if _is_of_turn_without_tools(flow, node):
+        return
     states = [
         state for state in flow.states(node) if is_exactly(state, "calls", "open") and _is_unsignalled(flow, state)
     ]
@@ -137,6 +144,36 @@ def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         message = f"the tools that {caller} may have called are never run: {node.kind!r} comes before"
         hint = "run them before, test 'tool_calls == 0', or write 'tools: false' at the turn"
         yield warning(flow, node, "calls-not-run", message, hint)
+
+
+def _is_of_turn_without_tools(flow: Flow, node: NodeDefinition) -> bool:
+    """Whether the same keys have been compared where a turn without tools was chosen, in a way that is not followed."""
+    compared = {pair for names in _asked_before(flow, node) if len(pair := frozenset(names)) > 1}
+    turns = (each for each in flow.all_nodes.values() if each.kind == "llm_turn")
+    return bool(compared) and any(
+        compared & {frozenset(names) for names in _asked_before(flow, turn)}
+        for turn in turns
+        if not getattr(turn.settings, "tools", True)
+    )
+
+
+def _asked_before(flow: Flow, node: NodeDefinition) -> Iterator[set[str]]:
+    """The keys of each comparison on which it depends whether a node is reached."""
+    below = node
+    for above in (node, *flow.above(node)):
+        siblings = next((nodes for nodes in above.children.values() if below in nodes), ())
+        before = siblings[: siblings.index(below)] if below in siblings else ()
+        whens = [getattr(each.settings, "when", None) for each in (above, *before)]
+        for text in whens:
+            if isinstance(text, str):
+                yield from (names for part in ast.walk(parse(text)) if len(names := _compared(part)) > 1)
+        below = above
+
+
+def _compared(part: ast.AST) -> set[str]:
+    if not isinstance(part, ast.Compare):
+        return set()
+    return {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
 
 
 def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
@@ -188,15 +225,21 @@ def _classified(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _unread(flow: Flow) -> Iterator[Mistake]:
     read: set[str] = set()
+    writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in _offering(flow))
     for node in flow.all_nodes.values():
         for state in flow.states(node) if node.kind == "llm_turn" else ():
             if "unread" not in state.facts:
                 return
             read |= state.facts["unread"]
     for node in flow.all_nodes.values():
-        if node.kind == "run_tools" and node.path not in read and _may_run_calls(flow, node):
+        if node.kind == "run_tools" and node.path not in read and _may_run_calls(flow, node) and not writes:
             message = "no turn of the model reads the results of these tools"
             yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
+
+
+def _offering(flow: Flow) -> Iterator[NodeDefinition]:
+    """What offers tools by name; a tool that writes has done its work when it has run."""
+    return (node for node in flow.all_nodes.values() if node.kind == "offer_tools")
 
 
 def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
@@ -279,7 +322,17 @@ def _strategies(flow: Flow) -> Iterator[Mistake]:
         first = known.setdefault(node.title, node)
         if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
             message = f"a query tries the strategy {node.title!r} once, and {said(flow, first)} has the same name"
-            yield warning(flow, node, "same-strategy", message, "give it a 'name' of its own")
+            yield _at_name(flow, node, warning(flow, node, "same-strategy", message, "give it a 'name' of its own"))
+
+
+def _at_name(flow: Flow, node: NodeDefinition, mistake: Mistake) -> Mistake:
+    """A warning about a node at its `name`, if that stands in the next line."""
+    lines = flow.tree.texts.get(flow.file, "").splitlines()
+    line = lines[node.place.line] if node.place.line < len(lines) else ""
+    if line.strip() != f"name: {node.title}":
+        return mistake
+    place = replace(node.place, line=node.place.line + 1, column=len(line) - len(line.lstrip()) + 1)
+    return replace(mistake, place=place, end=None)
 
 
 def _are_exclusive(flow: Flow, one: NodeDefinition, other: NodeDefinition) -> bool:
