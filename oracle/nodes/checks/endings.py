@@ -138,10 +138,16 @@ def _failures(flow: Flow) -> Iterator[Mistake]:
 
 
 def _repeats_cause(node: NodeDefinition, at: NodeDefinition) -> bool:
-    """Whether a condition asks for what has ended an earlier way: it fails only where that ended by something else."""
+    """Whether a condition asks for what has ended an earlier way: it fails only where that ended by something else.
+
+    `not failed` asks for it in general, and fails only where the turn has.
+    """
     if node.kind != "condition" or at.kind != "selector":
         return False
-    names = set(names_in(node.settings.when)) if hasattr(node.settings, "when") else set()
+    when = getattr(node.settings, "when", "true")
+    if when.strip() == "not failed":
+        return True
+    names = set(names_in(when))
     for way in at.children["children"]:
         if node.path == way.path or node.path.startswith(way.path + "/"):
             return False

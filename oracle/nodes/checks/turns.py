@@ -149,11 +149,13 @@ def _leaving(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 def _is_of_turn_without_tools(flow: Flow, node: NodeDefinition) -> bool:
     """Whether the same keys have been compared where a turn without tools was chosen, in a way that is not followed."""
     compared = {pair for names in _asked_before(flow, node) if len(pair := frozenset(names)) > 1}
-    turns = (each for each in flow.all_nodes.values() if each.kind == "llm_turn")
+    without = (
+        each
+        for each in flow.all_nodes.values()
+        if each.kind == "require_answer" or (each.kind == "llm_turn" and not getattr(each.settings, "tools", True))
+    )
     return bool(compared) and any(
-        compared & {frozenset(names) for names in _asked_before(flow, turn)}
-        for turn in turns
-        if not getattr(turn.settings, "tools", True)
+        compared & {frozenset(names) for names in _asked_before(flow, each)} for each in without
     )
 
 
