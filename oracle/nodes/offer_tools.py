@@ -1,38 +1,21 @@
 """The `offer_tools` kind."""
 
-from collections.abc import Iterator
-
-from pydantic import Field
-
-from bt_runtime import ActionUse, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Status, Stepped, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer
 from oracle.nodes.base import AgentNode
 from oracle.nodes.offer_words import offer_words
-
-
-class OfferToolsSettings(NodeSettings):
-    """Settings of `offer_tools`.
-
-    Args:
-        tools: the names of the tools.
-    """
-
-    tools: list[str] = Field(min_length=1)
-
-    def uses(self) -> Iterator[Use]:
-        for index, name in enumerate(self.tools):
-            yield ActionUse(("tools", index), name)
+from oracle.nodes.tool_names import ToolNames
 
 
 @node(
     "offer_tools",
     category="action",
-    settings=OfferToolsSettings,
+    settings=ToolNames,
     shorthand="tools",
     flow=leaf(Case("success", facts={"added": HERE, "offered": HERE}), Case("failure")),
 )
-class OfferTools(AgentNode[OfferToolsSettings]):
+class OfferTools(AgentNode[ToolNames]):
     """Offers further tools by name, for the rest of the query, and tells the model which ones are new.
 
     SUCCESS if that adds a tool, FAILURE if all of them are offered already. Tools are only added, never taken away.

@@ -1,38 +1,21 @@
 """The `withhold_tools` kind."""
 
-from collections.abc import Iterator
-
-from pydantic import Field
-
-from bt_runtime import ActionUse, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import joined
 from oracle.agent.steps import withhold
 from oracle.nodes.base import AgentNode
-
-
-class WithholdToolsSettings(NodeSettings):
-    """Settings of `withhold_tools`.
-
-    Args:
-        tools: the names of the tools.
-    """
-
-    tools: list[str] = Field(min_length=1)
-
-    def uses(self) -> Iterator[Use]:
-        for index, name in enumerate(self.tools):
-            yield ActionUse(("tools", index), name)
+from oracle.nodes.tool_names import ToolNames
 
 
 @node(
     "withhold_tools",
     category="action",
-    settings=WithholdToolsSettings,
+    settings=ToolNames,
     shorthand="tools",
     flow=leaf(Case("success")),
 )
-class WithholdTools(AgentNode[WithholdToolsSettings]):
+class WithholdTools(AgentNode[ToolNames]):
     """Does not offer some tools in this query, whatever its type: neither now nor by a later `offer_tools`.
 
     SUCCESS, always. A call of such a tool is answered with an error; an `action` of the tree can call it. Put it before
