@@ -267,6 +267,7 @@ class World:
         self.path.clear()
         self._partial.clear()
         now_s, self._tokens_before = self.clock.now_s, self.agent.state.tokens_used
+        was_complete = False
         match event:
             case Start(question):
                 self._ask(question)
@@ -275,11 +276,9 @@ class World:
                 self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
                 ended = self._interrupt(event.part, calls=event.calls)
                 self._tick("delivery", ("cancel_requested",), now_s, ended, (("cancel_requested", True),))
-                if ended:  # what was complete in that moment was complete before
-                    has_ended = self.tree.root.status is not Status.RUNNING
-                    self.progress.reason_at_cancel = self.agent.state.termination_reason or (
-                        "none" if has_ended else ""
-                    )
+                was_complete = bool(ended)
+                if was_complete:
+                    self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
             case Delivered(key, value):
                 self.progress.delivered |= {key}
                 self._tick("delivery", (key,), now_s, (), ((key, value),))
@@ -295,6 +294,9 @@ class World:
                 outcome = self._end_of(request, event)
                 self._tick("outcome", (request.key,), now_s, (outcome,))
         self._go_on()
+        if was_complete and self.tree.root.status is not Status.RUNNING:
+            # What was complete in the moment of the cancel was complete before, and so is an end that follows at once.
+            self.progress.reason_at_cancel = self.progress.reason_at_cancel or "none"
         self.moment += 1
 
     def _tick(
