@@ -4,7 +4,8 @@ Rules:
 
 - A line goes with everything that is indented more deeply below it, so that nothing gets another parent. Lines keep
   their numbers.
-- At most `MOST_CUTS` times; a text that cannot be read then stays unread.
+- At most `MOST_CUTS` times, of at most `MOST_CHARACTERS` and `MOST_LEVELS`: YAML's own reader takes time that grows
+  with the square of the depth. A text that cannot be read then stays unread.
 - What was cut can be missing anywhere else. So a mistake in the rest is only believed if it cannot come from that:
   not on a line around a cut, not in another setting of the same mapping, and not about a name in these lines.
 """
@@ -20,6 +21,8 @@ from bt_runtime.text.mistakes import Mistake
 from bt_runtime.text.yaml_reader import parse_events, syntax_mistake
 
 MOST_CUTS: Final = 8
+MOST_CHARACTERS: Final = 100_000
+MOST_LEVELS: Final = 100
 _QUOTED = re.compile(r"'([^']*)'")
 _INCLUDING = "subtree"
 _ABOUT_NAMES = frozenset({"unknown-key", "wrong-expression", "wrong-argument", "wrong-value", "unknown-parameter"})
@@ -58,6 +61,8 @@ class ReadablePart:
 
 def readable_part(text: str) -> ReadablePart | None:
     """The part of a text that can be read; `None` if its syntax is right, or nothing can be made of it."""
+    if len(text) > MOST_CHARACTERS:
+        return None
     lines = text.split("\n")
     cut: list[str] = []
     near: set[int] = set()
@@ -77,10 +82,16 @@ def readable_part(text: str) -> ReadablePart | None:
 
 
 def _wrong_line(text: str) -> int | None:
-    """The number of the line with the first mistake of syntax; `None` if there is none."""
+    """The number of the line with the first mistake of syntax; `None` if there is none.
+
+    Of a text with too many levels it is one behind the text.
+    """
+    levels = 0
     try:
-        for _ in parse_events(text):
-            pass
+        for event in parse_events(text):
+            levels += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if levels > MOST_LEVELS:
+                return text.count("\n") + 2
     except yaml.YAMLError as error:
         return syntax_mistake(error, text, "").place.line
     return None
