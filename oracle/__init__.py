@@ -7,9 +7,10 @@
 The names below are loaded when they are first used, so that importing a part (`oracle.classify`) loads no other.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.loading import lazy_door
+from oracle.loading import check_neighbours, lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
     from oracle.answering import ActiveQuery, Ask, Oracle
@@ -47,6 +48,7 @@ _HOMES = {
 }
 
 
+check_neighbours(Path(__file__).parents[1])
 __getattr__ = lazy_door(__name__, _HOMES)
 
 

@@ -70,8 +70,8 @@ OracleError
 ```
 
 Each room defines its own leaves. `StorageError` is a second base of those that the store raises. The rooms that do not
-depend on this package have trees of their own: `bt_runtime.BTError`, `oracle.prompts.PromptError` and the errors of
-`oracle.signals`.
+depend on this package have trees of their own: `bt_runtime.BTError`, `prompts.PromptError` and
+`signals.SignalError`.
 
 `oracle.service.errors` has the table of HTTP status codes by class. The command line exits with 1 for every branch but
 `InternalError`, which keeps its traceback.

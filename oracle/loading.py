@@ -4,7 +4,35 @@ import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+NEIGHBOURS: Final = ("bt_runtime", "prompts", "signals", "trees")
+"""The top-level packages that are installed together with this one."""
+
+
+def check_neighbours(home: Path) -> None:
+    """See to it that Python finds our own packages, and not those of a host that have the same names.
+
+    Args:
+        home: the folder that this package lies in; theirs as well.
+
+    Raises:
+        ImportError: a module of the host's comes before one of ours, or one of ours is missing.
+    """
+    for name in NEIGHBOURS:
+        spec = find_spec(name)
+        found = None if spec is None else spec.origin
+        if found is None or Path(found).parent != home / name:
+            where = f"Python finds {found!r} under this name" if found else "there is none"
+            raise ImportError(
+                f"Oracle needs its own package {name!r} (in {str(home)!r}), but {where}. If that is a module of yours, "
+                "rename it, or move it into a package; if it need not be in this process, take its folder off the path "
+                "(PYTHONPATH, sys.path) or run Oracle as a service of its own (`oracle serve`)",
+                name=name,
+                path=found,
+            )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle import trees
+import trees
 from oracle.cli import main
 from oracle.exports import EXPORT_FORMATS
 from oracle.storage import open_store

@@ -13,9 +13,9 @@ from oracle.scenarios.expectations import EXPECTATIONS
 from oracle.scenarios.model import Action
 from oracle.scenarios.stated_requests import Requests
 from oracle.scenarios.stated_values import Moments
-from oracle.trees import FOLDER
 from tests.oracle.scenarios.playing import player
 from tests.test_docs_trees import RIGHT
+from trees import FOLDER
 
 PAGE = (Path(__file__).parents[1] / "docs" / "scenarios.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)

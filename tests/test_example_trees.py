@@ -7,8 +7,8 @@ import pytest
 from bt_runtime import TreeLibrary
 from oracle.nodes import REGISTRY
 from oracle.scenarios import Player, Scenario, judge, read_scenario_file
-from oracle.trees import FOLDER
 from tests.test_docs_trees import RIGHT
+from trees import FOLDER
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "trees"
 LIBRARY = TreeLibrary([EXAMPLES, FOLDER], registry=REGISTRY)

@@ -1,4 +1,4 @@
-"""An installed Oracle and a host that has its own `prompts`, `signals` and `trees` live together."""
+"""What a wheel installs, and what a host sees that has modules of the same names."""
 
 import os
 import re
@@ -32,7 +32,19 @@ def own_environment():
 
 
 def run(*words, cwd, **environment):
-    ran = subprocess.run(
+    ran = finished(*words, cwd=cwd, **environment)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def refused(*words, cwd, **environment):
+    ran = finished(*words, cwd=cwd, **environment)
+    assert ran.returncode != 0, ran.stdout
+    return ran.stderr
+
+
+def finished(*words, cwd, **environment):
+    return subprocess.run(
         [*map(str, words)],
         cwd=cwd,
         env=own_environment() | environment,
@@ -41,8 +53,6 @@ def run(*words, cwd, **environment):
         timeout=PATIENCE_S,
         check=False,
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
 
 
 def build_wheel(project, into, **environment):
@@ -80,42 +90,13 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture
 def host(tmp_path):
-    """A host's folder with packages of the same names as ours, and a project to ask about."""
+    """A host's folder with a project to ask about, and plain folders of the same names as our packages."""
     for name in ROOMS:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("host = 'the host'\n")
+        (tmp_path / name / "notes.txt").write_text("of the host")
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "login.py").write_text('"""How users log in."""\n\ndef check_password(user): ...\n')
     return tmp_path
-
-
-@pytest.fixture
-def host_package(host, installed, tmp_path_factory):
-    """The same packages, installed beside the wheel."""
-    project = tmp_path_factory.mktemp("host")
-    for name in ROOMS:
-        shutil.move(host / name, project / name)
-    (project / "pyproject.toml").write_text(
-        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
-        '[project]\nname = "the-host"\nversion = "1"\n'
-        f"[tool.hatch.build.targets.wheel]\npackages = {list(ROOMS)}\n"
-    )
-    built = build_wheel(project, project / "dist")
-    run(installed.python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", built, cwd=host)
-    yield host
-    run(installed.python, "-m", "pip", "uninstall", "--quiet", "--yes", "the-host", cwd=host)
-
-
-def everything_works_beside(host, installed, **environment):
-    asked = run(installed.oracle, "ask", "Where is check_password?", "--project", "project", cwd=host, **environment)
-    assert "- login.py" in asked
-    checked = run(installed.oracle, "trees", "check", cwd=host, **environment)
-    assert "oracle.yaml: OK" in checked
-    for name in ROOMS:
-        script = (
-            f"import {name}, oracle.answering, oracle.wiring, oracle.{name} as ours; print({name}.host, ours.__name__)"
-        )
-        assert run(installed.python, "-c", script, cwd=host, **environment) == f"the host oracle.{name}\n"
 
 
 @pytest.fixture
@@ -127,33 +108,48 @@ def unbuilt(tmp_path):
     return project
 
 
-def test_a_wheel_takes_two_top_level_names(wheel):
+def test_a_wheel_has_the_packages_of_a_checkout_under_their_own_names(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name.partition("/")[0] for name in archive.namelist()}
-    assert {name for name in names if not name.endswith(".dist-info")} == {"bt_runtime", "oracle"}
+    assert {name for name in names if not name.endswith(".dist-info")} == {"bt_runtime", "oracle", *ROOMS}
 
 
 def test_a_wheel_has_every_file_of_the_rooms(wheel):
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
     files = [path for name in ROOMS for path in (ROOT / name).rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    assert {f"oracle/{path.relative_to(ROOT).as_posix()}" for path in files} <= packed
-    assert not packed & {f"oracle/{name}.py" for name in ROOMS}
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= packed
 
 
-def test_a_hosts_folders_on_the_path_and_the_wheel_live_together(host, installed):
-    everything_works_beside(host, installed, PYTHONPATH=str(host))
+def test_plain_folders_of_the_same_names_on_the_path_do_no_harm(host, installed):
+    asked = run(
+        installed.oracle, "ask", "Where is check_password?", "--project", "project", cwd=host, PYTHONPATH=str(host)
+    )
+    assert "- login.py" in asked
+    checked = run(installed.oracle, "trees", "check", cwd=host, PYTHONPATH=str(host))
+    assert "oracle.yaml: OK" in checked
 
 
-def test_a_hosts_installed_packages_and_the_wheel_live_together(host_package, installed):
-    everything_works_beside(host_package, installed)
+def test_packages_of_a_host_that_are_not_on_the_path_of_the_command_do_no_harm(host, installed):
+    for name in ROOMS:
+        (host / name / "__init__.py").touch()
+    assert "oracle.yaml: OK" in run(installed.oracle, "trees", "check", cwd=host)
 
 
-def test_the_wheel_finds_its_own_segments_and_trees(installed, tmp_path):
+@pytest.mark.parametrize("file", ["prompts.py", "signals/__init__.py", "trees/__init__.py", "bt_runtime.py"])
+def test_a_hosts_module_that_hides_one_of_ours_is_named(file, host, installed):
+    (host / file).touch()
+    problem = refused(installed.python, "-c", "import oracle.classify", cwd=host, PYTHONPATH=str(host))
+    name = file.partition("/")[0].removesuffix(".py")
+    assert f"ImportError: Oracle needs its own package '{name}'" in problem
+    assert f"but Python finds '{host / file}' under this name. If that is a module of yours, rename it" in problem
+
+
+def test_one_name_is_one_module(installed, tmp_path):
     script = (
-        "import oracle.prompts, oracle.signals, oracle.trees\n"
-        "print(len(oracle.prompts.load_segments().segments), oracle.trees.FOLDER.name)\n"
-        "print(oracle.signals.parse('Hi.').text)"
+        "import prompts, signals, trees, oracle\n"
+        "print(len(prompts.load_segments().segments), trees.FOLDER.name)\n"
+        "print(signals.parse('Hi.').text)"
     )
     wanted = f"{len(prompts.load_segments().segments)} trees\n{signals.parse('Hi.').text}\n"
     assert run(installed.python, "-c", script, cwd=tmp_path) == wanted

@@ -7,7 +7,7 @@ has its value: `7` of `MOST_ATTEMPTS = 7`. What cannot be decided so is left to 
 import re
 
 from benchmarks.habits.tasks import BARREN, COMPOUND, LONG, PLAIN, TALK, TASKS, WRITING, Fact, Question, Task
-from oracle.signals import SignalType
+from signals import SignalType
 
 ASKS_BACK = Task(
     "asks back", (Question("Replace our note about it with the new text.", (Fact("what is meant", "?", ()),)),)

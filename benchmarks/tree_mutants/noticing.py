@@ -15,8 +15,8 @@ from oracle.nodes import REGISTRY
 from oracle.rules import events_of
 from oracle.scenarios import Played, Player, PlayError, Scenario, judge, read_scenario_file
 from oracle.scenarios.suites import folders_beside, scenario_files
-from oracle.trees import FOLDER
 from oracle.verifying import Scope, verify
+from trees import FOLDER
 
 ENTRY: Final = "oracle"
 """The tree that the service runs; the others are parts of it."""

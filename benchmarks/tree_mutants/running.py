@@ -10,7 +10,7 @@ from benchmarks.tree_mutants.mutating import Mutant, mutants_of
 from benchmarks.tree_mutants.noticing import Noticing, Verdict
 from benchmarks.tree_mutants.report import Figures, equivalents
 from oracle.logs import configure_unless_configured, quiet
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 
 def shipped(size: int | None = None) -> list[Mutant]:

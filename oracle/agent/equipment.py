@@ -8,8 +8,8 @@ from oracle.classify import IntentClassifier
 from oracle.encoder import NO_ENCODER, Encoder
 from oracle.gathering import HeuristicSufficiency, SufficiencyJudge
 from oracle.models.protocol import Model
-from oracle.prompts import SegmentLibrary
 from oracle.tools import ToolRegistry
+from prompts import SegmentLibrary
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState
 from oracle.gathering import OPEN, Found, Gathered, HeuristicSufficiency, Sufficiency, SufficiencyJudge, why_needless
 from oracle.models.protocol import ToolCall
-from oracle.signals import Signal
 from oracle.tools import ToolRegistry
+from signals import Signal
 
 log = structlog.get_logger(__name__)
 

@@ -7,7 +7,7 @@ import bt_runtime
 from bt_runtime import Outcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.signals import SignalRecord
+from signals import SignalRecord
 
 
 class Journal(bt_runtime.Journal, Protocol):

@@ -10,7 +10,7 @@ from typing import Any
 from oracle.chunks import Severity, SystemType, TerminationReason
 from oracle.decision import Action, AgentState, Repetition, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
-from oracle.signals import as_plain_text
+from signals import as_plain_text
 
 _REPEATED = "the same actions were repeated"
 _LONGEST_QUOTE = 300

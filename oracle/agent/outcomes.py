@@ -8,7 +8,7 @@ from oracle.classify import announces, asks_user
 from oracle.decision import Action
 from oracle.encoder import IntentShares
 from oracle.models.protocol import ModelFault, StopReason, ToolCall
-from oracle.signals import NeedTurn, ParsedResponse, Signal
+from signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
 """Signals that say enough by themselves: another turn, or the control, brings the words."""

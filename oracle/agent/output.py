@@ -25,7 +25,7 @@ from oracle.chunks import (
     ToolReturned,
 )
 from oracle.conversations import Step
-from oracle.signals import as_plain_text
+from signals import as_plain_text
 
 _PARAGRAPH = "\n\n"
 

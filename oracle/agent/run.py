@@ -27,8 +27,8 @@ from oracle.chunks import TerminationReason
 from oracle.classify import QueryClassification
 from oracle.decision import AgentState, rules
 from oracle.models.protocol import ModelFault
-from oracle.prompts import ComposedPrompt
 from oracle.traces import NO_TRACE, RunTrace
+from prompts import ComposedPrompt
 
 TOOL_ERROR_NOTE = (
     "A tool call failed; its result says why. Change the call or take another way; do not repeat it as it was."

@@ -9,7 +9,7 @@ import structlog
 from oracle.agent.journal import Journal
 from oracle.agent.outcomes import TurnOutcome
 from oracle.classify import ResponseIntent
-from oracle.signals import NeedTurn, ParsedResponse, Signal, SignalAudit, SignalRecord, SignalType
+from signals import NeedTurn, ParsedResponse, Signal, SignalAudit, SignalRecord, SignalType
 
 log = structlog.get_logger(__name__)
 

@@ -10,9 +10,9 @@ from bt_runtime.text import estimate_tokens
 from oracle.agent.planning import message_characters
 from oracle.agent.run import AgentRun
 from oracle.classify import QueryClassification, classify_query_with
-from oracle.prompts import Environment, ToolEntry
-from oracle.prompts import compose as compose_segments
 from oracle.tools import Tool, all_reading, arguments_line, tools_for
+from prompts import Environment, ToolEntry
+from prompts import compose as compose_segments
 
 log = structlog.get_logger(__name__)
 

@@ -43,7 +43,7 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from oracle.signals import ParsedResponse, SignalStream
+from signals import ParsedResponse, SignalStream
 
 log = structlog.get_logger(__name__)
 

@@ -17,7 +17,7 @@ from oracle.classify.query import classify_query, query_shares
 from oracle.classify.response import ResponseIntent, classify_response, response_shares
 from oracle.classify.tokens import MAX_CHARS
 from oracle.classify.types import QueryClassification, QueryType
-from oracle.signals import SignalType
+from signals import SignalType
 
 MIX = Path(__file__).with_name("mix.json")
 LEAST_SHARE = 0.001

@@ -11,7 +11,7 @@ from typing import Protocol, get_args
 
 from oracle.classify.tokens import bounded, fold, word_set
 from oracle.classify.weights import RESPONSE_WEIGHTS, load_weights, probabilities
-from oracle.signals import SignalType
+from signals import SignalType
 
 SIGNALS: tuple[SignalType, ...] = get_args(SignalType)
 """The labels of the weights, in their order."""

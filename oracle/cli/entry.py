@@ -34,7 +34,7 @@ class _Commands(LazyGroup):
             raise
         except Exception as error:
             from bt_runtime import TreeFileError, TreeNotFoundError  # noqa: PLC0415  help and version need none
-            from oracle.prompts import PromptError  # noqa: PLC0415
+            from prompts import PromptError  # noqa: PLC0415
 
             if isinstance(error, TreeFileError):
                 raise CommandError(str(error), prefix="") from None

@@ -12,8 +12,8 @@ from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.cli.tree_schema import schema_text
-from oracle.trees import FOLDER
 from oracle.wiring import tree_library
+from trees import FOLDER
 
 _SCHEMA: Final = "tree.schema.json"
 SCENARIOS: Final = "scenarios"

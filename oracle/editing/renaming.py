@@ -11,7 +11,7 @@ from oracle.editing.desk import Desk
 from oracle.editing.occurrences import Occurrence
 from oracle.editing.symbols import Files, Symbol, symbol_at, uses_of
 from oracle.errors import TreeAuthorError
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 _NODE_NAME = re.compile(rf"[^\s/#:,\[\]{{}}'\"&*!|>%@`-][^/#:,\[\]{{}}'\"\s]{{0,{LONGEST_NAME - 1}}}")
 """A name that needs no quotes in any style of YAML."""

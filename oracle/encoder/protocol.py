@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, Protocol, TypeAlias
 
 from oracle.classify import QueryType
-from oracle.signals import SignalType
+from signals import SignalType
 
 QueryShares: TypeAlias = Mapping[QueryType, float]
 """The share of each type of query; they add up to 1."""

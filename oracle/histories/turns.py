@@ -7,7 +7,7 @@ from typing import Any
 from oracle.agent.outcomes import TurnOutcome
 from oracle.histories.model import RequestFacts, SignalFacts, TurnFacts
 from oracle.histories.requests import recorded_request
-from oracle.signals import Reading
+from signals import Reading
 
 _OF_EVERY_SIGNAL = frozenset({"type", "confidence", "raw_xml", "timestamp"})
 

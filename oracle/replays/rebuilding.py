@@ -29,11 +29,11 @@ from oracle.decision import AgentConfig, AgentState
 from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.nodes import AgentHost, demanded, values_of
 from oracle.nodes.llm_turn import LlmTurn
-from oracle.prompts import SegmentLibrary, load_segments
 from oracle.replays.recorded import RecordedRun
 from oracle.runs.opened import KnownTool, Opened
 from oracle.storage import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
+from prompts import SegmentLibrary, load_segments
 
 
 class _Unasked:

@@ -26,7 +26,7 @@ from oracle.agent.tool_calls import NOT_RUN
 from oracle.chunks import Chunk, Closing, Content, Done, Thinking
 from oracle.models.protocol import ModelFault
 from oracle.rules.stream import EventStream
-from oracle.signals import SignalRecord
+from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 

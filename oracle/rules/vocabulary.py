@@ -4,7 +4,7 @@ from typing import get_args
 
 from bt_runtime import EventType
 from oracle.chunks import TerminationReason, Topic
-from oracle.signals import SignalType
+from signals import SignalType
 
 ANSWER, SIDE = "answer", "side"
 """The names of turns: of the answer, or beside it (`llm_turn` with `visible: false`)."""

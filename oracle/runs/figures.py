@@ -27,8 +27,8 @@ from oracle.models.protocol import ModelFault, ToolCall
 from oracle.nodes.board import AGENT_KEYS
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick, encode_tick
-from oracle.signals import SignalType
 from oracle.storage import Event, EventKind
+from signals import SignalType
 
 UNKNOWN: Final = "unknown"
 

@@ -19,7 +19,7 @@ from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Closing, Content, Thinking
 from oracle.debugging.events import DebugEvent
-from oracle.signals import SignalRecord
+from signals import SignalRecord
 
 BEHIND_S: Final = 0.02
 """Two commits of a store that keeps up."""

@@ -28,8 +28,8 @@ from oracle.runs.opened import Opened
 from oracle.runs.summing import Summing
 from oracle.runs.tick_json import is_kept_apart
 from oracle.runs.tick_room import TickRoom
-from oracle.signals import SignalRecord
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
+from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 

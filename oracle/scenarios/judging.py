@@ -10,7 +10,7 @@ from oracle.scenarios.expectations import EXPECTATIONS
 from oracle.scenarios.model import Scenario
 from oracle.scenarios.played import Played
 from oracle.scenarios.story import story_of
-from oracle.signals import parse
+from signals import parse
 
 _MUST_EXPLAIN = frozenset({"max_iterations", "token_budget", "timeout", "no_progress", "error_limit", "error", "stuck"})
 

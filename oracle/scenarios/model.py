@@ -11,9 +11,9 @@ from bt_runtime.text import Place
 from oracle.chunks import ErrorType, SourceType
 from oracle.classify import QueryType
 from oracle.models.protocol import ModelFault, Usage
-from oracle.signals import SignalType
 from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
+from signals import SignalType
 
 Json: TypeAlias = Any
 """JSON data: as it stands in a file."""

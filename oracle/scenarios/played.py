@@ -23,7 +23,7 @@ from oracle.chunks import (
 from oracle.control_notes import notes_in, without_notes
 from oracle.models.protocol import ModelRequest
 from oracle.rules import Fact
-from oracle.signals import SignalRecord
+from signals import SignalRecord
 
 
 @dataclass(frozen=True, slots=True)

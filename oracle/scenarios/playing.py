@@ -18,14 +18,14 @@ from oracle.control import TreeControl
 from oracle.conversations import Exchange, MemoryConversations
 from oracle.errors import TreeAuthorError
 from oracle.models.protocol import ModelFault
-from oracle.prompts import SegmentLibrary, load_segments
 from oracle.rules import Fact
 from oracle.runs.readers import Readers
 from oracle.scenarios.model import OutsideEvent, Scenario
 from oracle.scenarios.played import Played
 from oracle.scenarios.stage import Moments, StagedEncoder, StagedModel, StagedTools
-from oracle.signals import SignalRecord
 from oracle.tools import ToolRegistry
+from prompts import SegmentLibrary, load_segments
+from signals import SignalRecord
 
 GRACE_S: Final = 60.0
 """How long a query goes on without a reader; the default of the service."""

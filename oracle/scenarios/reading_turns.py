@@ -9,8 +9,8 @@ from oracle.chunks import ErrorType
 from oracle.models.protocol import ModelFault, Usage
 from oracle.scenarios.mistakes import Reader
 from oracle.scenarios.model import DEFAULT_USAGE, ERROR_TYPES, SIGNAL_FIELDS, SignalLine, Turn
-from oracle.signals import SIGNAL_MODELS
 from oracle.testing.script import STOP_REASONS, ScriptedCall, ScriptedSearch
+from signals import SIGNAL_MODELS
 
 _TURN: Final = (
     "text", "thinking", "signal", "calls", "searches", "tokens", "stop_reason", "fault", "hang", "delay_s", "model",

@@ -29,9 +29,9 @@ from oracle.scenarios.model import (
 from oracle.scenarios.nodes import find_nodes, short_name
 from oracle.scenarios.played import count_visits
 from oracle.scenarios.stage import shipped_tools
-from oracle.signals import Signal, parse
 from oracle.testing.script import ScriptedCall, ScriptedSearch
 from oracle.tools import ToolGroup
+from signals import Signal, parse
 
 _LONGEST_NAME: Final = 80
 _QUIET_KINDS: Final = frozenset({"condition", "set"})

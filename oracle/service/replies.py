@@ -9,8 +9,8 @@ from oracle.chunks import ErrorType, Severity, Source, SourceType, SystemNotice,
 from oracle.decision import AgentConfig
 from oracle.encoder import EncoderState
 from oracle.histories.model import VisitFacts
-from oracle.signals import SignalRecord
 from oracle.storage import Kept, SpanKind
+from signals import SignalRecord
 
 _Number = Annotated[int | float, WithJsonSchema({"type": "number"})]  # 7 stays 7, and is not 7.0
 

@@ -12,8 +12,8 @@ from bt_runtime.clock import Event
 from oracle.chunks import Source
 from oracle.conversations import Conversation, Exchange
 from oracle.models.protocol import ModelEvent, ModelRequest
-from oracle.signals import ParsedResponse, SignalAudit, SignalRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
+from signals import ParsedResponse, SignalAudit, SignalRecord
 
 MODEL: Final = "any-model"
 TIMESTAMP: Final = "2026-01-01T00:00:00Z"

@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, get_args
 from oracle.models.anthropic_events import MessageReader
 from oracle.models.blocks import without_loose_end
 from oracle.models.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
-from oracle.signals import SignalType
 from oracle.testing.provider_wire import content_events
 from oracle.testing.script import ScriptedTurn
 from oracle.verifying.parts import MODEL
 from oracle.verifying.reads import SIGNAL_KEYS, Reads
+from signals import SignalType
 
 Call = str
 """`read`, `write` or `unknown`; `read_fresh`, whose arguments are never repeated; or the name of a tool."""

@@ -47,9 +47,7 @@ from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.nodes.finish import Finish
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
-from oracle.prompts import SegmentLibrary, load_segments
 from oracle.rules import rules_of
-from oracle.signals import ParsedResponse, SignalStream
 from oracle.testing.script import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolResult
 from oracle.verifying.events import (
@@ -77,6 +75,8 @@ from oracle.verifying.parts import (
 )
 from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
 from oracle.verifying.tokens import TokenWatch
+from prompts import SegmentLibrary, load_segments
+from signals import ParsedResponse, SignalStream
 
 Saved = tuple[Stored, tuple[Chunk, ...]]
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+import trees
 from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
 from bt_runtime.text import iso
-from oracle import trees
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
@@ -21,13 +21,13 @@ from oracle.models import Model
 from oracle.models.load import OnLoad
 from oracle.models.offline import OfflineModel
 from oracle.nodes.rules import names_of_turns
-from oracle.prompts import PromptError, load_segments
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
 from oracle.traces import NO_TRACES, Traces
 from oracle.wiring.plugins import plugins_of, registry_of
 from oracle.wiring.provider import DeferredModel, has_key, provider_model
 from oracle.wiring.tracing import open_traces
+from prompts import PromptError, load_segments
 
 _BESIDE_A_DATABASE = ("", "-wal", "-shm", "-journal", ".lock")
 

@@ -4,14 +4,14 @@ from functools import lru_cache
 
 import structlog
 
+import trees
 from bt_runtime import Registry
-from oracle import trees
 from oracle.decision import decision_tree, decision_trees
 from oracle.nodes import REGISTRY
 from oracle.plugins import PluginError, Plugins, load_plugins
-from oracle.prompts import load_segments
 from oracle.settings import Settings
 from oracle.tools import BUILT_IN_TOOLS
+from prompts import load_segments
 
 _LISTED = 20
 

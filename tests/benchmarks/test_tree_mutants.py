@@ -12,7 +12,7 @@ from benchmarks.tree_mutants.running import run, shipped
 from benchmarks.tree_mutants.spans import YamlText
 from bt_runtime import TreeLibrary
 from oracle.nodes import REGISTRY
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 TREE = """\
 tree: small

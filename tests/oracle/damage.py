@@ -14,7 +14,7 @@ import yaml
 
 from bt_runtime.checking import codes_of
 from oracle.nodes import REGISTRY
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 Damage = Callable[[random.Random, str], str]
 

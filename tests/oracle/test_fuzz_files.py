@@ -30,8 +30,8 @@ from oracle.editing import (
 from oracle.nodes import REGISTRY
 from oracle.scenarios import from_yaml
 from oracle.scenarios.reading import ScenarioFileError
-from oracle.trees import FOLDER
 from tests.oracle.damage import damaged, scenarios, trees, words
+from trees import FOLDER
 
 LIMIT_S = 1.0
 MACHINE = 3

@@ -12,7 +12,7 @@ from pygls.uris import to_fs_path
 from bt_runtime import TreeLibrary
 from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES
 from oracle.editing import Desk
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 _TREE: Final = re.compile(r"^(?:tree|root)[ \t]*:|tree\.schema\.json", re.MULTILINE)
 _SCENARIOS: Final = "scenarios"

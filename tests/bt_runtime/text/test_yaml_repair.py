@@ -11,7 +11,7 @@ from bt_runtime.text import Mistake, Place
 from bt_runtime.text.yaml_reader import read_yaml
 from bt_runtime.text.yaml_repair import MOST_CUTS, readable_part
 from oracle.nodes import REGISTRY
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 TREES = sorted(FOLDER.glob("*.yaml"))
 TWO_MISTAKES = """\

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oracle import trees
+import trees
 
 
 def test_runs_that_did_the_same_are_the_same(oracle, database):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from oracle import trees
+import trees
 from oracle.storage import open_store
 
 

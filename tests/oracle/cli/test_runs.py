@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from oracle import trees
+import trees
 from oracle.storage import open_store
 from tests.oracle.replays.test_replays import recorded
 

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 from lsprotocol import types
 
 from oracle.cli.entry import cli
-from oracle.trees import FOLDER
 from tests.oracle.cli.language_client import Editor, LanguageClient, identified
+from trees import FOLDER
 
 VERSION = "1.18.0"
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")]

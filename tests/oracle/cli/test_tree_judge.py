@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from oracle import trees
+import trees
 from oracle.storage import open_store
 from tests.oracle.replays.test_replays import recorded
 

@@ -7,7 +7,7 @@ from bt_runtime.kind import HostAction
 from oracle.editing import Completion, Desk, complete
 from oracle.models.protocol import ToolDefinition
 from oracle.nodes import REGISTRY
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 SEARCH = ToolDefinition(
     "search_code",

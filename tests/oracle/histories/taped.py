@@ -16,8 +16,8 @@ from oracle.metrics import Metrics
 from oracle.runs.opened import Opened
 from oracle.runs.recorder import Backlog, RunRecorder
 from oracle.runs.tick_room import TickRoom
-from oracle.signals import SignalRecord
 from oracle.storage import Event, EventKind, RunRecord, TreeVersion
+from signals import SignalRecord
 from tests.oracle.histories.logs import Log
 
 _open = Oracle.open

@@ -12,11 +12,11 @@ from bt_runtime.library import Source
 from oracle.histories import Explainer, history_from_json, history_to_json
 from oracle.nodes import REGISTRY
 from oracle.scenarios import Player, read_scenario_file
-from oracle.trees import FOLDER
 from tests.acceptance import wild
 from tests.acceptance.wild import CANCELS, LIMITS, ROOTS, SCRIPTS, TOOL_SCRIPTS
 from tests.oracle.histories.logs import Log, is_same
 from tests.oracle.histories.taped import taped
+from trees import FOLDER
 
 LIBRARY = TreeLibrary([FOLDER], registry=REGISTRY)
 FILES = sorted((FOLDER / "scenarios").glob("*.yaml"))

@@ -19,10 +19,10 @@ from oracle.scenarios.model import Scenario
 from oracle.scenarios.played import Played
 from oracle.scenarios.stage import Moments, StagedTools
 from oracle.storage import Event, RunRecord, TreeVersion
-from oracle.trees import FOLDER
 from tests.oracle.histories import naive
 from tests.oracle.histories.logs import Log
 from tests.oracle.scenarios.playing import player
+from trees import FOLDER
 
 SCENARIOS = {
     f"{file.stem}: {scenario.name}": scenario

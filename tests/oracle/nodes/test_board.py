@@ -12,7 +12,7 @@ from oracle.chunks import TerminationReason
 from oracle.classify import QueryType
 from oracle.nodes import AGENT_KEYS, REGISTRY
 from oracle.nodes.board import AgentKey, publish, values_of
-from oracle.signals import SignalType
+from signals import SignalType
 from tests.acceptance.harness import answers, calls, says, signal_xml
 from tests.oracle.nodes.running import run_nodes, written
 

@@ -9,8 +9,8 @@ from bt_runtime.library import read_tree
 from oracle.control_notes import marked
 from oracle.nodes import REGISTRY
 from oracle.nodes.rules import names_of_turns
-from oracle.prompts import load_segments
 from oracle.scenarios import Player, from_yaml, judge
+from prompts import load_segments
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, says, text_of
 from tests.oracle.nodes.running import errors, run_nodes, tree_of, written
 

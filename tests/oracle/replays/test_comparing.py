@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import trees
 from bt_runtime import TreeLibrary
-from oracle import trees
 from oracle.nodes import REGISTRY
 from oracle.replays import Comparison, compare, read_run
 from oracle.storage import Archive, Store

@@ -11,8 +11,8 @@ from oracle.nodes import REGISTRY
 from oracle.runs import decode_tick, encode_tick
 from oracle.runs.tick_json import decode_statuses, is_kept_apart, plain_tick, refers_to_outcomes
 from oracle.scenarios import Player, read_scenario_file
-from oracle.signals import parse
-from oracle.trees import FOLDER
+from signals import parse
+from trees import FOLDER
 
 LONG = "What the model wrote, at length. " * 5
 TURN = Outcome("root/llm_turn@1", "done", TurnOutcome(tokens=7, model="m"), at_s=1.5)

@@ -5,7 +5,7 @@ from functools import cache
 from bt_runtime import TreeLibrary
 from oracle.nodes import REGISTRY
 from oracle.scenarios import Player, from_yaml, judge
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 WAITING = """\
 tree: waiting

@@ -11,7 +11,7 @@ from oracle.nodes import REGISTRY
 from oracle.scenarios import read_scenario_file
 from oracle.scenarios.coverage import Coverage, total
 from oracle.scenarios.suites import Suite
-from oracle.trees import FOLDER
+from trees import FOLDER
 
 FILES = sorted((FOLDER / "scenarios").glob("*.yaml"))
 IDS = re.compile(r"(012|020) (US\d-\d|FR-\d{3}(\.\d)?|SC-\d{3}|Edge-\d)|decision \d{1,2}")

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
+import trees
 from bt_runtime import TreeLibrary
-from oracle import trees
 from oracle.control.choosing import Controls
 from oracle.metrics import Metrics
 from oracle.nodes import REGISTRY

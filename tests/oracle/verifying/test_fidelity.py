@@ -8,11 +8,11 @@ from bt_runtime import TreeLibrary
 from oracle.chunks import Closing, Done, SystemNotice
 from oracle.nodes import REGISTRY
 from oracle.scenarios import Player
-from oracle.trees import FOLDER
 from oracle.verifying import Scope
 from oracle.verifying.stories import tell
 from oracle.verifying.verify import exploration_of
 from tests.oracle.verifying.verified import shipped
+from trees import FOLDER
 
 
 def a_story(seed):

@@ -8,8 +8,8 @@ from structlog.testing import capture_logs
 from bt_runtime import TreeDefinition, TreeLibrary
 from bt_runtime.library import read_tree
 from oracle.nodes import REGISTRY
-from oracle.trees import FOLDER
 from oracle.verifying import Bounds, Report, Scope, verify
+from trees import FOLDER
 
 GUARDED = """
 tree: sample

@@ -1,4 +1,0 @@
-"""The room `trees`, by the name that it has in a checkout and in an installed wheel alike (see `oracle.signals`)."""
-
-from trees import *  # noqa: F403  a second name for the same objects, all of them
-from trees import __all__  # noqa: F401  re-exported
