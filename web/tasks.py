@@ -1,13 +1,14 @@
 """What `make` and the build of a wheel do with the console.
 
     python web/tasks.py build      build it into oracle/console/files, if a source is newer than what is there
-    python web/tasks.py check      tsc, eslint and prettier
+    python web/tasks.py check      tsc, eslint and prettier; writes the types first
     python web/tasks.py test       vitest
     python web/tasks.py types      write src/api/schema.ts from the service's own description
     python web/tasks.py browser    see to it that there is a Chromium for the tests
 
-It needs Python's own library alone; but `types`, the service. The packages of `package-lock.json` are installed if none
-are there, or others. With `--if-possible` a task for which this machine lacks a program says so, and is no failure.
+It needs Python's own library alone; but `types` and `check`, the service. The types are for `tsc` and editors: what is
+built has none, so a build needs no service. The packages of `package-lock.json` are installed if none are there, or
+others. With `--if-possible` a task for which this machine lacks a program says so, and is no failure.
 """
 
 import argparse
@@ -87,8 +88,7 @@ def test() -> None:
 def types() -> None:
     """Write the types of the service's answers anew."""
     _install()
-    document = subprocess.run([sys.executable, WEB / "scripts" / "openapi.py"], check=True, capture_output=True).stdout
-    subprocess.run(["node", WEB / "scripts" / "types.mjs"], input=document, check=True)
+    _npm("run", "--silent", "types")
 
 
 def browser() -> None:
@@ -165,7 +165,8 @@ def _numbers(version: str) -> list[int]:
 
 
 def _npm(*words: str) -> None:
-    if subprocess.run(["npm", *words], cwd=WEB, check=False).returncode:
+    environment = os.environ | {"CONSOLE_PYTHON": sys.executable}  # of which scripts/types.mjs asks the description
+    if subprocess.run(["npm", *words], cwd=WEB, env=environment, check=False).returncode:
         raise TaskError(f"`npm {' '.join(words)}` in web/ has failed.")
 
 

@@ -1,25 +1,30 @@
 """The console's types are those of the service."""
 
-import json
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from oracle.service import describe_service
 from tests.web.built import TASKS, WEB
-
-SCHEMA = WEB / "src" / "api" / "schema.ts"
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="There is no node.")
 @pytest.mark.skipif(not TASKS["has_packages"](), reason="web/node_modules is not that of the lock file: run `npm ci`.")
-def test_the_types_are_current(tmp_path):
+def test_the_types_are_made_of_the_description_and_stay_while_it_does(tmp_path):
     written = tmp_path / "schema.ts"
-    subprocess.run(
-        ["node", WEB / "scripts" / "types.mjs", written],
-        input=json.dumps(describe_service()).encode(),
-        check=True,
-        timeout=120,
-    )
-    assert written.read_text(encoding="utf-8") == SCHEMA.read_text(encoding="utf-8"), "run `make types`"
+
+    def write() -> None:
+        subprocess.run(
+            ["node", WEB / "scripts" / "types.mjs", written],
+            env=os.environ | {"CONSOLE_PYTHON": sys.executable},
+            check=True,
+            timeout=120,
+        )
+
+    write()
+    assert '"/api/settings/agent-config"' in written.read_text(encoding="utf-8")
+    os.utime(written, (1_700_000_000, 1_700_000_000))
+    write()
+    assert written.stat().st_mtime == 1_700_000_000
