@@ -12,6 +12,7 @@ OracleError
 │   ├── UnknownRunError
 │   ├── UnknownSourceError      no run of the user's has cited such a source, or it is gone
 │   ├── UnclearRunError         no recorded run, or more than one, has an id that begins so
+│   ├── NothingRecordedError    no query is recorded that could be replayed on a tree
 │   ├── UnscriptableError       a recorded run cannot be turned into a scenario
 │   ├── UnreplayableError       a recorded run cannot be repeated
 │   ├── UnrepeatableError       a tick of a recorded run cannot be repeated

@@ -11,6 +11,7 @@ import structlog
 
 from bt_runtime import TreeState
 from oracle.authoring.editor import text_of
+from oracle.authoring.trial_results import ScenarioFile, TreeVerification
 from oracle.storage import StoreUnavailableError, TreeTrials, TrialKind
 
 log = structlog.get_logger(__name__)
@@ -63,28 +64,27 @@ class TrialResults:
     def __init__(self, trials: TreeTrials) -> None:
         self._trials = trials
 
-    async def note_verified(self, state: TreeState, report: Mapping[str, Any]) -> None:
+    async def note_verified(self, state: TreeState, report: TreeVerification) -> None:
         """Note what a verification of what is served has found, unless a stronger verdict is known."""
         if state.tree is None:
             return
-        bounds = report["bounds"]
-        data = {"verdict": report["verdict"], "states": report["states"], **bounds}
+        data = {"verdict": report.verdict, "states": report.states, **report.bounds.model_dump()}
         known = (await self.verified([state])).get(state.name)
         if known is None or known.strength <= Verified(**data, at=known.at).strength:
             await self._keep("verified", _subject(state.tree.sha), data)
 
-    async def note_tested(self, states: Sequence[TreeState], files: Iterable[Mapping[str, Any]]) -> None:
+    async def note_tested(self, states: Sequence[TreeState], files: Iterable[ScenarioFile]) -> None:
         """Note how the scenarios went with what is served.
 
         Args:
             states: of all trees before they were played.
-            files: of scenarios, with their results.
+            files: the scenario files with their results.
         """
         counts = {each.name: {"passed": 0, "scenarios": 0} for each in states}
-        for scenario in (each for file in files for each in file["scenarios"]):
-            for tree in {scenario["tree"], *scenario.get("visited_trees", ())} & counts.keys():
+        for scenario in (each for file in files for each in file.scenarios):
+            for tree in {scenario.tree, *(scenario.visited_trees or ())} & counts.keys():
                 counts[tree]["scenarios"] += 1
-                counts[tree]["passed"] += scenario["passed"]
+                counts[tree]["passed"] += scenario.passed
         await self._keep("tested", _served(states), counts)
 
     async def verified(self, states: Iterable[TreeState]) -> Mapping[str, Verified]:

@@ -4,9 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,9 +16,9 @@ from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import Progress
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.histories import Answer, supposed_answer
-from oracle.replays import Comparison, Difference, UnreplayableError, Verdict, compare, read_run
-from oracle.storage import Archive, RunRecord
+from oracle.histories import Answer, Replayed, queries_of, replay_query
+from oracle.replays import Comparison, Difference, Verdict
+from oracle.storage import Archive
 from oracle.wiring import tree_library
 
 _VERSION = re.compile(r"[0-9a-f]{8,64}")
@@ -59,61 +57,28 @@ def compare_(
     settings = settings_for(log="error", data_dir=data_dir)
     library = tree_library(settings)
 
-    async def work(archive: Archive) -> list[_Compared]:
+    async def work(archive: Archive) -> list[Replayed]:
         before, after = await _named(old, library, archive), await _named(new, library, archive)
-        if run_id is not None:
-            records = [await archive.find(run_id)]
-            if records[0].tree != before.name:
-                raise CommandError(
-                    f"the query {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {before.name!r}"
-                )
-        else:
-            records = await archive.runs(tree=before.name, limit=runs)
-        if not records:
-            raise CommandError(f"there are no recorded queries of the tree {before.name!r}")
-        done: list[_Compared] = []
+        records = await queries_of(archive, before.name, runs=runs, run_id=run_id)
+        done: list[Replayed] = []
         for record in records:
             if progress.is_interrupted:
                 click.echo(f"interrupted: {len(done)} of {len(records)} queries were compared", err=True)
                 break
             progress.show(f"{len(done)} of {len(records)} queries compared; Ctrl-C to stop")
-            done.append(await _compared(record, archive, before, after, library))
+            done.append(await replay_query(record, archive, before, after, registry=library.registry))
         progress.clear()
         return done
 
     with Progress() as progress:
         found = with_archive(settings, work)
     if as_json:
-        click.echo(json.dumps({"runs": [_json(each) for each in found]}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps({"runs": [each.to_json() for each in found]}, ensure_ascii=False, indent=2))
     else:
         for each in found:
             click.echo(_report(each))
         click.echo(_summary([each.comparison for each in found]))
     return progress.code(int(exit_code and any(each.comparison.verdict == "differs" for each in found)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """A comparison, and what the node that makes the difference would have answered; `None` if it has no condition."""
-
-    comparison: Comparison
-    answer: Answer | None = None
-
-
-async def _compared(
-    record: RunRecord, archive: Archive, old: TreeDefinition, new: TreeDefinition, library: TreeLibrary
-) -> _Compared:
-    try:
-        run = await read_run(archive, record)
-    except UnreplayableError as error:
-        return _Compared(Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error)))
-    registry = library.registry
-    found = compare(run, old, new, registry=registry)
-    difference = found.difference
-    if difference is None or not difference.is_new:
-        return _Compared(found)
-    answer = supposed_answer(run, new, tick=difference.tick, path=difference.path, registry=registry)
-    return _Compared(found, answer)
 
 
 async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefinition:
@@ -132,14 +97,7 @@ async def _named(name: str, library: TreeLibrary, archive: Archive) -> TreeDefin
     return read_sources(version.source, name=version.name, registry=library.registry)
 
 
-def _json(compared: _Compared) -> dict[str, Any]:
-    found = compared.comparison.to_json()
-    if found["difference"] is not None:
-        found["difference"]["answer"] = compared.answer and compared.answer.to_json()
-    return found
-
-
-def _report(compared: _Compared) -> str:
+def _report(compared: Replayed) -> str:
     found = compared.comparison
     lines = [f"{found.run_id[:_ID_CHARS]}  {_WORDS[found.verdict]}: {one_line(found.question, longest=70)}"]
     if found.difference is not None:

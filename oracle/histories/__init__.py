@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 from oracle.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
-    from oracle.histories.answers import Answer, supposed_answer
+    from oracle.histories.answers import (
+        Answer,
+        NothingRecordedError,
+        Replayed,
+        queries_of,
+        replay_query,
+        supposed_answer,
+    )
     from oracle.histories.codec import history_from_json, history_to_json
     from oracle.histories.differences import HistoryDifference
     from oracle.histories.diffs import diff_histories
@@ -38,14 +45,18 @@ __all__ = [
     "FallenBehindError",
     "History",
     "HistoryDifference",
+    "NothingRecordedError",
     "Pass",
     "Passes",
     "Reason",
+    "Replayed",
     "TooManyPassesError",
     "diff_histories",
     "history_from_json",
     "history_to_json",
+    "queries_of",
     "read_history",
+    "replay_query",
     "supposed_answer",
     "supposed_history",
     "why",
@@ -54,7 +65,7 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "oracle.histories.answers": "Answer supposed_answer",
+        "oracle.histories.answers": "Answer NothingRecordedError Replayed queries_of replay_query supposed_answer",
         "oracle.histories.codec": "history_from_json history_to_json",
         "oracle.histories.differences": "HistoryDifference",
         "oracle.histories.diffs": "diff_histories",

@@ -1,15 +1,18 @@
-"""What a node of another tree would have answered in a tick of a recorded run, and from which values."""
+"""Recorded queries replayed on another tree, and what its nodes would have answered, from which values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bt_runtime import Registry, TreeDefinition
+from oracle.errors import UserError
 from oracle.histories.model import ClauseFacts, EvaluationFacts, History, OperandFacts
 from oracle.histories.supposing import supposed_history
-from oracle.replays import RecordedRun
+from oracle.replays import Comparison, RecordedRun, UnreplayableError, compare, read_run
+from oracle.storage import Archive, RunRecord
 
 _YES = {"SUCCESS": True, "FAILURE": False}
+_ID_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,71 @@ class Answer:
         """The wire form."""
         operands = [{"name": each.name, "value": each.value} for each in self.operands]
         return {"yes": self.yes, "text": self.text, "operands": operands}
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A recorded query on two trees.
+
+    Args:
+        comparison: where the trees part on it, and how it ends on each.
+        answer: what the new tree's node that makes the difference would have answered; `None` if it has no condition.
+    """
+
+    comparison: Comparison
+    answer: Answer | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The wire form: that of the comparison, with the answer in its difference."""
+        found = self.comparison.to_json()
+        if found["difference"] is not None:
+            found["difference"]["answer"] = self.answer and self.answer.to_json()
+        return found
+
+
+class NothingRecordedError(UserError):
+    """No query is recorded that could be replayed on a tree."""
+
+
+async def queries_of(archive: Archive, tree: str, *, runs: int, run_id: str | None = None) -> list[RunRecord]:
+    """The recorded queries that named a tree.
+
+    Args:
+        archive: the recorded runs.
+        tree: the name of the tree.
+        runs: the latest N of them.
+        run_id: the beginning of a query's id, which is returned alone.
+
+    Raises:
+        NothingRecordedError: there is none, or the one has named another tree.
+        UnclearRunError: no query, or more than one, has an id that begins so.
+    """
+    if run_id is None:
+        records = await archive.runs(tree=tree, limit=runs)
+    else:
+        records = [await archive.find(run_id)]
+        if records[0].tree != tree:
+            message = f"the query {run_id[:_ID_CHARS]} named the tree {records[0].tree!r}, not {tree!r}"
+            raise NothingRecordedError(message)
+    if not records:
+        raise NothingRecordedError(f"there are no recorded queries of the tree {tree!r}")
+    return records
+
+
+async def replay_query(
+    record: RunRecord, archive: Archive, old: TreeDefinition, new: TreeDefinition, *, registry: Registry
+) -> Replayed:
+    """Replay a recorded query on two trees."""
+    try:
+        run = await read_run(archive, record)
+    except UnreplayableError as error:
+        return Replayed(Comparison(record.id, str(record.input.get("question", "")), "unknown", unknown=str(error)))
+    found = compare(run, old, new, registry=registry)
+    difference = found.difference
+    if difference is None or not difference.is_new:
+        return Replayed(found)
+    answer = supposed_answer(run, new, tick=difference.tick, path=difference.path, registry=registry)
+    return Replayed(found, answer)
 
 
 def supposed_answer(

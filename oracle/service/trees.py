@@ -1,7 +1,7 @@
 """`/api/trees…`: the trees of the service; operators try, save and take back."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +23,8 @@ from oracle.authoring import (
     is_served,
 )
 from oracle.authoring.editor import text_of, version_of
+from oracle.authoring.trial_results import TreeVerification
+from oracle.histories import Replayed
 from oracle.service.access import CallerNow, OperatorNow, Parts, find_run
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
@@ -43,7 +45,6 @@ from oracle.service.tree_replies import (
     TreeRefusal,
     TreeTest,
     TreeTextBody,
-    TreeVerification,
 )
 from oracle.storage import Archive
 
@@ -103,9 +104,10 @@ async def try_scenarios(request: Request, body: TreePresent, parts: Parts, _: Op
     if found is None:
         return _gone()
     if is_served(state, text):
-        await parts.results.note_tested(states, found["files"])
-    files = [{**file, "file": Path(file["file"]).name} for file in found["files"]]
-    return json_answer({"passed": all(file["passed"] for file in files), "files": files})
+        await parts.results.note_tested(states, found)
+    files = [file.model_copy(update={"file": Path(file.file).name}) for file in found]
+    tested = TreeTest(passed=all(file.passed for file in files), files=files)
+    return json_answer(tested.model_dump(exclude_unset=True))
 
 
 @router.post("/verify", summary="Verify a tree", response_model=TreeVerification, responses=refusals(404, 409))
@@ -119,7 +121,7 @@ async def verify_tree(request: Request, body: TreeProof, parts: Parts, _: Operat
         return _gone()
     if is_served(state, text) and of.error is None:
         await parts.results.note_verified(of, found)
-    return json_answer(found)
+    return json_answer(found.model_dump())
 
 
 @router.get("/{name}", summary="A tree", response_model=TreeBody, responses=refusals(404))
@@ -227,24 +229,22 @@ async def _compared(body: TreeReplay, parts: ServiceParts, caller: Caller) -> li
         is_concerned = body.name in (state.name, *state.includes) and not state.internal
         has_runs = run.tree == state.name if run else is_concerned and await archive.runs(tree=state.name, limit=1)
         if is_concerned and has_runs:
-            found = await parts.trials.compare(
+            replayed = await parts.trials.compare(
                 body.name, body.source, of=state.name, runs=body.runs, run_id=body.run_id
             )
-            runs += [{"tree": state.name, **await _replayed(parts, run, caller)} for run in found["runs"]]
+            runs += [{"tree": state.name, **await _shown(parts, each, caller)} for each in replayed]
     return runs
 
 
-async def _replayed(parts: ServiceParts, run: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
-    """A comparison without the texts of other users' queries."""
-    is_own = await parts.store.runs.find(run["run_id"], user_id=caller.user_id) is not None
-    difference = run["difference"]
+async def _shown(parts: ServiceParts, replayed: Replayed, caller: Caller) -> dict[str, Any]:
+    """A replayed query without the texts of other users' queries."""
+    found = replayed.to_json()
+    question, difference = found.pop("question"), found.pop("difference")
+    is_own = await parts.store.runs.find(found["run_id"], user_id=caller.user_id) is not None
     if difference is not None:
-        shown = {} if is_own else {"old": None, "new": None, "answer": None}
-        file = difference["file"] and Path(difference["file"]).name
-        difference = {**difference, **shown, "file": file}
-    kept = ("run_id", "verdict", "old_end", "new_end", "unknown", "turns_saved", "tokens_saved", "tracks")
-    question = run["question"] if is_own else None
-    return {**{name: run[name] for name in kept}, "question": question, "difference": difference}
+        texts = {} if is_own else {"old": None, "new": None, "answer": None}
+        difference |= {**texts, "file": difference["file"] and Path(difference["file"]).name}
+    return found | {"question": question if is_own else None, "difference": difference}
 
 
 async def _saved(parts: ServiceParts, save: Save, caller: Caller) -> Response:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from oracle.authoring import Save
+from oracle.authoring.trial_results import TreeVerification
 from oracle.service.tree_replies import (
     TreeCheck,
     TreeComparison,
@@ -19,7 +20,6 @@ from oracle.service.tree_replies import (
     TreeMistakes,
     TreePlaces,
     TreeTest,
-    TreeVerification,
 )
 from tests.oracle.service.conftest import ALICE, HANGS, OLGA, OPERATOR, TOKENS, Service
 

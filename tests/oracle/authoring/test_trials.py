@@ -5,7 +5,8 @@ import os
 import pytest
 
 from bt_runtime import ReloadingTrees, TreeLibrary
-from oracle.authoring import NoSuchTreeError, TrialError, Trials, trying
+from oracle.authoring import NoSuchTreeError, TrialError, Trials
+from oracle.authoring import trials as trials_module
 from oracle.nodes import REGISTRY
 from oracle.storage import open_store
 
@@ -62,7 +63,7 @@ async def test_a_trial_gets_no_keys_and_no_tokens(monkeypatch):
     for name in secrets:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("ORACLE_DATABASE_URL", "postgresql://somewhere")
-    given = trying._harmless()
+    given = trials_module._harmless()
     assert not set(secrets) & set(given)
     assert given["ORACLE_DATABASE_URL"] == "postgresql://somewhere"
 
@@ -80,7 +81,7 @@ async def test_a_trial_that_takes_too_long_is_ended_and_leaves_nothing_behind(fo
 
 
 async def test_a_trial_that_says_too_much_is_ended_before_it_fills_the_memory(folder, temporary, monkeypatch):
-    monkeypatch.setattr("oracle.authoring.trying._MOST_BYTES", 10)
+    monkeypatch.setattr("oracle.authoring.trials._MOST_BYTES", 10)
     with pytest.raises(TrialError, match="there is more to say than an answer holds; try fewer runs"):
         await trials(folder).compare("some", TREE, of="some", runs=1)  # its error alone has more than ten bytes
     assert list(temporary.iterdir()) == []
@@ -96,4 +97,4 @@ async def test_a_run_whose_id_begins_like_a_folder_of_copies_is_a_run(folder, tm
 async def test_a_verification_beside_the_service_has_a_bound_on_its_memory_of_its_own(folder):
     tried = trials(folder, most_megabytes=1)
     found = await tried.verify("some", LOOPING, of="some", turns=3, states=5_000)
-    assert found["bounds"]["stopped_at"] == "1 MB"
+    assert found.bounds.stopped_at == "1 MB"

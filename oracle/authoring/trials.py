@@ -1,0 +1,258 @@
+"""What a text of a tree would change, found out before it is saved, as the command line finds it out.
+
+Rules:
+
+- Each trial is a process of its own, with a bound on its time, its memory and its output: an operator's trial delays no
+  user's query, and one that explodes takes nothing with it. One runs at a time; the others wait.
+- It sees copies: the present files of all trees, and the same with the text in place. Nothing is written elsewhere.
+- The process (`oracle.wiring.trial_worker`) gets a request on its standard input, and answers with what it has found,
+  both as JSON.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from bt_runtime import ReloadingTrees
+from bt_runtime.reading.loading import Source
+from oracle.authoring.errors import NoSuchTreeError, TreeFolderError, TrialError
+from oracle.authoring.trial_results import ScenarioFile, TreeVerification
+from oracle.histories import Replayed
+
+T = TypeVar("T")
+
+LONGEST_S = 60.0
+"""Seconds that a trial may take."""
+MOST_MEGABYTES = 500
+"""Of a verification: it shares the machine with the service."""
+
+_WORKER: Final = "oracle.wiring.trial_worker"
+_MOST_BYTES = 10_000_000
+_PART_BYTES = 65_536
+_MOST_WORDS = 1_000
+_SHARE = 0.6  # of a trial's time, for the exploration: the process has to start, and to tell its stories
+
+OLD: Final = "old"
+"""The folder of the present trees, below that of the copies."""
+NEW: Final = "new"
+"""The folder of the trees with the text in place, and of the scenarios."""
+SCENARIOS: Final = "scenarios"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """Replay recorded queries that named the tree `of`: the latest `runs`, or the one alone whose id is given."""
+
+    kind: Literal["replay"] = "replay"
+    folder: Path
+    of: str
+    runs: int
+    run_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenariosRequest:
+    """Play the scenarios."""
+
+    kind: Literal["scenarios"] = "scenarios"
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyRequest:
+    """Explore the tree `of` for up to `turns` turns, until there are too many states, seconds or megabytes."""
+
+    kind: Literal["verify"] = "verify"
+    folder: Path
+    of: str
+    turns: int
+    states: int
+    seconds: float
+    megabytes: int
+
+
+TrialRequest = Annotated[ReplayRequest | ScenariosRequest | VerifyRequest, Field(discriminator="kind")]
+REQUEST: Final[TypeAdapter[TrialRequest]] = TypeAdapter(TrialRequest)
+
+_REPLAYED: TypeAdapter[tuple[Replayed, ...]] = TypeAdapter(tuple[Replayed, ...])
+_SCENARIO_FILES: TypeAdapter[tuple[ScenarioFile, ...]] = TypeAdapter(tuple[ScenarioFile, ...])
+_VERIFICATION: TypeAdapter[TreeVerification] = TypeAdapter(TreeVerification)
+
+
+class Trials:
+    """Compares trees on recorded runs, plays their scenarios, and verifies them.
+
+    Args:
+        trees: the served trees, whose present files are copied for a trial.
+        environment: settings of the process, beside the environment of this one.
+        longest_s: seconds after which a trial is ended.
+        most_megabytes: how much memory the process of a verification may have when it stops exploring.
+    """
+
+    def __init__(
+        self,
+        trees: ReloadingTrees,
+        *,
+        environment: Mapping[str, str],
+        longest_s: float = LONGEST_S,
+        most_megabytes: int = MOST_MEGABYTES,
+    ) -> None:
+        self._trees = trees
+        self._environment = environment
+        self._longest_s = longest_s
+        self._most_megabytes = most_megabytes
+        self._one = asyncio.Semaphore(1)
+
+    async def compare(
+        self, name: str, text: str, *, of: str, runs: int, run_id: str | None = None
+    ) -> tuple[Replayed, ...]:
+        """Replay recorded queries on the present trees, and with a text in place.
+
+        Args:
+            name: of the tree whose text it would be.
+            text: the whole text of the tree's file.
+            of: the tree that the queries named: the same, or one that includes it.
+            runs: the latest N queries.
+            run_id: this query alone.
+
+        Raises:
+            NoSuchTreeError: there is none of this name.
+            TrialError: the text has mistakes, nothing is recorded, or it took too long.
+        """
+        async with self._copies(name, text) as folder:
+            return await self._answer(ReplayRequest(folder=folder, of=of, runs=runs, run_id=run_id), _REPLAYED)
+
+    async def test(self, name: str, text: str) -> tuple[ScenarioFile, ...]:
+        """Play all scenarios with this text in place.
+
+        Raises:
+            NoSuchTreeError: there is none of this name.
+            TrialError: there are no scenarios, or it took too long.
+        """
+        if not any((folder / SCENARIOS).is_dir() for folder in self._trees.library.folders):
+            raise TrialError(f"there are no scenarios; put them into {SCENARIOS!r} in the folder of trees")
+        async with self._copies(name, text) as folder:
+            return await self._answer(ScenariosRequest(folder=folder), _SCENARIO_FILES)
+
+    async def verify(self, name: str, text: str, *, of: str, turns: int, states: int) -> TreeVerification:
+        """Explore all behaviours of a tree with this text in place.
+
+        Args:
+            name: of the tree whose text it would be.
+            text: the whole text of the tree's file.
+            of: the tree that is explored: the same, or one that includes it.
+            turns: the most LLM turns of a run.
+            states: where the exploration stops. It also stops in time for an answer.
+
+        Raises:
+            NoSuchTreeError: there is none of this name.
+            TrialError: the text has mistakes, or it took too long.
+        """
+        seconds, megabytes = self._longest_s * _SHARE, self._most_megabytes
+        async with self._copies(name, text) as folder:
+            request = VerifyRequest(
+                folder=folder, of=of, turns=turns, states=states, seconds=seconds, megabytes=megabytes
+            )
+            return await self._answer(request, _VERIFICATION)
+
+    @asynccontextmanager
+    async def _copies(self, name: str, text: str) -> AsyncIterator[Path]:
+        """A folder of copies, for one trial at a time."""
+        async with self._one:
+            folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="oracle-trial-"))
+            try:
+                await asyncio.to_thread(self._furnish, folder, name, text)
+                yield folder
+            finally:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    def _furnish(self, folder: Path, name: str, text: str) -> None:
+        """Copy the trees to `OLD`, and to `NEW` with the text in place and the scenarios beside them."""
+        try:
+            found = self._trees.read_files().found
+        except OSError as error:
+            raise TreeFolderError(f"the folder of trees cannot be read: {error}") from None
+        if name not in found:
+            raise NoSuchTreeError(name)
+        texts = {each: source.text for each, source in found.items() if isinstance(source, Source)}
+        for place, changed in ((OLD, texts), (NEW, {**texts, name: text})):
+            (folder / place).mkdir()
+            for each, content in changed.items():
+                data = content.encode() if isinstance(content, str) else content
+                (folder / place / f"{each}.yaml").write_bytes(data)
+        for source in reversed(self._trees.library.folders):  # the operator's files last: they take precedence
+            if (source / SCENARIOS).is_dir():
+                shutil.copytree(source / SCENARIOS, folder / NEW / SCENARIOS, dirs_exist_ok=True)
+
+    async def _answer(self, request: TrialRequest, results: TypeAdapter[T]) -> T:
+        """What the process of a trial has found."""
+        folder = request.folder
+        process = await asyncio.create_subprocess_exec(
+            # -P: a folder `oracle` where the service was started must not take the package's place.
+            *(sys.executable, "-P", "-m", _WORKER),
+            env={**_harmless(), **self._environment, "ORACLE_TREES_DIR": str(folder / NEW)},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self._longest_s):
+                output, problems = await _both(process, REQUEST.dump_json(request))
+        except TimeoutError:
+            raise TrialError(f"this took longer than {self._longest_s:g} s; try fewer runs") from None
+        finally:
+            with suppress(ProcessLookupError, PermissionError):  # macOS refuses where it has ended already
+                os.killpg(process.pid, signal.SIGKILL)  # with what it has started: it leads a session
+            await process.wait()
+        if process.returncode != 0:
+            raise TrialError(_without(folder, problems).strip()[:_MOST_WORDS] or "the trial failed")
+        return results.validate_json(_without(folder, output))
+
+
+async def _both(process: asyncio.subprocess.Process, request: bytes) -> tuple[bytes, bytes]:
+    """What a process prints to its output and to its standard error, neither kept beyond the bound."""
+    assert process.stdin is not None  # noqa: S101  all three are pipes
+    assert process.stdout is not None  # noqa: S101
+    assert process.stderr is not None  # noqa: S101
+    process.stdin.write(request)
+    process.stdin.close()
+    output, problems = await asyncio.gather(_read(process.stdout), _read(process.stderr))
+    await process.wait()
+    return output, problems
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes:
+    found = bytearray()
+    while part := await stream.read(_PART_BYTES):
+        found += part
+        if len(found) > _MOST_BYTES:
+            raise TrialError("there is more to say than an answer holds; try fewer runs")
+    return bytes(found)
+
+
+def _harmless() -> dict[str, str]:
+    """The environment of this process without what signs requests, to the provider or to the service."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ANTHROPIC_") and name not in ("ORACLE_JWT_SECRET", "ORACLE_TOKENS", "ORACLE_OPERATORS")
+    }
+
+
+def _without(folder: Path, output: bytes) -> str:
+    """The output with the names of the copies as they are in the operator's folder."""
+    text = output.decode(errors="replace")
+    for copy in (OLD, NEW):
+        text = text.replace(f"{folder / copy}{os.sep}", "")
+    return text
