@@ -18,12 +18,12 @@ from benchmarks.bench_turns import TOOLS, TURNS, InstantModel
 from benchmarks.parts import oracle_over, quiet
 from oracle.answering import Ask
 from oracle.chunks import Chunk
-from oracle.traces import NO_TRACES, TraceContext, Traces
+from oracle.traces import SpanContext, Traces, place_of
 
 QUERIES = 10
 ROUNDS = 8
 AIM_US = 300
-UNSAMPLED = TraceContext("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", 0)
+UNSAMPLED = place_of(["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"])
 Query = Callable[[], Awaitable[None]]
 SINK = """
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,7 +41,7 @@ server.serve_forever()
 """
 
 
-def queries(traces: Traces, parent: TraceContext | None = None) -> Query:
+def queries(traces: Traces | None, parent: SpanContext | None = None) -> Query:
     """A query through the whole path."""
     oracle = oracle_over(InstantModel(), TOOLS)
     oracle.traces = traces
@@ -71,7 +71,7 @@ async def measure() -> None:
 
     async with exporting(system="bench") as out:
         ways = {
-            "off": queries(NO_TRACES),
+            "off": queries(None),
             "on, not sampled": queries(out.traces, UNSAMPLED),
             "on": queries(out.traces),
         }

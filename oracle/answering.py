@@ -7,6 +7,7 @@ steps are in `oracle.agent` (`steps`, `turn`, `tool_calls`, `closing`); what the
 import asyncio
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -32,7 +33,7 @@ from oracle.decision import AgentConfig, AgentState, DecisionTreeError
 from oracle.encoder import QueryShares
 from oracle.models.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
-from oracle.traces import NO_TRACES, RunBegin, RunTrace, TraceContext, Traces, carrying
+from oracle.traces import RunTrace, SpanContext, Traces
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +67,7 @@ class Ask:
     limits: Mapping[str, Any] = field(default_factory=dict)
     config: AgentConfig | None = None
     run_id: str | None = None
-    trace: TraceContext | None = None
+    trace: SpanContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,8 @@ class ActiveQuery:
         A cancel of the task that runs this is a request to stop: the answer so far is kept, `Done` is sent, and the
         cancel is raised again. `cancel` is the better way, because then the tree decides how to end.
         """
-        with carrying(self.agent.trace.headers()):
+        trace = self.agent.trace
+        with nullcontext() if trace is None else trace.entered():
             try:
                 await self._run()
             finally:
@@ -201,7 +203,7 @@ class Oracle:
         tools_of: the tools of a user, where users have their own; `None`: those of the equipment, for all.
         control: `loop` replaces the tree `oracle` by the default decision tree.
         named_trees: what a question may name besides `oracle`; empty: every tree that is not internal.
-        traces: traces the queries.
+        traces: traces the queries; `None`: nothing does.
     """
 
     def __init__(  # noqa: PLR0913  by name, and each is another part
@@ -216,7 +218,7 @@ class Oracle:
         tools_of: Callable[[str], ToolRegistry] | None = None,
         control: Literal["tree", "loop"] = "tree",
         named_trees: Collection[str] = (),
-        traces: Traces = NO_TRACES,
+        traces: Traces | None = None,
     ) -> None:
         self.traces = traces
         self._equipment = equipment
@@ -234,7 +236,7 @@ class Oracle:
         other._equipment = replace(self._equipment, model=model, tools=tools, clock=clock)  # noqa: SLF001
         other._conversations = conversations  # noqa: SLF001
         other._tools_of = None  # noqa: SLF001
-        other.traces = NO_TRACES
+        other.traces = None
         return other
 
     @property
@@ -299,11 +301,13 @@ class Oracle:
         control = self._controls.choose(ask.tree, config)
         return Checked(ask, question, limits_of(control, config), control)
 
-    def begin_trace(self, checked: Checked) -> RunTrace:
-        """Begin to trace a query, which `open` is about to open."""
+    def begin_trace(self, checked: Checked) -> RunTrace | None:
+        """Begin to trace a query, which `open` is about to open; `None` where traces are off."""
+        if self.traces is None:
+            return None
         ask, tree = checked.ask, checked.tree
         model = ask.model or self._equipment.model.name
-        return self.traces.begin(RunBegin(ask.tree, tree.sha if tree else None, model), ask.trace)
+        return self.traces.begin(tree=ask.tree, version=tree.sha if tree else None, model=model, parent=ask.trace)
 
     async def open(
         self,
@@ -338,7 +342,8 @@ class Oracle:
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
         journal = journal or NoJournal()
         equipment = self._equipped(query.user_id, clock)
-        trace.opened(run_id=query.run_id, context_id=query.context_id)
+        if trace is not None:
+            trace.opened(run_id=query.run_id, context_id=query.context_id)
         agent = _prepare(query, equipment, checked.turn_limit, emit, journal, trace)
         closing = Closing(self._conversations)
         asked_at = checked.asked_at or self._equipment.timestamp()
@@ -400,7 +405,7 @@ def _prepare(
     max_turns: int | None,
     emit: Callable[[Chunk], None],
     journal: Journal,
-    trace: RunTrace,
+    trace: RunTrace | None,
 ) -> AgentRun:
     state = AgentState(
         user_id=query.user_id,

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 import yaml
 from opentelemetry.sdk import environment_variables
+from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.metrics import Metrics
 from oracle.settings import settings_table
-from oracle.traces import carrying, exporting
+from oracle.traces import Traces, exporting, headers_of, place_of
 from oracle.traces.content import LONGEST
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")
-HEADERS = {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 def block(language):
@@ -71,8 +72,10 @@ async def test_the_example_of_a_tool_sends_the_headers():
         scope = {}
         code = block("python").replace("http://inventory.internal", f"http://127.0.0.1:{server.server_address[1]}")
         exec(code, scope)
-        with carrying(HEADERS):
+        traces = Traces(TracerProvider(shutdown_on_exit=False).get_tracer("test"), system="anthropic")
+        run = traces.begin(tree="oracle", version=None, model="any", parent=place_of([PARENT]))
+        with run.entered():
             assert await scope["look_up"]({"item": "bolt"}) == "three"
         server.shutdown()
         thread.join()
-    assert seen == [("/items?item=bolt", HEADERS["traceparent"])]
+    assert seen == [("/items?item=bolt", headers_of(run.place)["traceparent"])]

@@ -27,7 +27,7 @@ from oracle.chunks import TerminationReason
 from oracle.classify import QueryClassification
 from oracle.decision import AgentState, rules
 from oracle.models.protocol import ModelFault
-from oracle.traces import NO_TRACE, RunTrace
+from oracle.traces import RunTrace
 from prompts import ComposedPrompt
 
 TOOL_ERROR_NOTE = (
@@ -61,7 +61,7 @@ class AgentRun:
         notes: for the model, sent with its next turn.
         rules: judge what begins; `None` where the control has no rules.
         journal: where requests are kept.
-        trace: what spans of the query hang from.
+        trace: what spans of the query hang from; `None` where traces are off.
         now_s: the time of the tick, where a tree reads keys that depend on it.
     """
 
@@ -82,7 +82,7 @@ class AgentRun:
     notes: list[str] = field(default_factory=list)
     rules: RuleGate | None = None
     journal: Journal = field(default_factory=NoJournal)
-    trace: RunTrace = NO_TRACE
+    trace: RunTrace | None = None
     now_s: float = 0.0
 
     @property

@@ -138,7 +138,7 @@ async def call_tool(run: AgentRun, call: ToolCall) -> ToolResult:
     """Run a tool; raises nothing but `CancelledError`."""
     with tool_span(run, call) as span:
         result = await run.equipment.tools.call(call.name, call.arguments)
-        note_result(span, result)
+        note_result(run, span, result)
         return result
 
 

@@ -1,14 +1,23 @@
 """Reports the steps of a query to the trace of its run; builds nothing if the run is not traced."""
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import Final
+
+from opentelemetry.trace import Span, SpanKind
+
 from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.models.protocol import ModelRequest, ToolCall, Usage
 from oracle.tools import ToolResult
-from oracle.traces import NO_SPAN, RunEnd, ToolBegin, ToolEnd, ToolSpan, TurnBegin, TurnEnd, TurnSpan
+from oracle.traces import RunEnd, content, names
+from oracle.traces.spans import AttributeValue, count, fail, short
+
+_NOT_TRACED: Final[AbstractContextManager[None]] = nullcontext()
+_TOOL_ERROR: Final = "tool_error"
 
 
-def turn_span(run: AgentRun, request: ModelRequest, *, visible: bool) -> TurnSpan:
+def turn_span(run: AgentRun, request: ModelRequest, *, visible: bool) -> AbstractContextManager[Span | None]:
     """The span of a turn that begins now.
 
     Args:
@@ -16,55 +25,85 @@ def turn_span(run: AgentRun, request: ModelRequest, *, visible: bool) -> TurnSpa
         request: what is sent to the provider.
         visible: whether the turn is part of the answer.
     """
-    if not run.trace.is_on:
-        return NO_SPAN
-    model = request.model or run.equipment.model.name
-    return run.trace.turn(TurnBegin(model, request.max_tokens, run.state.turn + 1, working_node(), is_side=not visible))
+    trace = run.trace
+    if trace is None or not trace.is_recording:
+        return _NOT_TRACED
+    model = short(request.model or run.equipment.model.name)
+    attributes: dict[str, AttributeValue] = {
+        names.OPERATION: names.CHAT,
+        names.PROVIDER: trace.traces.system,
+        names.REQUEST_MODEL: model,
+        names.MAX_TOKENS: request.max_tokens,
+        names.STREAM: True,
+        names.TURN: run.state.turn + 1,
+        names.IS_SIDE: not visible,
+    }
+    return trace.step(f"{names.CHAT} {model}", attributes, node=working_node(), kind=SpanKind.CLIENT)
 
 
-def note_turn(span: TurnSpan, outcome: TurnOutcome, usage: Usage) -> None:
+def note_turn(run: AgentRun, span: Span | None, outcome: TurnOutcome, usage: Usage) -> None:
     """How the turn of a span ended."""
-    if span is NO_SPAN:
+    if span is None or run.trace is None:
         return
-    fault, billed = outcome.fault, usage.billed_input
-    span.ended(
-        TurnEnd(
-            input_tokens=None if billed is None else billed + usage.cache_read_tokens,
-            output_tokens=usage.output_tokens,
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_creation_tokens=usage.cache_creation_tokens,
-            stop_reason=outcome.stop_reason,
-            model=outcome.model,
-            budget_tokens=outcome.tokens,
-            first_text_ms=outcome.first_text_ms,
-            signal=outcome.signal.type if outcome.signal else "",
-            is_cancelled=outcome.interrupted,
-            error_type=fault.error_type if fault else "",
-            error=(fault.cause or fault.message) if fault else "",
-            request_ids=outcome.request_ids,
-            server_tools=outcome.server_tools,
-            text=outcome.text,
-            calls=[(call.id, call.name, call.arguments) for call in outcome.calls],
-        )
-    )
+    billed, fault = usage.billed_input, outcome.fault
+    input_tokens = None if billed is None else count(billed + usage.cache_read_tokens)
+    output_tokens = None if usage.output_tokens is None else count(usage.output_tokens)
+    run.trace.add_tokens(input_tokens=input_tokens or 0, output_tokens=output_tokens or 0)
+    if outcome.calls:
+        run.trace.askers = {call.id: span for call in outcome.calls}
+    known: dict[str, AttributeValue | None] = {
+        names.INPUT_TOKENS: input_tokens,
+        names.OUTPUT_TOKENS: output_tokens,
+        names.CACHE_READ_TOKENS: count(usage.cache_read_tokens) or None,
+        names.CACHE_CREATION_TOKENS: count(usage.cache_creation_tokens) or None,
+        names.BUDGET_TOKENS: count(outcome.tokens),
+        names.FINISH_REASONS: [outcome.stop_reason] if outcome.stop_reason else None,
+        names.RESPONSE_MODEL: short(outcome.model) or None,
+        names.FIRST_TEXT_MS: outcome.first_text_ms,
+        names.SIGNAL: outcome.signal.type if outcome.signal else None,
+        names.SERVER_TOOLS: [short(each) for each in outcome.server_tools] or None,
+        names.REQUEST_IDS: [short(each) for each in outcome.request_ids] or None,
+        names.CANCELLED: outcome.interrupted or None,
+    }
+    if run.trace.traces.with_content:
+        calls = [(call.id, call.name, call.arguments) for call in outcome.calls]
+        reason = outcome.stop_reason or ""
+        known[names.OUTPUT_MESSAGES] = content.message("assistant", outcome.text, calls, reason=reason)
+    span.set_attributes({name: value for name, value in known.items() if value is not None})
+    if fault:
+        fail(span, fault.error_type, fault.cause or fault.message)
 
 
-def tool_span(run: AgentRun, call: ToolCall) -> ToolSpan:
+def tool_span(run: AgentRun, call: ToolCall) -> AbstractContextManager[Span | None]:
     """The span of a tool call that begins now."""
-    if not run.trace.is_on:
-        return NO_SPAN
-    return run.trace.tool(ToolBegin(call.id, call.name, call.arguments, working_node()))
+    trace = run.trace
+    if trace is None or not trace.is_recording:
+        return _NOT_TRACED
+    attributes: dict[str, AttributeValue] = {
+        names.OPERATION: names.EXECUTE_TOOL,
+        names.TOOL: short(call.name),
+        names.TOOL_TYPE: "function",
+        names.TOOL_CALL: short(call.id),
+    }
+    if trace.traces.with_content:
+        attributes[names.TOOL_ARGUMENTS] = content.arguments(call.arguments)
+    name = f"{names.EXECUTE_TOOL} {short(call.name)}"
+    return trace.step(name, attributes, node=working_node(), above=trace.askers.get(call.id))
 
 
-def note_result(span: ToolSpan, result: ToolResult) -> None:
+def note_result(run: AgentRun, span: Span | None, result: ToolResult) -> None:
     """How the call of a span ended."""
-    if span is not NO_SPAN:
-        span.ended(ToolEnd(is_error=result.is_error, text=result.text))
+    if span is None or run.trace is None:
+        return
+    if run.trace.traces.with_content:
+        span.set_attribute(names.TOOL_RESULT, content.text(result.text))
+    if result.is_error:
+        fail(span, _TOOL_ERROR)
 
 
 def note_end(run: AgentRun) -> None:
     """How the query ended, once `Done` was sent."""
-    if not run.trace.is_on:
+    if run.trace is None or not run.trace.is_recording:
         return
     state, fault = run.state, run.fault
     has_failed = state.termination_reason == "error"

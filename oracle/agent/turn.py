@@ -341,7 +341,7 @@ async def run_turn(
         with turn_span(run, request, visible=visible) as span:
             fault, interrupted = await _stream(run.equipment.model, request, turn.progress)
             outcome = turn.end(fault, interrupted=interrupted)
-            note_turn(span, outcome, turn.progress.usage)
+            note_turn(run, span, outcome, turn.progress.usage)
             return outcome
     finally:
         turn.release()

@@ -281,7 +281,7 @@ class RunManager:
         if self.is_draining:
             raise DrainingError("the service is stopping and takes no new questions; ask again in a moment")
 
-    async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace, started_s: float) -> LiveRun:
+    async def _open(self, checked: Checked, new: NewRun, *, trace: RunTrace | None, started_s: float) -> LiveRun:
         live = await self._opener.begin(new)
         recorder = self._opener.recorder(live, started_s=started_s)
         try:

@@ -62,7 +62,7 @@ class Opener:
         self._on_doubt = on_doubt
         self._debugger = debugger
 
-    def new_run(self, checked: Checked, key: RequestKey | None, trace: RunTrace) -> NewRun:
+    def new_run(self, checked: Checked, key: RequestKey | None, trace: RunTrace | None) -> NewRun:
         """The run of a question, with its place in its trace."""
         ask, tree = checked.ask, checked.tree
         return NewRun(
@@ -122,7 +122,9 @@ class Opener:
             keep_prompt=partial(self._store.prompts.keep, live.record.id),
         )
 
-    async def open(self, checked: Checked, live: LiveRun, recorder: RunRecorder, *, trace: RunTrace) -> ActiveQuery:
+    async def open(
+        self, checked: Checked, live: LiveRun, recorder: RunRecorder, *, trace: RunTrace | None
+    ) -> ActiveQuery:
         """The query of a run, which reads its conversation now; keeps the version of its tree.
 
         Raises:

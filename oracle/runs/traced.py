@@ -3,27 +3,27 @@
 from collections.abc import Mapping
 from typing import Any
 
+from opentelemetry.trace import format_trace_id
+
 from oracle.chunks import Done
 from oracle.runs.recovery import Ending
 from oracle.storage import RunRecord
-from oracle.traces import RunBegin, RunEnd, RunTrace, TraceContext, Traces
+from oracle.traces import RunEnd, RunTrace, SpanContext, Traces, headers_of, place_of
 
 _FIELD = "trace"
 
 
-def noted(trace: RunTrace) -> Mapping[str, Any]:
+def noted(trace: RunTrace | None) -> Mapping[str, Any]:
     """What a run's `input` says of its trace: its own place in it, and that of its client; empty if it has none."""
-    if trace.context is None:
+    if trace is None:
         return {}
-    return {
-        _FIELD: {"run": dict(trace.context.headers), "parent": dict(trace.parent.headers) if trace.parent else None}
-    }
+    return {_FIELD: {"run": headers_of(trace.place), "parent": headers_of(trace.parent) if trace.parent else None}}
 
 
 def trace_id_of(run: RunRecord) -> str | None:
     """The id of the run's trace; `None` if it has none, or its texts were deleted."""
-    context = _context(run, "run")
-    return None if context is None else context.trace_id
+    place = _place(run, "run")
+    return None if place is None else format_trace_id(place.trace_id)
 
 
 def log_fields(run: RunRecord) -> dict[str, str]:
@@ -32,23 +32,33 @@ def log_fields(run: RunRecord) -> dict[str, str]:
     return {"run_id": run.id, "user_id": run.user_id, **({"trace_id": trace_id} if trace_id else {})}
 
 
-def note_recovered(traces: Traces, run: RunRecord, ending: Ending, done: Done, *, model: str) -> None:
+def note_recovered(traces: Traces | None, run: RunRecord, ending: Ending, done: Done, *, model: str) -> None:
     """End the trace of a run whose process died.
 
     Args:
-        traces: of this process.
+        traces: of this process; `None`: they are off.
         run: its row.
         ending: what was added to it.
         done: its last chunk.
         model: the configured one.
     """
-    context = _context(run, "run")
-    if context is None or not traces.is_on:
+    place = _place(run, "run")
+    if place is None or traces is None:
         return
+    trace = traces.remake(
+        place,
+        tree=run.tree,
+        version=run.tree_sha,
+        model=str(run.input.get("model") or model),
+        parent=_place(run, "parent"),
+        began_at=run.created_at,
+    )
+    if trace is None:
+        return
+    trace.opened(run_id=run.id, context_id=run.context_id)
     failed, fault = ending.failed, ending.fault
     has_failed = failed is not None and ending.reason == "error"
-    traces.recovered(
-        RunBegin(run.tree, run.tree_sha, str(run.input.get("model") or model)),
+    trace.ended(
         RunEnd(
             reason=done.termination_reason,
             turns=done.turns,
@@ -58,15 +68,10 @@ def note_recovered(traces: Traces, run: RunRecord, ending: Ending, done: Done, *
             error=fault.cause if fault is not None and has_failed else "",
             question=str(run.input.get("question", "")),
             answer=lambda: ending.answer,
-        ),
-        context=context,
-        parent=_context(run, "parent"),
-        run_id=run.id,
-        context_id=run.context_id,
-        began_at=run.created_at,
+        )
     )
 
 
-def _context(run: RunRecord, whose: str) -> TraceContext | None:
+def _place(run: RunRecord, whose: str) -> SpanContext | None:
     headers = (run.input.get(_FIELD) or {}).get(whose) or {}
-    return TraceContext.parse(*([headers[name]] if name in headers else [] for name in ("traceparent", "tracestate")))
+    return place_of(*([headers[name]] if name in headers else [] for name in ("traceparent", "tracestate")))

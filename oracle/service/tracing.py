@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Header
 from starlette.requests import Request
 
-from oracle.traces import TraceContext
+from oracle.traces import SpanContext, place_of
 
 TraceparentHeader = Annotated[
     str | None,
@@ -24,7 +24,7 @@ TracestateHeader = Annotated[
 """The headers as `/openapi.json` describes them; `trace_of` reads and checks them."""
 
 
-def trace_of(request: Request) -> TraceContext | None:
+def trace_of(request: Request) -> SpanContext | None:
     """The place in a trace that a request comes from; `None` if it says none, or nothing valid."""
     headers = request.headers
-    return TraceContext.parse(headers.getlist("traceparent"), headers.getlist("tracestate"))
+    return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))

@@ -1,29 +1,24 @@
-"""Traces of runs, for OpenTelemetry; the packages of OpenTelemetry's are imported only where traces are on.
+"""Traces of runs, through OpenTelemetry's own API; its SDK is imported only where traces are on (`exporting`).
 
 A tool that makes requests of its own adds `trace_headers()` to them.
 """
 
-from oracle.traces.context import TraceContext, carrying, trace_headers
-from oracle.traces.errors import TraceSetupError
-from oracle.traces.facts import RunBegin, RunEnd, ToolBegin, ToolEnd, TurnBegin, TurnEnd
-from oracle.traces.protocol import NO_SPAN, NO_TRACE, NO_TRACES, RunTrace, ToolSpan, Traces, TurnSpan
+from opentelemetry.trace import SpanContext
+
+from oracle.errors import OperatorError
+from oracle.traces.spans import RunEnd, RunTrace, Traces, headers_of, place_of, trace_headers
 
 __all__ = [
-    "NO_SPAN",
-    "NO_TRACE",
-    "NO_TRACES",
-    "RunBegin",
     "RunEnd",
     "RunTrace",
-    "ToolBegin",
-    "ToolEnd",
-    "ToolSpan",
-    "TraceContext",
+    "SpanContext",
     "TraceSetupError",
     "Traces",
-    "TurnBegin",
-    "TurnEnd",
-    "TurnSpan",
-    "carrying",
+    "headers_of",
+    "place_of",
     "trace_headers",
 ]
+
+
+class TraceSetupError(OperatorError):
+    """Traces cannot be exported as configured."""

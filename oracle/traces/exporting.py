@@ -22,10 +22,10 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
-from oracle.traces.errors import TraceSetupError
-from oracle.traces.otel import OtelTraces
-from oracle.traces.otel_context import FixedIds
+from oracle.traces import Traces, TraceSetupError, names
+from oracle.traces.spans import REMADE
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +57,20 @@ class SpanCounts:
     dropped: int = 0
     waiting: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class RemadeIds(RandomIdGenerator):
+    """Random ids, except where a span that was never exported is made again under its own."""
+
+    def generate_trace_id(self) -> int:
+        """An id of a trace."""
+        place = REMADE.get()
+        return super().generate_trace_id() if place is None else place.trace_id
+
+    def generate_span_id(self) -> int:
+        """An id of a span."""
+        place = REMADE.get()
+        return super().generate_span_id() if place is None else place.span_id
 
 
 class CountedExporter(SpanExporter):
@@ -120,7 +134,7 @@ class Exporting:
         provider: for spans of a host's own.
     """
 
-    traces: OtelTraces
+    traces: Traces
     counts: SpanCounts
     provider: TracerProvider
 
@@ -140,13 +154,14 @@ async def exporting(
         TraceSetupError: one of them cannot be used.
     """
     check_environment(environ)
-    ids, counts = FixedIds(), SpanCounts()
-    provider = TracerProvider(resource=_resource(), shutdown_on_exit=False, id_generator=ids)
+    counts = SpanCounts()
+    provider = TracerProvider(resource=_resource(), shutdown_on_exit=False, id_generator=RemadeIds())
     exporter = CountedExporter(_otlp_exporter(), counts)
     if environ.get(_EXPORTER, "").strip().lower() != "none":
         provider.add_span_processor(_processor(exporter, counts, environ))
     try:
-        yield Exporting(OtelTraces(provider, ids=ids, system=system, with_content=with_content), counts, provider)
+        tracer = provider.get_tracer(names.SCOPE)
+        yield Exporting(Traces(tracer, system=system, with_content=with_content), counts, provider)
     finally:
         await _shut_down(provider, exporter)
 

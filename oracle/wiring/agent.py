@@ -23,7 +23,7 @@ from oracle.models.offline import OfflineModel
 from oracle.nodes.rules import names_of_turns
 from oracle.settings import Settings, SettingsError
 from oracle.tools import Tool, ToolRegistry, ToolSetupError, project_tools, top_folders, vault_tools, web_tools
-from oracle.traces import NO_TRACES, Traces
+from oracle.traces import Traces
 from oracle.wiring.plugins import plugins_of, registry_of
 from oracle.wiring.provider import DeferredModel, has_key, provider_model
 from oracle.wiring.tracing import open_traces
@@ -64,7 +64,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
     tools: ToolRegistry | None = None,
     tools_of: Callable[[str], ToolRegistry] | None = None,
     trees: ReloadingTrees | None = None,
-    traces: Traces = NO_TRACES,
+    traces: Traces | None = None,
     encoder: Encoder = NO_ENCODER,
 ) -> Oracle:
     """Join the parts.
@@ -77,7 +77,7 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         tools: all tools; `None`: those of the settings.
         tools_of: the tools of a user, where users have their own.
         trees: `None`: those of the settings, looked at before each use.
-        traces: traces the queries.
+        traces: traces the queries; `None`: nothing does.
         encoder: reads questions and responses beside the heuristics.
 
     Raises:

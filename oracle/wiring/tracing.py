@@ -1,4 +1,4 @@
-"""Traces, if the operator wants them; OpenTelemetry's packages are imported only then."""
+"""Traces, if the operator wants them; OpenTelemetry's SDK is imported only then."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from oracle.loading import collector_paused
 from oracle.models import Model, OfflineModel
 from oracle.settings import Settings, SettingsError
-from oracle.traces import NO_TRACES, Traces
+from oracle.traces import Traces
 
 if TYPE_CHECKING:  # commands that have no metrics do not load their library
     from oracle.metrics import Metrics
 
 
 @asynccontextmanager
-async def open_traces(settings: Settings, *, model: Model, metrics: "Metrics | None" = None) -> AsyncIterator[Traces]:
-    """Traces according to the settings; at the end the last spans are sent, within seconds.
+async def open_traces(
+    settings: Settings, *, model: Model, metrics: "Metrics | None" = None
+) -> AsyncIterator[Traces | None]:
+    """Traces according to the settings, `None` where they are off; at the end the last spans are sent, within seconds.
 
     Args:
         settings: the operator's.
@@ -27,7 +29,7 @@ async def open_traces(settings: Settings, *, model: Model, metrics: "Metrics | N
         TraceSetupError: a variable of OpenTelemetry's cannot be used.
     """
     if settings.traces == "off":
-        yield NO_TRACES
+        yield None
         return
     try:
         with collector_paused():

@@ -46,7 +46,7 @@ from oracle.models.protocol import Model, ModelRequest
 from oracle.nodes import REGISTRY
 from oracle.testing import PromptCache, Reply, ScriptedModel, StandInProvider
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
-from oracle.traces import NO_TRACES, Traces
+from oracle.traces import Traces
 from prompts import load_segments
 from signals import parse
 from tests.acceptance.requests import as_body, check_requests
@@ -378,7 +378,7 @@ async def harness(
     conversations: WatchedConversations | None = None,
     named_trees: Collection[str] = (),
     cache: PromptCache | None = None,
-    traces: Traces = NO_TRACES,
+    traces: Traces | None = None,
     **equipment: Any,
 ) -> AsyncIterator[Harness]:
     """An `Oracle` over a small project and vault in a temporary folder.
@@ -394,7 +394,7 @@ async def harness(
         conversations: kept over from another harness.
         named_trees: what a question may name; empty: every tree that is not internal.
         cache: the provider's; turns that name no usage report what they read and wrote of it.
-        traces: traces the queries.
+        traces: traces the queries; `None`: nothing does.
         equipment: further fields of `Equipment`.
     """
     numbers = count(1)

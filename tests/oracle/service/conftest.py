@@ -38,7 +38,7 @@ from oracle.settings import Settings
 from oracle.storage import open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools
-from oracle.traces import NO_TRACES, Traces
+from oracle.traces import Traces
 from prompts import load_segments
 from tests.oracle.service.streams import Streamed, read_stream
 from tests.oracle.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
@@ -112,7 +112,7 @@ async def running_service(
     body_s: float = 60.0,
     trees_folder: Path | None = None,
     explaining: dict[str, Any] | None = None,
-    traces: Traces = NO_TRACES,
+    traces: Traces | None = None,
     console: Console | None = None,
     encoder: Encoder = NO_ENCODER,
     **settings: Any,

@@ -6,7 +6,7 @@ import structlog
 from oracle.runs import trace_id_of
 from oracle.storage import open_store
 from oracle.testing import ScriptedTurn
-from oracle.traces import TraceContext
+from oracle.traces import place_of
 from oracle.traces.exporting import exporting
 from tests.oracle.runs.conftest import postgresql_url, url  # noqa: F401  fixtures
 from tests.oracle.runs.running import managed, settle
@@ -96,7 +96,7 @@ async def test_a_request_that_is_refused_has_no_span(collector, tmp_path):
 
 
 async def test_a_run_whose_process_died_ends_its_trace_when_it_is_recovered(collector, url):  # noqa: F811
-    asked = TraceContext.parse([PARENT], ["congo=1"])
+    asked = place_of([PARENT], ["congo=1"])
     first = ScriptedTurn(text="Half of the", hang=True)
     async with (
         exporting(system="anthropic") as out,

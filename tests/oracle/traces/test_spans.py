@@ -8,18 +8,21 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+from opentelemetry.trace import NonRecordingSpan
 
 from oracle.answering import Ask
 from oracle.models.protocol import ModelFault, Usage
 from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolError, ToolResult
-from oracle.traces import TraceContext, names, trace_headers
+from oracle.traces import names, place_of, trace_headers
 from oracle.traces.exporting import exporting
 from tests.acceptance.harness import CODE_QUESTION, harness, says
 from tests.oracle.traces.collector import Collector, texts
 
-PARENT = TraceContext.parse(["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"], ["congo=t61rcWkgMzE,rojo=00"])
+TRACE, SPAN, STATE = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", "congo=t61rcWkgMzE,rojo=00"
+PARENT = place_of([f"00-{TRACE}-{SPAN}-01"], [STATE])
 SECRET = "the launch code is 4711"
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}}
 USAGE = Usage(input_tokens=100, cache_creation_tokens=20, cache_read_tokens=300, output_tokens=40)
@@ -67,13 +70,13 @@ async def test_a_query_is_a_tree_of_run_turns_and_tools(collector):
     calls = collector.children(first)
     assert [call.name for call in calls] == ["execute_tool probe"] * 2
     assert collector.children(second) == []
-    assert {span.trace_id for span in collector.spans} == {PARENT.trace_id}
-    assert run.parent_id == PARENT.span_id
-    assert {span.state for span in collector.spans} == {PARENT.state}
+    assert {span.trace_id for span in collector.spans} == {TRACE}
+    assert run.parent_id == SPAN
+    assert {span.state for span in collector.spans} == {STATE}
     assert sorted(headers["traceparent"] for headers in seen.values()) == sorted(
         f"00-{call.trace_id}-{call.span_id}-01" for call in calls
     )
-    assert {headers["tracestate"] for headers in seen.values()} == {PARENT.state}
+    assert {headers["tracestate"] for headers in seen.values()} == {STATE}
     done = answered.done
     assert run.attributes == {
         "gen_ai.operation.name": "invoke_agent",
@@ -308,9 +311,9 @@ async def test_the_providers_request_carries_the_span_of_its_turn(collector):
         requests = it.wire.requests
     turns_seen = collector.of("chat")
     assert [request.headers["traceparent"] for request in requests] == [
-        f"00-{PARENT.trace_id}-{span.span_id}-01" for span in turns_seen
+        f"00-{TRACE}-{span.span_id}-01" for span in turns_seen
     ]
-    assert {request.headers["tracestate"] for request in requests} == {PARENT.state}
+    assert {request.headers["tracestate"] for request in requests} == {STATE}
 
 
 async def test_the_providers_sdk_makes_no_spans_of_its_own_beside_ours(collector, monkeypatch):
@@ -347,18 +350,31 @@ async def test_without_traces_the_provider_gets_no_header(collector):
     assert collector.requests == 0
 
 
+async def test_without_traces_no_span_is_made_and_a_hosts_is_not_carried(collector, monkeypatch):
+    made = []
+    monkeypatch.setattr(NonRecordingSpan, "__init__", lambda span, context: made.append(context))
+    host = TracerProvider(shutdown_on_exit=False).get_tracer("host")
+    with host.start_as_current_span("host"):
+        async with harness([says("Well.")]) as it:
+            assert it.oracle.begin_trace(it.oracle.check(Ask(CODE_QUESTION))) is None
+            await it.ask(trace=PARENT)
+            (request,) = it.wire.requests
+    assert made == []
+    assert not {"traceparent", "tracestate"} & request.headers.keys()
+
+
 async def test_a_trace_that_is_not_sampled_is_carried_on_and_not_exported(collector, monkeypatch):
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
     async with exporting(system="anthropic") as out, harness([says("Well.")], traces=out.traces) as it:
         await it.ask(trace=PARENT)
         (request,) = it.wire.requests
-    assert request.headers["traceparent"].startswith(f"00-{PARENT.trace_id}-")
+    assert request.headers["traceparent"].startswith(f"00-{TRACE}-")
     assert request.headers["traceparent"].endswith("-00")
     assert collector.spans == []
 
 
 async def test_the_clients_decision_about_sampling_is_kept(collector):
-    unsampled = TraceContext(PARENT.trace_id, PARENT.span_id, 0)
+    unsampled = place_of([f"00-{TRACE}-{SPAN}-00"])
     async with (
         exporting(system="anthropic") as out,
         harness([says("Well."), says("Well.")], wire=False, traces=out.traces) as it,
@@ -368,7 +384,7 @@ async def test_the_clients_decision_about_sampling_is_kept(collector):
         await it.ask()
     (run,) = collector.of("invoke_agent")
     assert run.parent_id == ""
-    assert run.trace_id != PARENT.trace_id
+    assert run.trace_id != TRACE
 
 
 async def test_a_tools_own_spans_belong_to_the_call(collector):
