@@ -21,8 +21,9 @@ from benchmarks.parts import oracle_over, quiet
 from oracle.answering import Ask
 from oracle.chunks import Chunk, Done, SystemNotice
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
-from oracle.testing import CacheUse, PromptCache, RecordedRequest, ScriptedCall, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolRegistry, ToolResult
+from tests.support.provider import CacheUse, PromptCache, RecordedRequest, StandInProvider
 
 AIM_READ = 0.8
 BUDGETS = (10_000, 50_000, 200_000)

@@ -11,7 +11,7 @@ from bt_runtime.text import Place
 from oracle.chunks import ErrorType, SourceType
 from oracle.classify import QueryType
 from oracle.models.protocol import ModelFault, Usage
-from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.models.script import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolGroup
 from signals import SignalType
 

@@ -7,9 +7,9 @@ from bt_runtime.text import closest
 from bt_runtime.text.yaml_reader import YamlNode
 from oracle.chunks import ErrorType
 from oracle.models.protocol import ModelFault, Usage
+from oracle.models.script import STOP_REASONS, ScriptedCall, ScriptedSearch
 from oracle.scenarios.mistakes import Reader
 from oracle.scenarios.model import DEFAULT_USAGE, ERROR_TYPES, SIGNAL_FIELDS, SignalLine, Turn
-from oracle.testing.script import STOP_REASONS, ScriptedCall, ScriptedSearch
 from signals import SIGNAL_MODELS
 
 _TURN: Final = (

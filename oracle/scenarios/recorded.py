@@ -13,6 +13,7 @@ from oracle.chunks import Chunk, Failed, SourceFound, SourceType, ToolReturned
 from oracle.decision import AgentConfig
 from oracle.errors import UserError
 from oracle.models.protocol import ModelFault, Usage
+from oracle.models.script import ScriptedCall, ScriptedSearch
 from oracle.replays import RecordedRun
 from oracle.scenarios.model import (
     GROUPS,
@@ -29,7 +30,6 @@ from oracle.scenarios.model import (
 from oracle.scenarios.nodes import find_nodes, short_name
 from oracle.scenarios.played import count_visits
 from oracle.scenarios.stage import shipped_tools
-from oracle.testing.script import ScriptedCall, ScriptedSearch
 from oracle.tools import ToolGroup
 from signals import Signal, parse
 

@@ -19,9 +19,9 @@ from bt_runtime.testing import FakeClock
 from oracle.chunks import Chunk, Content, Source, SystemNotice
 from oracle.encoder import EncoderState, IntentShares, QueryShares
 from oracle.models.protocol import ModelEvent, ModelRequest
+from oracle.models.script import ScriptedTurn
+from oracle.models.scripted import ScriptedModel
 from oracle.scenarios.model import Moment, Scenario, ToolAnswer, ToolScript
-from oracle.testing.script import ScriptedTurn
-from oracle.testing.scripted import ScriptedModel
 from oracle.tools import Tool, ToolError, ToolResult, project_tools, vault_tools, web_tools
 
 _SETTLE_ROUNDS: Final = 25

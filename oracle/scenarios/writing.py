@@ -7,6 +7,7 @@ import yaml
 
 from bt_runtime.text.yaml_scalars import resolve
 from oracle.models.protocol import Usage
+from oracle.models.script import ScriptedCall, ScriptedSearch
 from oracle.scenarios.model import (
     DEFAULT_QUESTION,
     DEFAULT_USAGE,
@@ -21,7 +22,6 @@ from oracle.scenarios.model import (
     ToolScript,
     Turn,
 )
-from oracle.testing.script import ScriptedCall, ScriptedSearch
 
 _WIDTH: Final = 118
 

@@ -1,23 +1,10 @@
-"""Public test doubles: a scripted model, a provider that plays the same scripts over the wire, and a fixed encoder."""
+"""Public test doubles, for hosts and for authors of packages.
 
+A model that plays a script, and an encoder that says what a test states. The product imports nothing from here.
+"""
+
+from oracle.models.script import ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.models.scripted import ScriptedModel, ScriptEndedError
 from oracle.testing.encoder import FixedEncoder
-from oracle.testing.provider import Disturbed, HttpError, RecordedRequest, Reply, StandInProvider
-from oracle.testing.provider_cache import CacheUse, PromptCache
-from oracle.testing.script import ScriptedCall, ScriptedSearch, ScriptedTurn
-from oracle.testing.scripted import ScriptedModel, ScriptEndedError
 
-__all__ = [
-    "CacheUse",
-    "Disturbed",
-    "FixedEncoder",
-    "HttpError",
-    "PromptCache",
-    "RecordedRequest",
-    "Reply",
-    "ScriptEndedError",
-    "ScriptedCall",
-    "ScriptedModel",
-    "ScriptedSearch",
-    "ScriptedTurn",
-    "StandInProvider",
-]
+__all__ = ["FixedEncoder", "ScriptEndedError", "ScriptedCall", "ScriptedModel", "ScriptedSearch", "ScriptedTurn"]

@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, get_args
 from oracle.models.anthropic_events import MessageReader
 from oracle.models.blocks import without_loose_end
 from oracle.models.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
-from oracle.testing.provider_wire import content_events
-from oracle.testing.script import ScriptedTurn
+from oracle.models.script import ScriptedTurn, content_events
 from oracle.verifying.parts import MODEL
 from oracle.verifying.reads import SIGNAL_KEYS, Reads
 from signals import SignalType

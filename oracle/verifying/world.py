@@ -43,12 +43,12 @@ from oracle.control.floor import TreeFloor
 from oracle.decision import AgentConfig, AgentState, canonical_arguments
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall, Usage
+from oracle.models.script import ScriptedCall, ScriptedTurn
 from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.nodes.finish import Finish
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
 from oracle.rules import rules_of
-from oracle.testing.script import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolResult
 from oracle.verifying.events import (
     ActionEnded,

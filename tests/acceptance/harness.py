@@ -44,7 +44,7 @@ from oracle.decision import AgentConfig
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.protocol import Model, ModelRequest
 from oracle.nodes import REGISTRY
-from oracle.testing import PromptCache, Reply, ScriptedModel, StandInProvider
+from oracle.testing import ScriptedModel
 from oracle.tools import Tool, ToolRegistry, project_tools, vault_tools, web_tools
 from oracle.traces import Traces
 from prompts import load_segments
@@ -69,6 +69,7 @@ from tests.acceptance.scripts import (
     text_of_request,
     tool_results_of,
 )
+from tests.support.provider import PromptCache, Reply, StandInProvider
 
 ControlName = Literal["tree", "loop"]
 ChunkT = TypeVar("ChunkT", bound=Chunk)

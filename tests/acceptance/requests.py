@@ -7,7 +7,7 @@ from typing import Any
 from oracle.models.anthropic_request import request_body
 from oracle.models.protocol import ModelRequest
 from oracle.models.thinking import ThinkingSettings
-from oracle.testing.provider_rules import BINDING_BETA, complaint
+from tests.support.provider.rules import BINDING_BETA, complaint
 
 Body = Mapping[str, Any]
 

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from oracle.models.protocol import Usage
-from oracle.testing import Disturbed, ScriptedCall, ScriptedTurn
+from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.tools import Tool, ToolResult
+from tests.support.provider import Disturbed
 
 CODE_QUESTION = "Where is the class RetryPolicy defined in the code?"
 VAULT_QUESTION = "What do our meeting notes in the vault say about the release?"

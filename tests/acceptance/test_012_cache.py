@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from bt_runtime.testing import FakeClock
 from oracle.agent.planning import WRAP_UP_NOTE
-from oracle.testing.provider_cache import Lookup, PromptCache
 from oracle.tools import ToolResult
 from tests.acceptance.harness import Answered, ControlName, Harness, calls, harness, made_tool, says, text_of_request
+from tests.support.provider.cache import Lookup, PromptCache
 
 LATER = {"timeout_seconds": 600, "max_iterations": 20}
 

@@ -12,9 +12,9 @@ from oracle.models.anthropic_request import request_body
 from oracle.models.protocol import ModelFault, ModelRequest, Usage
 from oracle.models.thinking import ThinkingSettings
 from oracle.testing import ScriptedCall, ScriptedTurn
-from oracle.testing.provider_rules import complaint
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, NEED_TURN, SUFFICIENT, Answered, harness, made_tool, signal_xml
+from tests.support.provider.rules import complaint
 
 TAILS = [
     "",

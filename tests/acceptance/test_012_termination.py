@@ -9,7 +9,7 @@ import pytest
 from oracle.chunks import Done, Failed
 from oracle.control_notes import marked
 from oracle.models.protocol import ModelFault
-from oracle.testing import Disturbed, HttpError, ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import (
     CHAT,
@@ -27,6 +27,7 @@ from tests.acceptance.harness import (
     text_of,
     tool_results_of,
 )
+from tests.support.provider import Disturbed, HttpError
 
 AUTH = calls("search_code", query="auth")
 REPEATED = 'search_code({"query": "auth"})'

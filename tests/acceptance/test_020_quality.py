@@ -10,9 +10,10 @@ from itertools import count
 
 import pytest
 
-from oracle.testing import Disturbed, ScriptedTurn
+from oracle.testing import ScriptedTurn
 from signals import SignalStream
 from tests.acceptance.harness import NEED_TURN, SUFFICIENT, answers, calls, harness, says, signal_xml
+from tests.support.provider import Disturbed
 
 TURNS = 15
 A_SHORT_ANSWER_MS = 1_000

@@ -8,7 +8,6 @@ import pytest
 
 from oracle.chunks import Content
 from oracle.control_notes import marked
-from oracle.testing import Disturbed
 from signals import SIGNAL_MODELS
 from tests.acceptance.harness import (
     CODE_QUESTION,
@@ -23,6 +22,7 @@ from tests.acceptance.harness import (
     text_of,
     text_of_request,
 )
+from tests.support.provider import Disturbed
 
 EXAMPLES = {
     "need_turn": {"reason": "read the second half", "expected_turns": 1},

@@ -8,9 +8,10 @@ import pytest
 import structlog
 
 from bt_runtime.testing import FakeClock
-from oracle.testing import HttpError, PromptCache, ScriptedSearch, ScriptedTurn
-from oracle.testing.provider_request import unmarked
+from oracle.testing import ScriptedSearch, ScriptedTurn
 from tests.acceptance.harness import CODE_QUESTION, ControlName, answers, calls, harness, text_of_request
+from tests.support.provider import HttpError, PromptCache
+from tests.support.provider.request import unmarked
 
 LOOK = calls("search_code", query="RetryPolicy")
 READ = calls("read_file", path="src/auth.py")

@@ -33,9 +33,9 @@ from oracle.models.protocol import (
     Usage,
 )
 from oracle.models.thinking import ThinkingSettings
-from oracle.testing.provider_rules import complaint
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import Answered, Harness, harness, made_tool, signal_xml
+from tests.support.provider.rules import complaint
 
 OWN_STOP = "Stopped: the control of this query ended it for a reason of its own."
 REASONS = [

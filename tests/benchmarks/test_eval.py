@@ -26,8 +26,9 @@ from benchmarks.habits.players import PLAYERS
 from benchmarks.habits.scores import Score
 from benchmarks.habits.tasks import ATTEMPTS, BARREN, DEAD, PLAIN, REFUND, SIGNS, TASKS, Fact
 from oracle.models.protocol import ModelRequest, Usage, UsageReported
-from oracle.testing import Disturbed, HttpError, ScriptedCall, ScriptedModel, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedCall, ScriptedModel, ScriptedTurn
 from tests.benchmarks.wire_agent import replies
+from tests.support.provider import Disturbed, HttpError, StandInProvider
 
 REPOSITORY = Path(__file__).parents[2]
 THREE = ["--only", "attempts", "refunds", "kafka"]

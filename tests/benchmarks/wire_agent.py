@@ -11,7 +11,8 @@ from benchmarks.habits.mind import Mind
 from benchmarks.habits.players import PLAYERS, PlayerName
 from benchmarks.habits.view import view_of
 from oracle.models.protocol import ModelRequest, ToolDefinition, Usage
-from oracle.testing import Reply, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedTurn
+from tests.support.provider import Reply, StandInProvider
 
 Choose = Callable[[str, PlayerName], Agent]
 

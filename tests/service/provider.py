@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from oracle.testing import RecordedRequest, Reply, StandInProvider
+from tests.support.provider import RecordedRequest, Reply, StandInProvider
 
 
 class _Script(Iterator[Reply]):

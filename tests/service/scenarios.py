@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oracle.models.protocol import Usage
-from oracle.testing import Disturbed, HttpError, Reply, ScriptedTurn
+from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import CODE_QUESTION, NEED_TURN, answers, calls, hangs, says, signal_xml
+from tests.support.provider import Disturbed, HttpError, Reply
 
 AUTH = calls("search_code", query="auth")
 REFUSED = "Not run: the limits leave no turn to read the result."

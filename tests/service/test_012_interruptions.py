@@ -7,12 +7,12 @@ from datetime import datetime
 
 import pytest
 
-from oracle.testing import Disturbed
 from tests.acceptance.scripts import answers, calls, hangs, says
 from tests.service.provider import Desk
 from tests.service.queries import Stream
 from tests.service.scenarios import searching
 from tests.service.server import Client, Server
+from tests.support.provider import Disturbed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

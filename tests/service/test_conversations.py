@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from oracle.testing import Disturbed
 from tests.acceptance.scripts import CHAT, answers, hangs, says, text_of, text_of_request
 from tests.service.provider import Desk
 from tests.service.scenarios import searching
 from tests.service.server import Client, Server
+from tests.support.provider import Disturbed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from oracle.testing import HttpError, ScriptedCall
+from oracle.testing import ScriptedCall
 from tests.acceptance.scripts import says
 from tests.service.provider import Desk
 from tests.service.server import Client
+from tests.support.provider import HttpError
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -25,8 +25,9 @@ from functools import partial
 from pathlib import Path
 
 from bt_runtime.text import iso
-from oracle.testing import Disturbed, Reply, ScriptedTurn
+from oracle.testing import ScriptedTurn
 from tests.service.server import HELD_FILE, Client, Server, serving
+from tests.support.provider import Disturbed, Reply
 from tests.web import gallery_scripts as scripts
 from tests.web import gallery_trees as trees
 from tests.web.built import REPOSITORY

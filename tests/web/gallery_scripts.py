@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from oracle.models.protocol import Usage
-from oracle.testing import Disturbed, Reply, ScriptedCall, ScriptedTurn
+from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.acceptance.scripts import calls, signal_xml
+from tests.support.provider import Disturbed, Reply
 
 POLL = "Why does the run loop never poll?"
 SLEEP = "Why does the run loop sleep between two ticks?"

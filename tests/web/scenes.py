@@ -11,9 +11,10 @@ from typing import Final
 
 from playwright.async_api import Page, Route, expect
 
-from oracle.testing import Reply, ScriptedTurn
+from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import says
 from tests.service.server import HELD_FILE, Client, Server, serving
+from tests.support.provider import Reply
 from tests.web import gallery_scripts as scripts
 from tests.web.gallery import Gallery, paced
 from tests.web.gallery_trees import STRATEGY, THRIFTY_STRATEGY

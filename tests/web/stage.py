@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from oracle.testing import Disturbed, Reply, ScriptedTurn, StandInProvider
-from oracle.testing.provider_wire import content_events
+from oracle.models.script import content_events
+from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import SUFFICIENT, says, text_of
+from tests.support.provider import Disturbed, Reply, StandInProvider
 
 
 class Stage(Iterator[Reply]):

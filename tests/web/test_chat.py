@@ -7,8 +7,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
-from oracle.testing import Disturbed, ScriptedTurn
+from oracle.testing import ScriptedTurn
 from tests.acceptance.scripts import SUFFICIENT, answers, calls, says
+from tests.support.provider import Disturbed
 from tests.web.stage import held, held_answer
 from tests.web.tab import PHONE, Tab
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.async_api import Locator, expect
 
-from oracle.testing import Reply
 from tests.acceptance.scripts import answers, calls, says
+from tests.support.provider import Reply
 from tests.web.tab import Tab
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

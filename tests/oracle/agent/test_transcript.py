@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracle.agent.transcript import NOT_RUN, CallText, Transcript
 from oracle.models.protocol import ToolCall
-from oracle.testing.provider_rules import complaint
+from tests.support.provider.rules import complaint
 
 CALL = ToolCall("call_1", "probe", {})
 OTHER = ToolCall("call_2", "probe", {})

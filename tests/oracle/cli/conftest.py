@@ -12,9 +12,9 @@ import structlog
 from oracle.cli import main
 from oracle.logs import configure_logging
 from oracle.storage import open_store
-from oracle.testing import StandInProvider
 from tests.oracle.replays.test_replays import recorded
 from tests.oracle.storage.conftest import postgresql_server, postgresql_url
+from tests.support.provider import StandInProvider
 
 __all__ = ["postgresql_server", "postgresql_url"]
 

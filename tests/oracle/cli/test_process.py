@@ -14,7 +14,8 @@ import pytest
 
 from oracle.cli import main
 from oracle.cli.interrupts import Interrupts
-from oracle.testing import Disturbed, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedTurn
+from tests.support.provider import Disturbed, StandInProvider
 
 HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
 LIMIT_S = 60

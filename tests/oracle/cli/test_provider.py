@@ -10,8 +10,9 @@ from oracle.cli.errors import FAILED
 from oracle.cli.interrupts import Interrupts
 from oracle.models.protocol import Usage
 from oracle.settings import read_settings
-from oracle.testing import Disturbed, HttpError, ScriptedCall, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedCall, ScriptedTurn
 from oracle.wiring import open_oracle
+from tests.support.provider import Disturbed, HttpError, StandInProvider
 
 NOT_AGAIN = {"x-should-retry": "false"}
 SAID = ScriptedTurn(text=("The first half. ", "The second half."))

@@ -9,7 +9,8 @@ import httpx2
 import pytest
 
 from oracle.settings import settings_table
-from oracle.testing import Disturbed, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedTurn
+from tests.support.provider import Disturbed, StandInProvider
 
 HANGS = Disturbed(ScriptedTurn(text="So far so good."), "hang")
 

@@ -10,7 +10,7 @@ import pytest
 from oracle.models.anthropic import AnthropicModel, RetryPolicy
 from oracle.models.protocol import Model, ModelEvent, ModelRequest, TextDelta, TurnEnded
 from oracle.retry import Retry
-from oracle.testing import Reply, StandInProvider
+from tests.support.provider import Reply, StandInProvider
 
 KEY = "sk-ant-test-0123456789"
 

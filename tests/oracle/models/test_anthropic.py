@@ -24,7 +24,8 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from oracle.testing import Disturbed, HttpError, ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
+from tests.support.provider import Disturbed, HttpError
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 

@@ -9,7 +9,8 @@ import pytest
 from oracle.models.anthropic import AnthropicModel
 from oracle.models.anthropic_bytes import events_of
 from oracle.models.protocol import ModelError, ModelRequest
-from oracle.testing import ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedTurn
+from tests.support.provider import StandInProvider
 
 REQUEST = ModelRequest(system="", messages=({"role": "user", "content": "Hi"},), max_tokens=100)
 

@@ -7,8 +7,9 @@ import pytest
 from bt_runtime.testing import FakeClock
 from oracle.models.blocks import THINKING
 from oracle.models.protocol import ToolDefinition, Usage
-from oracle.testing import PromptCache, ScriptedCall, ScriptedSearch, ScriptedTurn
-from oracle.testing.provider_request import unmarked
+from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
+from tests.support.provider import PromptCache
+from tests.support.provider.request import unmarked
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 LONG = "A sentence of the system prompt. " * 200

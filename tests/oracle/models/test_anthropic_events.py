@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracle.models.anthropic_events import MessageReader, decode_event
 from oracle.models.protocol import TextDelta, ToolCallRequested
 from oracle.testing import ScriptedCall, ScriptedTurn
-from oracle.testing.provider_wire import message_events
+from tests.support.provider.wire import message_events
 
 SOME_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

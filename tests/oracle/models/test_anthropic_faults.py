@@ -12,7 +12,8 @@ from oracle.models.anthropic_faults import ProviderError, fault_of
 from oracle.models.anthropic_retry import Attempts
 from oracle.models.protocol import ModelError, ModelFault, TextDelta
 from oracle.retry import Retry
-from oracle.testing import Disturbed, HttpError, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedTurn
+from tests.support.provider import Disturbed, HttpError, StandInProvider
 
 HELLO = ScriptedTurn(text=("Hel", "lo"))
 THOUGHT = ScriptedTurn(thinking="Hm, auth.", text="Hello")

@@ -5,7 +5,8 @@ import structlog
 
 from oracle.models.protocol import ModelError, ToolDefinition
 from oracle.models.thinking import BINDING_BETA
-from oracle.testing import HttpError, ScriptedCall, ScriptedSearch, ScriptedTurn
+from oracle.testing import ScriptedCall, ScriptedSearch, ScriptedTurn
+from tests.support.provider import HttpError
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {}})
 READ = ToolDefinition("read_file", "Reads.", {"type": "object", "properties": {}})

@@ -10,7 +10,7 @@ from oracle.models.anthropic_request import request_body, without_thinking
 from oracle.models.protocol import ToolDefinition
 from oracle.models.thinking import ThinkingSettings, thinking_settings
 from oracle.testing import ScriptedTurn
-from oracle.testing.provider_rules import complaint
+from tests.support.provider.rules import complaint
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {}})
 READ = ToolDefinition("read_file", "Reads.", {"type": "object", "properties": {}})

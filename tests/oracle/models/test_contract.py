@@ -17,7 +17,8 @@ from oracle.models.protocol import (
     TurnEnded,
     Usage,
 )
-from oracle.testing import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedCall, ScriptedModel, ScriptedSearch, ScriptedTurn
+from tests.support.provider import StandInProvider
 
 SEARCH = ToolDefinition("search_code", "Searches.", {"type": "object", "properties": {"query": {"type": "string"}}})
 SCRIPT = (

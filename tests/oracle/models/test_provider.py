@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from oracle.testing import HttpError, ScriptedTurn, StandInProvider
-from oracle.testing.provider_wire import Disturbed
+from oracle.testing import ScriptedTurn
+from tests.support.provider import HttpError, StandInProvider
+from tests.support.provider.wire import Disturbed
 
 USER = {"role": "user", "content": "Hi"}
 GOOD = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [USER]}

@@ -3,7 +3,7 @@
 import pytest
 
 from bt_runtime.testing import FakeClock
-from oracle.testing.provider_cache import PromptCache, estimated_tokens
+from tests.support.provider.cache import PromptCache, estimated_tokens
 
 LONG = "word " * 1000
 MARK = {"type": "ephemeral"}

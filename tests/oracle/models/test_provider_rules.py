@@ -4,9 +4,9 @@ import pytest
 
 from oracle.models.claude import model_facts
 from oracle.models.thinking import BINDING_BETA
-from oracle.testing.provider_request import Request
-from oracle.testing.provider_rules import KNOWN_BETAS, RULES, complaint
-from oracle.testing.provider_signatures import Signer
+from tests.support.provider.request import Request
+from tests.support.provider.rules import KNOWN_BETAS, RULES, complaint
+from tests.support.provider.signatures import Signer
 
 USER = {"role": "user", "content": "Hi"}
 GOOD = {"model": "claude-sonnet-5-5", "max_tokens": 4096, "messages": [USER]}

@@ -17,9 +17,9 @@ from oracle.nodes import REGISTRY
 from oracle.runs import LiveRun, RunManager, RunOptions
 from oracle.runs.following import Follower
 from oracle.storage import RunRecord, Store
-from oracle.testing import Reply
 from oracle.tools import Tool, ToolResult
 from tests.acceptance.harness import CODE_QUESTION, Harness, harness
+from tests.support.provider import Reply
 
 PATIENCE_S = 20.0
 """A guard: what takes longer hangs."""

@@ -18,10 +18,11 @@ from oracle.nodes import REGISTRY
 from oracle.runs.following import Follower
 from oracle.shadow import ShadowOptions, Shadows, Stage, shadow_control
 from oracle.storage import PairFilter, ShadowPair, Store, open_store
-from oracle.testing import Reply, ScriptedModel, ScriptedTurn
+from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool
 from tests.acceptance.harness import Harness, made_tool
 from tests.oracle.runs.running import Managed, managed
+from tests.support.provider import Reply
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ import pytest
 
 from oracle.models import ModelRequest, TextDelta
 from oracle.settings import SettingsError, read_settings
-from oracle.testing import ScriptedModel, ScriptedTurn, StandInProvider
+from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.wiring import build_model
 from oracle.wiring.provider import DeferredModel
+from tests.support.provider import StandInProvider
 
 QUESTION = ModelRequest("", ({"role": "user", "content": "Hello?"},))
 _IMPORTED = """

@@ -13,10 +13,10 @@ from oracle.runs import LiveRun
 from oracle.settings import Settings
 from oracle.shadow import Shadows
 from oracle.storage import PairFilter
-from oracle.testing import HttpError, Reply, StandInProvider
 from oracle.wiring import service
 from tests.acceptance.harness import CODE_QUESTION, answers
 from tests.oracle.runs.running import told
+from tests.support.provider import HttpError, Reply, StandInProvider
 
 SLOW_DOWN = HttpError("rate_limit_error", "slow down", headers={"retry-after-ms": "1"})
 

@@ -23,7 +23,7 @@ from typing import Literal
 from bt_runtime.text import estimate_tokens
 from oracle.models.blocks import THINKING
 from oracle.models.claude import model_facts
-from oracle.testing.provider_request import Body, blocks_of, last_cacheable, message_blocks, request_blocks, unmarked
+from tests.support.provider.request import Body, blocks_of, last_cacheable, message_blocks, request_blocks, unmarked
 
 LOOK_BACK_BLOCKS = 20
 TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}

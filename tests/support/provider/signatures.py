@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from oracle.models.blocks import THINKING, without_thinking_blocks
-from oracle.testing.provider_request import Body, blocks_of, message_blocks, unmarked
-from oracle.testing.scripted import SIGNATURE
+from oracle.models.scripted import SIGNATURE
+from tests.support.provider.request import Body, blocks_of, message_blocks, unmarked
 
 _SIGNATURE = re.compile(r"standin-(?P<prefix>[0-9a-f]{16})-(?P<text>[0-9a-f]{8})-(?P<previous>[0-9a-f]{8}|first)")
 

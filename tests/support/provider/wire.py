@@ -2,18 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from oracle.models.protocol import ModelFault, Usage
-from oracle.testing.provider_cache import CacheUse, estimated_tokens
-from oracle.testing.script import ScriptedSearch, ScriptedTurn
-
-Event = Mapping[str, Any]
-
-_JSON_PIECE_CHARS = 7
-"""The length of the pieces of tool arguments, which may end inside a word."""
+from oracle.models.script import Event, ScriptedTurn, arguments_text, content_events
+from tests.support.provider.cache import CacheUse, estimated_tokens
 
 _STATUS_OF_TYPE: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -137,15 +132,6 @@ def message_events(
     return content, end
 
 
-def content_events(turn: ScriptedTurn, *, number: int, sign: Callable[[str], str]) -> Iterator[Event]:
-    """The events of a message's content blocks; the arguments are those of `message_events`."""
-    for index, (block, deltas) in enumerate(_blocks(turn, number, sign)):
-        yield {"type": "content_block_start", "index": index, "content_block": block}
-        for delta in deltas:
-            yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-
-
 def sse(event: Event) -> bytes:
     """One server-sent event."""
     return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
@@ -181,63 +167,6 @@ def _usage(turn: ScriptedTurn, cached: CacheUse | None) -> tuple[dict[str, Any],
 
 
 def _output_tokens(turn: ScriptedTurn) -> int:
-    arguments = "".join(_arguments(call.arguments) for call in turn.tool_calls)
+    arguments = "".join(arguments_text(call.arguments) for call in turn.tool_calls)
     text = "".join(turn.text_pieces)
     return estimated_tokens(turn.thinking + text + arguments + turn.late_thinking)
-
-
-def _arguments(arguments: Mapping[str, Any] | str) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(dict(arguments))
-
-
-def _thinking_block(pieces: tuple[str, ...], sign: Callable[[str], str]) -> tuple[Event, list[Event]]:
-    deltas: list[Event] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
-    deltas.append({"type": "signature_delta", "signature": sign("".join(pieces))})
-    return {"type": "thinking", "thinking": "", "signature": ""}, deltas
-
-
-def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iterator[tuple[Event, list[Event]]]:
-    """The start and the deltas of each content block."""
-    if turn.thinking:
-        yield _thinking_block(turn.thinking_pieces, sign)
-    for position, search in enumerate(turn.searches, start=1):
-        search_id = f"srvtoolu_{number}_{position}"
-        use = {"type": "server_tool_use", "id": search_id, "name": "web_search", "input": {}}
-        yield use, _json_deltas(json.dumps({"query": search.query}))
-        yield {"type": "web_search_tool_result", "tool_use_id": search_id, "content": _search_results(search)}, []
-    if turn.text_pieces:
-        deltas: list[Event] = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
-        cited = [pair for search in turn.searches for pair in search.results]
-        deltas += [_citation(url, title) for url, title in cited]
-        start: dict[str, Any] = {"type": "text", "text": ""}
-        yield {**start, "citations": []} if cited else start, deltas
-    for call in turn.calls(number=number):
-        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-        yield block, _json_deltas(_arguments(call.arguments))
-    if turn.late_thinking:
-        yield _thinking_block((turn.late_thinking,), sign)
-
-
-def _search_results(search: ScriptedSearch) -> object:
-    if search.error:
-        return {"type": "web_search_tool_result_error", "error_code": search.error}
-    return [
-        {"type": "web_search_result", "url": url, "title": title, "encrypted_content": "scripted", "page_age": None}
-        for url, title in search.results
-    ]
-
-
-def _json_deltas(text: str) -> list[Event]:
-    pieces = [text[start : start + _JSON_PIECE_CHARS] for start in range(0, len(text), _JSON_PIECE_CHARS)]
-    return [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces)]
-
-
-def _citation(url: str, title: str) -> Event:
-    citation = {
-        "type": "web_search_result_location",
-        "url": url,
-        "title": title,
-        "encrypted_index": "scripted",
-        "cited_text": f"From {title}",
-    }
-    return {"type": "citations_delta", "citation": citation}

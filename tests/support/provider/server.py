@@ -19,11 +19,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from oracle.testing.provider_cache import CacheUse, PromptCache
-from oracle.testing.provider_rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
-from oracle.testing.provider_signatures import Signer
-from oracle.testing.provider_wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
-from oracle.testing.script import ScriptedTurn
+from oracle.models.script import ScriptedTurn
+from tests.support.provider.cache import CacheUse, PromptCache
+from tests.support.provider.rules import KNOWN_BETAS, MAX_REQUEST_BYTES, complaint
+from tests.support.provider.signatures import Signer
+from tests.support.provider.wire import Disturbed, Event, HttpError, Reply, as_disturbed, message_events, sse
 
 __all__ = ["Disturbed", "HttpError", "RecordedRequest", "Reply", "StandInProvider"]
 
@@ -121,7 +121,7 @@ class StandInProvider:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None  # noqa: S101  # entered before
+        assert self._server is not None  # entered before
         self._server.close()
         for task in self._connections:
             task.cancel()
@@ -134,7 +134,7 @@ class StandInProvider:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gone: asyncio.Event) -> None:
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101  # asyncio runs it in one
+        assert task is not None  # asyncio runs it in one
         self._connections.add(task)
         try:
             while await self._serve_request(reader, writer, gone):
@@ -288,7 +288,7 @@ async def _disturb(writer: asyncio.StreamWriter, reply: Disturbed, rest: list[Ev
         if reply.garbage:
             await _chunk(writer, reply.garbage)
         return await _finish(writer, [])
-    assert reply.gate is not None  # noqa: S101  # checked by Disturbed
+    assert reply.gate is not None  # checked by Disturbed
     await reply.gate.wait()
     return await _finish(writer, rest)
 

@@ -1,13 +1,19 @@
-"""The turns of a scripted model, as data.
+"""The turns of a scripted model, as data, and as the events that the provider's stream has for them.
 
-The same script drives `ScriptedModel` in this process and `StandInProvider` over the wire.
+The same script drives `ScriptedModel` in this process and a stand-in of the provider over the wire.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
 from oracle.models.protocol import ModelFault, StopReason, Usage
+
+Event = Mapping[str, Any]
+
+_JSON_PIECE_CHARS: Final = 7
+"""The length of the pieces of tool arguments, which may end inside a word."""
 
 STOP_REASONS: Final = (*get_args(StopReason), "pause_turn")
 
@@ -113,3 +119,76 @@ def _cut(text: str | tuple[str, ...], piece_chars: int) -> tuple[str, ...]:
             piece[start : start + piece_chars] for piece in pieces for start in range(0, len(piece), piece_chars)
         )
     return tuple(piece for piece in pieces if piece)
+
+
+def content_events(turn: ScriptedTurn, *, number: int, sign: Callable[[str], str]) -> Iterator[Event]:
+    """The events of a message's content blocks.
+
+    Args:
+        turn: the turn to send.
+        number: the turn's position in the script, from 1; for the ids.
+        sign: returns the signature of a text of thinking.
+    """
+    for index, (block, deltas) in enumerate(_blocks(turn, number, sign)):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+
+
+def arguments_text(arguments: Mapping[str, Any] | str) -> str:
+    """The arguments of a call as they are sent: JSON, unless the script has a text."""
+    return arguments if isinstance(arguments, str) else json.dumps(dict(arguments))
+
+
+def _thinking_block(pieces: tuple[str, ...], sign: Callable[[str], str]) -> tuple[Event, list[Event]]:
+    deltas: list[Event] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+    deltas.append({"type": "signature_delta", "signature": sign("".join(pieces))})
+    return {"type": "thinking", "thinking": "", "signature": ""}, deltas
+
+
+def _blocks(turn: ScriptedTurn, number: int, sign: Callable[[str], str]) -> Iterator[tuple[Event, list[Event]]]:
+    """The start and the deltas of each content block."""
+    if turn.thinking:
+        yield _thinking_block(turn.thinking_pieces, sign)
+    for position, search in enumerate(turn.searches, start=1):
+        search_id = f"srvtoolu_{number}_{position}"
+        use = {"type": "server_tool_use", "id": search_id, "name": "web_search", "input": {}}
+        yield use, _json_deltas(json.dumps({"query": search.query}))
+        yield {"type": "web_search_tool_result", "tool_use_id": search_id, "content": _search_results(search)}, []
+    if turn.text_pieces:
+        deltas: list[Event] = [{"type": "text_delta", "text": piece} for piece in turn.text_pieces]
+        cited = [pair for search in turn.searches for pair in search.results]
+        deltas += [_citation(url, title) for url, title in cited]
+        start: dict[str, Any] = {"type": "text", "text": ""}
+        yield {**start, "citations": []} if cited else start, deltas
+    for call in turn.calls(number=number):
+        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        yield block, _json_deltas(arguments_text(call.arguments))
+    if turn.late_thinking:
+        yield _thinking_block((turn.late_thinking,), sign)
+
+
+def _search_results(search: ScriptedSearch) -> object:
+    if search.error:
+        return {"type": "web_search_tool_result_error", "error_code": search.error}
+    return [
+        {"type": "web_search_result", "url": url, "title": title, "encrypted_content": "scripted", "page_age": None}
+        for url, title in search.results
+    ]
+
+
+def _json_deltas(text: str) -> list[Event]:
+    pieces = [text[start : start + _JSON_PIECE_CHARS] for start in range(0, len(text), _JSON_PIECE_CHARS)]
+    return [{"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces)]
+
+
+def _citation(url: str, title: str) -> Event:
+    citation = {
+        "type": "web_search_result_location",
+        "url": url,
+        "title": title,
+        "encrypted_index": "scripted",
+        "cited_text": f"From {title}",
+    }
+    return {"type": "citations_delta", "citation": citation}

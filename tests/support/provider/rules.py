@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from oracle.models.blocks import THINKING
 from oracle.models.claude import model_facts
 from oracle.models.thinking import BINDING_BETA, MIN_THINKING_TOKENS
-from oracle.testing import provider_messages as messages
-from oracle.testing import provider_tools as tools
-from oracle.testing.provider_request import (
+from tests.support.provider import messages, tools
+from tests.support.provider.request import (
     EMPTY_TEXT,
     Body,
     Request,

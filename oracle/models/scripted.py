@@ -16,8 +16,7 @@ from oracle.models.protocol import (
     Usage,
     UsageReported,
 )
-from oracle.testing.provider_wire import content_events
-from oracle.testing.script import ScriptedTurn
+from oracle.models.script import ScriptedTurn, content_events
 
 SIGNATURE: Final = "scripted-signature"
 """The signature of the thinking of a `ScriptedModel`."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from oracle.models.blocks import THINKING
-from oracle.testing.provider_request import EMPTY_TEXT, Body, Request, blocks_of, message_blocks, unknown_fields
-from oracle.testing.provider_signatures import misplaced, misread
+from tests.support.provider.request import EMPTY_TEXT, Body, Request, blocks_of, message_blocks, unknown_fields
+from tests.support.provider.signatures import misplaced, misread
 
 _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _FROM_SERVER = frozenset({"server_tool_use", "web_search_tool_result"})

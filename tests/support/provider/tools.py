@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from oracle.testing.provider_request import Body, Request, is_count, sdk_fields
+from tests.support.provider.request import Body, Request, is_count, sdk_fields
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _SERVER_TOOL_TYPE = re.compile(r"(web_search|web_fetch|code_execution)_\d{8}")
