@@ -1,6 +1,7 @@
 """The page on scenarios: its examples are run, and every field is on it."""
 
 import re
+from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import get_args
 
@@ -8,11 +9,9 @@ import pytest
 
 from bt_runtime import TreeLibrary
 from oracle.nodes import REGISTRY
-from oracle.scenarios import Player, from_yaml, judge, reading, reading_turns
-from oracle.scenarios.expectations import EXPECTATIONS
+from oracle.scenarios import Player, Scenario, ToolAnswer, ToolScript, Turn, from_yaml, judge
+from oracle.scenarios.expectations import EXPECTATIONS, ChunksInOrder, Requests
 from oracle.scenarios.model import Action
-from oracle.scenarios.stated_requests import Requests
-from oracle.scenarios.stated_values import Moments
 from tests.oracle.scenarios.playing import player
 from tests.test_docs_trees import RIGHT
 from trees import FOLDER
@@ -49,18 +48,17 @@ def test_the_example_that_fails_reports_what_the_page_shows():
 
 def test_every_field_is_on_the_page():
     named = set(re.findall(r"`([a-z_]+)`", PAGE)) | set(re.findall(r"`([a-z_]+): ", PAGE))
+    parts = {field.name for part in (Scenario, Turn, ToolScript) for field in fields_of(part)}
     fields = {
-        *reading._FILE,
-        *reading._SCENARIO,
-        *reading_turns._TURN,
-        *reading._TOOL,
+        *("about", "scenarios", "tokens"),
+        *parts - {"place", "places", "usage"},
         *EXPECTATIONS,
         *Requests.fields,
-        *Moments.kinds,
+        *ChunksInOrder.kinds,
         *get_args(Action),
     }
     assert fields - named == {"writes"}
-    assert all(f"{each}: " in PAGE for each in (*reading._ANSWER, "writes"))
+    assert all(f"{each}: " in PAGE for each in (*(field.name for field in fields_of(ToolAnswer)), "writes"))
 
 
 def test_the_example_in_python_runs(capsys):

@@ -4,7 +4,7 @@
 compares.
 """
 
-from oracle.scenarios.judging import Verdict, judge
+from oracle.scenarios.judging import ScenarioVerdict, judge
 from oracle.scenarios.model import (
     Earlier,
     Moment,
@@ -29,11 +29,11 @@ __all__ = [
     "Player",
     "Scenario",
     "ScenarioFileError",
+    "ScenarioVerdict",
     "SignalLine",
     "ToolAnswer",
     "ToolScript",
     "Turn",
-    "Verdict",
     "from_yaml",
     "judge",
     "read_scenario_file",

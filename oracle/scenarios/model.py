@@ -5,10 +5,10 @@ A scenario can be made in Python and written with `to_yaml`; `oracle.scenarios.r
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias
 
 from bt_runtime.text import Place
-from oracle.chunks import ErrorType, SourceType
+from oracle.chunks import SourceType
 from oracle.classify import QueryType
 from oracle.models.protocol import ModelFault, Usage
 from oracle.models.script import ScriptedCall, ScriptedSearch, ScriptedTurn
@@ -23,6 +23,16 @@ GROUPS: Final[tuple[ToolGroup, ...]] = ("code", "vault", "thread", "web")
 """The groups of the tools that ship."""
 DEFAULT_USAGE: Final = Usage(input_tokens=40, output_tokens=10)
 """What a turn reports that states no tokens; so the size of the prompt decides nothing."""
+
+DEFAULT_CONFIDENCE: Final = 0.9
+"""Of a signal that states none."""
+USAGE: Final[Mapping[str, str]] = {
+    "input": "input_tokens",
+    "cache_creation": "cache_creation_tokens",
+    "cache_read": "cache_read_tokens",
+    "output": "output_tokens",
+}
+"""The names of a turn's tokens in a file, and as fields of `Usage`."""
 
 Action = Literal["cancel", "reader_leaves", "reader_returns", "service_stops", "deadline_passes", "delivery"]
 MomentKind = Literal["at_s", "request", "said", "call", "notice"]
@@ -50,7 +60,7 @@ class SignalLine:
 
     type: str
     fields: Mapping[str, Any] = field(default_factory=dict)
-    confidence: float | None = 0.9
+    confidence: float | None = DEFAULT_CONFIDENCE
 
     def xml(self) -> str:
         """The signal as the model writes it."""
@@ -78,14 +88,14 @@ class Turn:
     signal: SignalLine | None = None
     calls: tuple[ScriptedCall, ...] = ()
     searches: tuple[ScriptedSearch, ...] = ()
-    usage: Usage | None = DEFAULT_USAGE
     stop_reason: str | None = None
     fault: ModelFault | None = None
     hang: bool = False
     delay_s: float = 0.0
     model: str = ""
-    times: int = 1
     encoded: Mapping[SignalType, float] | None = None
+    usage: Usage | None = DEFAULT_USAGE
+    times: int = 1
 
     def scripted(self) -> ScriptedTurn:
         """The turn as the scripted model plays it."""
@@ -121,13 +131,13 @@ class ToolAnswer:
         when: arguments that a call must have to get this answer; the others do not matter.
     """
 
+    when: Mapping[str, Any] = field(default_factory=dict)
     result: str | None = None
     error: str | None = None
     empty: bool = False
-    sources: tuple[tuple[SourceType, str], ...] = ()
     delay_s: float = 0.0
     hang: bool = False
-    when: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[tuple[SourceType, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +150,9 @@ class ToolScript:
         writes: a tool that is not shipped changes data.
     """
 
-    answers: tuple[ToolAnswer, ...] = ()
     group: ToolGroup | None = None
     writes: bool = False
+    answers: tuple[ToolAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,17 +217,17 @@ class Scenario:
     """
 
     name: str
-    model: tuple[Turn, ...] = ()
-    expect: Mapping[str, Any] = field(default_factory=dict)
-    question: str = DEFAULT_QUESTION
-    tree: str = "oracle"
     shows: tuple[str, ...] = ()
+    tree: str = "oracle"
+    question: str = DEFAULT_QUESTION
     limits: Mapping[str, int] = field(default_factory=dict)
-    history: tuple[Earlier, ...] = ()
-    tools: Mapping[str, ToolScript] = field(default_factory=dict)
     available: tuple[ToolGroup, ...] = GROUPS
-    events: tuple[OutsideEvent, ...] = ()
+    history: tuple[Earlier, ...] = ()
     encoded: Mapping[QueryType, float] | None = None
+    tools: Mapping[str, ToolScript] = field(default_factory=dict)
+    model: tuple[Turn, ...] = ()
+    events: tuple[OutsideEvent, ...] = ()
+    expect: Mapping[str, Any] = field(default_factory=dict)
     place: Place = field(default=Place("<scenario>"), compare=False)
     places: Mapping[tuple[str | int, ...], Place] = field(default_factory=dict, compare=False, repr=False)
 
@@ -227,9 +237,6 @@ class Scenario:
             if path[:length] in self.places:
                 return self.places[path[:length]]
         return self.place
-
-
-ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
 
 
 def _as_text(value: object) -> str:

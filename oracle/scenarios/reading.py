@@ -13,41 +13,43 @@ scenarios:
 ```
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
-from bt_runtime.text import Mistake, Place, closest, format_mistakes, in_order
-from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, Entry, YamlNode, read_yaml
-from oracle.chunks import SourceType, Topic
+from bt_runtime.text import Mistake, Place, format_mistakes, in_order
+from bt_runtime.text.yaml_reader import LARGEST_FILE_BYTES, YamlNode, read_yaml
+from oracle.chunks import ErrorType, SourceType, Topic
 from oracle.classify import QueryType
 from oracle.decision import AgentConfig, ConfigError
 from oracle.errors import TreeAuthorError
+from oracle.models.protocol import ModelFault, Usage
+from oracle.models.script import STOP_REASONS, ScriptedCall, ScriptedSearch
 from oracle.scenarios.expectations import EXPECTATIONS
-from oracle.scenarios.mistakes import Reader
+from oracle.scenarios.mistakes import Read, Reader
 from oracle.scenarios.model import (
-    DEFAULT_QUESTION,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_USAGE,
     GROUPS,
+    SIGNAL_FIELDS,
+    USAGE,
     Action,
     Earlier,
     Moment,
     MomentKind,
     OutsideEvent,
     Scenario,
+    SignalLine,
     ToolAnswer,
     ToolScript,
+    Turn,
 )
-from oracle.scenarios.reading_turns import TurnReader
-from oracle.tools import ToolGroup
+from signals import SIGNAL_MODELS
 
-_FILE: Final = ("about", "tree", "question", "scenarios")
-_SCENARIO: Final = (
-    "name", "shows", "tree", "question", "limits", "history", "model", "tools", "available", "encoded",
-    "events", "expect",
-)  # fmt: skip
-_ANSWER: Final = ("result", "error", "empty", "sources", "delay_s", "hang", "when")
-_TOOL: Final = ("group", "writes", "answers")
+_ERROR_TYPES: Final = get_args(ErrorType)
+_MOST_TIMES: Final = 1_000
 
 
 class ScenarioFileError(TreeAuthorError):
@@ -110,68 +112,52 @@ class _File:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._tree = "oracle"
-        self._question = DEFAULT_QUESTION
+        self._defaults: dict[str, str] = {}
 
     def read(self, root: YamlNode) -> tuple[Scenario, ...]:
         reader = self._reader
-        fields = reader.fields(root, _FILE, what="a scenario file")
-        if "tree" in fields:
-            self._tree = reader.text(fields["tree"].node, what="'tree'")
-        if "question" in fields:
-            self._question = reader.text(fields["question"].node, what="'question'")
+        fields = reader.fields(root, ("about", "tree", "question", "scenarios"), what="a scenario file")
+        self._defaults = {
+            name: reader.text(fields[name].node, what=repr(name)) for name in ("tree", "question") if name in fields
+        }
         if "scenarios" not in fields:
             if isinstance(root.data, dict):
                 reader.report(root, "the file has no 'scenarios'", "a list of scenarios")
             return ()
         scenarios = []
-        names: dict[str, int] = {}
+        lines: dict[str, int] = {}
         for node in reader.items(fields["scenarios"].node, what="'scenarios'"):
             scenario = self._scenario(node)
-            if scenario.name in names:
-                message = f"the name {scenario.name!r} is used on line {names[scenario.name]} already"
+            if scenario.name in lines:
+                message = f"the name {scenario.name!r} is used on line {lines[scenario.name]} already"
                 reader.report(node, message, "names are unique in a file")
-            names.setdefault(scenario.name, node.place.line)
+            lines.setdefault(scenario.name, node.place.line)
             scenarios.append(scenario)
         return tuple(scenarios)
 
     def _scenario(self, node: YamlNode) -> Scenario:
         reader = self._reader
-        fields = reader.fields(node, _SCENARIO, what="a scenario")
-        for needed in ("name", "expect"):
-            if needed not in fields and isinstance(node.data, dict):
-                reader.report(node, f"the scenario has no {needed!r}")
-        known = {name: entry.node for name, entry in fields.items()}
         places: dict[tuple[str | int, ...], Place] = {}
-        name = reader.text(known["name"], what="'name'") if "name" in known else ""
-        return Scenario(
-            name=name,
-            place=node.place,
-            places=places,
-            shows=tuple(reader.text(each, what="an id") for each in self._list(known, "shows")),
-            tree=reader.text(known["tree"], what="'tree'") if "tree" in known else self._tree,
-            question=reader.text(known["question"], what="'question'") if "question" in known else self._question,
-            limits=self._limits(known["limits"]) if "limits" in known else {},
-            history=tuple(map(self._earlier, self._list(known, "history"))),
-            model=tuple(map(TurnReader(reader).read, self._list(known, "model"))),
-            tools=self._tools(known["tools"]) if "tools" in known else {},
-            available=self._groups(known["available"]) if "available" in known else GROUPS,
-            events=tuple(event for each in self._list(known, "events") if (event := self._event(each)) is not None),
-            encoded=reader.shares(known["encoded"], get_args(QueryType)) if "encoded" in known else None,
-            expect=self._expect(known["expect"], places) if "expect" in known else {},
-        )
+        reads: dict[str, Read] = {
+            "name": reader.text,
+            "shows": reader.many(reader.text, of="an id"),
+            "tree": reader.text,
+            "question": reader.text,
+            "limits": self._limits,
+            "history": reader.many(self._earlier, of="an earlier query"),
+            "model": reader.many(self._turn, of="a turn"),
+            "tools": self._tools,
+            "available": reader.many(partial(reader.one_of, known=GROUPS), of="a group of tools"),
+            "encoded": partial(self._shares, labels=get_args(QueryType)),
+            "events": self._events,
+            "expect": partial(self._expect, places=places),
+        }
+        values = reader.record(node, reads, what="a scenario", required=("name", "expect"))
+        return Scenario(**{"name": "", **self._defaults, **values}, place=node.place, places=places)
 
-    def _list(self, known: Mapping[str, YamlNode], name: str) -> tuple[YamlNode, ...]:
-        return self._reader.items(known[name], what=repr(name)) if name in known else ()
-
-    def _groups(self, node: YamlNode) -> tuple[ToolGroup, ...]:
-        items = self._reader.items(node, what="'available'")
-        return tuple(self._reader.one_of(each, GROUPS, what="a group of tools") for each in items)
-
-    def _limits(self, node: YamlNode) -> Mapping[str, int]:
-        fields = self._reader.fields(node, tuple(AgentConfig.model_fields), what="'limits'")
+    def _limits(self, node: YamlNode, *, what: str) -> Mapping[str, int]:
         found: dict[str, int] = {}
-        for name, entry in fields.items():
+        for name, entry in self._reader.fields(node, tuple(AgentConfig.model_fields), what=what).items():
             value = entry.node.plain()
             try:
                 AgentConfig().with_limits({name: value})
@@ -181,85 +167,170 @@ class _File:
                 found[name] = value
         return found
 
-    def _earlier(self, node: YamlNode) -> Earlier:
+    def _shares(self, node: YamlNode, *, what: str, labels: tuple[str, ...]) -> dict[str, float]:
+        return self._reader.record(node, dict.fromkeys(labels, self._reader.share), what=what)
+
+    def _earlier(self, node: YamlNode, *, what: str) -> Earlier:
         reader = self._reader
-        fields = reader.fields(node, ("question", "answer", "tool_errors", "query_type"), what="an earlier query")
-        for needed in ("question", "answer"):
-            if needed not in fields and isinstance(node.data, dict):
-                reader.report(node, f"the earlier query has no {needed!r}")
-        return Earlier(
-            question=reader.text(fields["question"].node, what="'question'") if "question" in fields else "",
-            answer=reader.text(fields["answer"].node, what="'answer'") if "answer" in fields else "",
-            tool_errors="tool_errors" in fields and reader.flag(fields["tool_errors"].node, what="'tool_errors'"),
-            query_type=cast("QueryType", reader.one_of(fields["query_type"].node, get_args(QueryType), what="the type"))
-            if "query_type" in fields
-            else None,
-        )
+        reads: dict[str, Read] = {
+            "question": reader.text,
+            "answer": reader.text,
+            "tool_errors": reader.flag,
+            "query_type": partial(reader.one_of, known=get_args(QueryType)),
+        }
+        values = reader.record(node, reads, what=what, required=("question", "answer"))
+        return Earlier(**{"question": "", "answer": "", **values})
+
+    # The model
+
+    def _turn(self, node: YamlNode, *, what: str) -> Turn:
+        reader = self._reader
+        if isinstance(node.data, str):
+            return Turn(text=node.data)
+        reads: dict[str, Read] = {
+            "text": self._pieces,
+            "thinking": reader.text,
+            "signal": self._signal,
+            "calls": self._calls,
+            "searches": reader.many(self._search, of="a search"),
+            "tokens": self._usage,
+            "stop_reason": partial(reader.one_of, known=STOP_REASONS),
+            "fault": self._fault,
+            "hang": reader.flag,
+            "delay_s": reader.number,
+            "model": reader.text,
+            "times": self._times,
+            "encoded": partial(self._shares, labels=tuple(SIGNAL_FIELDS)),
+        }
+        values = reader.record(node, reads, what=what)
+        return Turn(**{"usage" if name == "tokens" else name: value for name, value in values.items()})
+
+    def _pieces(self, node: YamlNode, *, what: str) -> str | tuple[str, ...]:
+        if isinstance(node.data, tuple):
+            return tuple(self._reader.text(each, what="a piece of text") for each in node.data)
+        return self._reader.text(node, what=what)
+
+    def _times(self, node: YamlNode, *, what: str) -> int:
+        times = self._reader.whole(node, what=what, least=1)
+        if times > _MOST_TIMES:
+            self._reader.report(node, f"{what} is {times:,}; at most {_MOST_TIMES:,} are played")
+        return min(times, _MOST_TIMES)
+
+    def _signal(self, node: YamlNode, *, what: str) -> SignalLine | None:
+        reader = self._reader
+        if not isinstance(node.data, dict):
+            return SignalLine(type=reader.one_of(node, known=tuple(SIGNAL_FIELDS), what="the signal"))
+        pair = reader.single(node, what=what)
+        if pair is None or not reader.known(pair[0], SIGNAL_FIELDS, what="signal"):
+            return None
+        entry, inner = pair
+        model = SIGNAL_MODELS[entry.key]
+        known = [name for name in model.model_fields if name not in ("type", "raw_xml", "timestamp")]
+        fields = {name: each.node.plain() for name, each in reader.fields(inner, known, what=entry.key).items()}
+        confidence = fields.pop("confidence", DEFAULT_CONFIDENCE)
+        if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+            reader.report(inner, f"the confidence must be a number or null, not {confidence!r}")
+            confidence = None
+        return SignalLine(type=entry.key, fields=fields, confidence=confidence)
+
+    def _calls(self, node: YamlNode, *, what: str) -> tuple[ScriptedCall, ...]:
+        calls = []
+        for item in self._reader.items(node, what=what):
+            if isinstance(item.data, str):
+                calls.append(ScriptedCall(item.data))
+            elif (pair := self._reader.single(item, what="a call")) is not None:
+                entry, arguments = pair
+                plain = arguments.plain()  # text stands for arguments that are no JSON object
+                if not isinstance(plain, dict | str):
+                    self._reader.report(arguments, f"arguments must be a mapping, not {arguments.shape}")
+                    plain = {}
+                calls.append(ScriptedCall(entry.key, plain))
+        return tuple(calls)
+
+    def _search(self, node: YamlNode, *, what: str) -> ScriptedSearch:
+        reader = self._reader
+        reads: dict[str, Read] = {"query": reader.text, "results": self._search_results, "error": reader.text}
+        return ScriptedSearch(**{"query": "", "results": (), "error": "", **reader.record(node, reads, what=what)})
+
+    def _search_results(self, node: YamlNode, *, what: str) -> tuple[tuple[str, str], ...]:
+        items = self._reader.items(node, what=what)
+        pairs = [self._reader.single(item, what="a search result, `address: title`,") for item in items]
+        return tuple((pair[0].key, self._reader.text(pair[1], what="a title")) for pair in pairs if pair is not None)
+
+    def _usage(self, node: YamlNode, *, what: str) -> Usage | None:
+        reader = self._reader
+        if node.data == "unreported":
+            return None
+        if isinstance(node.data, dict):
+            counts = reader.record(node, dict.fromkeys(USAGE, reader.whole), what=what)
+            return Usage(**{"input_tokens": 0, "output_tokens": 0, **{USAGE[name]: counts[name] for name in counts}})
+        if isinstance(node.data, str):
+            reader.report(node, f"{what} is {node.data!r}", "a number, {input: 40, output: 10}, or unreported")
+            return DEFAULT_USAGE
+        return Usage(input_tokens=0, output_tokens=reader.whole(node, what=what))
+
+    def _fault(self, node: YamlNode, *, what: str) -> ModelFault:
+        reader, message = self._reader, "The provider failed."
+        if not isinstance(node.data, dict):
+            return ModelFault(cast("ErrorType", reader.one_of(node, _ERROR_TYPES, what="the fault")), message)
+        pair = reader.single(node, what=what)
+        if pair is None or not reader.known(pair[0], _ERROR_TYPES, what="type of error"):
+            return ModelFault("provider_failed", message)
+        return ModelFault(cast("ErrorType", pair[0].key), reader.text(pair[1], what="the message"))
 
     # Tools and events
 
-    def _tools(self, node: YamlNode) -> Mapping[str, ToolScript]:
+    def _tools(self, node: YamlNode, *, what: str) -> Mapping[str, ToolScript]:
         if not isinstance(node.data, dict):
-            self._reader.report(node, f"'tools' must be a mapping, not {node.shape}")
+            self._reader.report(node, f"{what} must be a mapping, not {node.shape}")
             return {}
         return {name: self._tool(entry.node) for name, entry in node.data.items()}
 
     def _tool(self, node: YamlNode) -> ToolScript:
         reader = self._reader
-        if isinstance(node.data, dict) and set(node.data) & set(_TOOL):
-            fields = reader.fields(node, _TOOL, what="a tool")
-            answers = reader.items(fields["answers"].node, what="'answers'") if "answers" in fields else ()
-            group = reader.text(fields["group"].node, what="'group'") if "group" in fields else None
-            return ToolScript(
-                answers=tuple(map(self._answer, answers)),
-                group=group,
-                writes="writes" in fields and reader.flag(fields["writes"].node, what="'writes'"),
-            )
+        reads: dict[str, Read] = {
+            "group": reader.text,
+            "writes": reader.flag,
+            "answers": reader.many(self._answer, of="a tool's answer"),
+        }
+        if isinstance(node.data, dict) and set(node.data) & set(reads):
+            return ToolScript(**reader.record(node, reads, what="a tool"))
         items = node.data if isinstance(node.data, tuple) else (node,)
-        return ToolScript(answers=tuple(map(self._answer, items)))
+        return ToolScript(answers=tuple(self._answer(item, what="a tool's answer") for item in items))
 
-    def _answer(self, node: YamlNode) -> ToolAnswer:
+    def _answer(self, node: YamlNode, *, what: str) -> ToolAnswer:
         reader = self._reader
         if isinstance(node.data, str):
             return ToolAnswer(result=node.data)
-        given = {name: entry.node for name, entry in reader.fields(node, _ANSWER, what="a tool's answer").items()}
-        readers: Mapping[str, Callable[[YamlNode], Any]] = {
-            "result": lambda each: reader.text(each, what="'result'"),
-            "error": lambda each: reader.text(each, what="'error'"),
-            "empty": lambda each: reader.flag(each, what="'empty'"),
+        reads: dict[str, Read] = {
+            "result": reader.text,
+            "error": reader.text,
+            "empty": reader.flag,
             "sources": self._sources,
-            "delay_s": lambda each: reader.number(each, what="'delay_s'"),
-            "hang": lambda each: reader.flag(each, what="'hang'"),
-            "when": lambda each: reader.mapping(each, what="'when'"),
+            "delay_s": reader.number,
+            "hang": reader.flag,
+            "when": reader.mapping,
         }
-        values: dict[str, Any] = {name: readers[name](each) for name, each in given.items()}
-        return ToolAnswer(**values)
+        return ToolAnswer(**reader.record(node, reads, what=what))
 
-    def _sources(self, node: YamlNode) -> tuple[tuple[SourceType, str], ...]:
-        found = []
-        for item in self._reader.items(node, what="'sources'"):
-            pair = self._reader.single(item, what="a source, such as `code: src/auth.py`,")
-            if pair is None:
-                continue
-            if pair[0].key not in get_args(SourceType):
-                hint = f"one of {', '.join(get_args(SourceType))}"
-                self._reader.report(pair[0], f"there is no type of source {pair[0].key!r}", hint)
-                continue
-            found.append((cast("SourceType", pair[0].key), self._reader.text(pair[1], what="a path")))
-        return tuple(found)
+    def _sources(self, node: YamlNode, *, what: str) -> tuple[tuple[SourceType, str], ...]:
+        reader = self._reader
+        items = reader.items(node, what=what)
+        pairs = [reader.single(item, what="a source, such as `code: src/auth.py`,") for item in items]
+        known = [each for each in pairs if each and reader.known(each[0], get_args(SourceType), what="type of source")]
+        return tuple((cast("SourceType", entry.key), reader.text(path, what="a path")) for entry, path in known)
+
+    def _events(self, node: YamlNode, *, what: str) -> tuple[OutsideEvent, ...]:
+        return tuple(event for each in self._reader.items(node, what=what) if (event := self._event(each)) is not None)
 
     def _event(self, node: YamlNode) -> OutsideEvent | None:
-        reader = self._reader
-        pair = reader.single(node, what="an event, such as `cancel: {at_s: 3}`,")
-        if pair is None:
+        pair = self._reader.single(node, what="an event, such as `cancel: {at_s: 3}`,")
+        if pair is None or not self._reader.known(pair[0], get_args(Action), what="event"):
             return None
-        action, inner = pair
-        if not self._is_known(action, get_args(Action), what="event"):
-            return None
-        if action.key == "delivery":
-            return self._delivery(inner)
-        moment = self._moment(inner)
-        return None if moment is None else OutsideEvent(action=cast("Action", action.key), moment=moment)
+        if pair[0].key == "delivery":
+            return self._delivery(pair[1])
+        moment = self._moment(pair[1])
+        return None if moment is None else OutsideEvent(action=cast("Action", pair[0].key), moment=moment)
 
     def _delivery(self, node: YamlNode) -> OutsideEvent | None:
         reader = self._reader
@@ -276,31 +347,23 @@ class _File:
 
     def _moment(self, node: YamlNode) -> Moment | None:
         reader = self._reader
-        moment = reader.single(node, what="a moment, such as `{at_s: 3}`,")
-        if moment is None or not self._is_known(moment[0], get_args(MomentKind), what="moment"):
+        pair = reader.single(node, what="a moment, such as `{at_s: 3}`,")
+        if pair is None or not reader.known(pair[0], get_args(MomentKind), what="moment"):
             return None
-        kind, value = cast("MomentKind", moment[0].key), moment[1]
-        read: Mapping[str, Any] = {
-            "at_s": lambda: reader.number(value, what="'at_s'"),
-            "request": lambda: reader.whole(value, what="'request'", least=1),
-            "said": lambda: reader.text(value, what="'said'"),
-            "call": lambda: reader.text(value, what="'call'"),
-            "notice": lambda: reader.one_of(value, get_args(Topic), what="the notification"),
+        reads: Mapping[str, Read] = {
+            "at_s": reader.number,
+            "request": partial(reader.whole, least=1),
+            "said": reader.text,
+            "call": reader.text,
+            "notice": partial(reader.one_of, known=get_args(Topic)),
         }
-        return Moment(kind=kind, value=read[kind]())
-
-    def _is_known(self, entry: Entry, known: tuple[str, ...], *, what: str) -> bool:
-        if entry.key in known:
-            return True
-        hint = closest(entry.key, known)
-        hint = f"did you mean {hint!r}?" if hint else f"one of {', '.join(known)}"
-        self._reader.report(entry, f"there is no {what} {entry.key!r}", hint)
-        return False
+        kind = cast("MomentKind", pair[0].key)
+        return Moment(kind=kind, value=reads[kind](pair[1], what=repr(kind)))
 
     # What must happen
 
-    def _expect(self, node: YamlNode, places: dict[tuple[str | int, ...], Place]) -> Mapping[str, Any]:
-        fields = self._reader.fields(node, tuple(EXPECTATIONS), what="'expect'")
+    def _expect(self, node: YamlNode, *, what: str, places: dict[tuple[str | int, ...], Place]) -> Mapping[str, Any]:
+        fields = self._reader.fields(node, tuple(EXPECTATIONS), what=what)
         for name, entry in fields.items():
             EXPECTATIONS[name].check(entry.node, self._reader)
             places.update(_places((name,), entry.node))

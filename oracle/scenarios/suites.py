@@ -11,7 +11,7 @@ from bt_runtime import TreeDefinition, TreeFileError, TreeLibrary, TreeNotFoundE
 from bt_runtime.text.yaml_reader import YAML_ENDINGS
 from oracle.agent.query import QuestionError
 from oracle.control.choosing import UnknownTreeError
-from oracle.scenarios.judging import Verdict, judge
+from oracle.scenarios.judging import ScenarioVerdict, judge
 from oracle.scenarios.model import Scenario
 from oracle.scenarios.playing import Player, PlayError
 from oracle.scenarios.reading import ScenarioFileError, from_yaml, read_scenario_text
@@ -42,7 +42,7 @@ class FileResult:
     """
 
     path: Path
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ScenarioVerdict, ...] = ()
     unplayed: tuple[Unplayed, ...] = ()
     mistakes: str = ""
     source: str = ""
@@ -54,7 +54,7 @@ class FileResult:
         return not (self.mistakes or self.unplayed or self.failures)
 
     @property
-    def failures(self) -> tuple[Verdict, ...]:
+    def failures(self) -> tuple[ScenarioVerdict, ...]:
         """The scenarios that are not as stated."""
         return tuple(each for each in self.verdicts if not each.passed)
 
@@ -150,7 +150,7 @@ def folders_beside(folders: Sequence[Path]) -> list[Path]:
     return [folder / FOLDER_NAME for folder in folders if (folder / FOLDER_NAME).is_dir()]
 
 
-def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+def _verdict_json(verdict: ScenarioVerdict) -> dict[str, Any]:
     differences = [
         {
             "line": verdict.scenario.place_of(each.path).line,

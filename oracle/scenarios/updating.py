@@ -7,7 +7,7 @@ from typing import cast
 import yaml
 
 from oracle.scenarios.expectations import EXPECTATIONS
-from oracle.scenarios.judging import Verdict
+from oracle.scenarios.judging import ScenarioVerdict
 from oracle.scenarios.model import Json
 from oracle.scenarios.writing import dump
 
@@ -21,7 +21,7 @@ class _Change:
     text: str
 
 
-def updated(text: str, verdicts: Iterable[Verdict]) -> str:
+def updated(text: str, verdicts: Iterable[ScenarioVerdict]) -> str:
     """The text of a scenario file with the statements that do not hold replaced by what happened.
 
     Only what differs is replaced, as deep inside a statement as its shape stays the same. What holds for every query

@@ -1,18 +1,18 @@
 """Writes scenarios as a file that `reading` reads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any, Final
 
 import yaml
 
 from bt_runtime.text.yaml_scalars import resolve
-from oracle.models.protocol import Usage
+from oracle.models.protocol import ModelFault, Usage
 from oracle.models.script import ScriptedCall, ScriptedSearch
 from oracle.scenarios.model import (
-    DEFAULT_QUESTION,
-    DEFAULT_USAGE,
-    GROUPS,
+    DEFAULT_CONFIDENCE,
     SIGNAL_FIELDS,
+    USAGE,
     Earlier,
     Json,
     OutsideEvent,
@@ -30,18 +30,18 @@ def to_yaml(scenarios: Iterable[Scenario], *, about: str = "") -> str:
     """The text of a scenario file.
 
     Args:
-        scenarios: with different names.
+        scenarios: the scenarios of the file; their names differ.
         about: a sentence on the file; none if empty.
     """
     head = {"about": about} if about else {}
-    return dump({**head, "scenarios": [scenario_data(each) for each in scenarios]})
+    return dump({**head, "scenarios": [_scenario(each) for each in scenarios]})
 
 
 def dump(data: Json, *, on_one_line: bool = False) -> str:
     """JSON data as YAML.
 
     Args:
-        data: what is written.
+        data: the JSON data.
         on_one_line: without a line break, to stand inside other YAML; else short inner collections are on one line, and
             long texts are blocks.
     """
@@ -56,116 +56,106 @@ def dump(data: Json, *, on_one_line: bool = False) -> str:
     return text.strip()[1:-1]
 
 
-def scenario_data(scenario: Scenario) -> dict[str, Any]:
-    """A scenario as its file has it; what is as by default is left out."""
-    data: dict[str, Any] = {"name": scenario.name}
-    if scenario.shows:
-        data["shows"] = list(scenario.shows)
-    if scenario.tree != "oracle":
-        data["tree"] = scenario.tree
-    if scenario.question != DEFAULT_QUESTION:
-        data["question"] = scenario.question
-    optional: dict[str, Json] = {
-        "limits": dict(scenario.limits),
-        "available": list(scenario.available) if scenario.available != GROUPS else None,
-        "history": [_earlier(each) for each in scenario.history],
-        "encoded": dict(scenario.encoded or {}),
-        "tools": {name: _tool(script) for name, script in scenario.tools.items()},
-        "model": [_turn(turn) for turn in scenario.model],
-        "events": [{each.action: _event(each)} for each in scenario.events],
-    }
-    # No group at all is another thing than all of them, which stand for themselves.
-    data |= {name: value for name, value in optional.items() if value or (name == "available" and value is not None)}
-    data["expect"] = dict(scenario.expect)
+def _scenario(scenario: Scenario) -> dict[str, Json]:
+    """A scenario as its file has it; what is as by default is left out, but for what must happen."""
+    own = {"history": _each(_earlier), "tools": _tools, "model": _each(_turn), "events": _each(_event)}
+    return _changed(scenario, own, without=("place", "places")) | {"expect": dict(scenario.expect)}
+
+
+def _changed(
+    item: Any,  # noqa: ANN401  a part of a scenario
+    own: Mapping[str, Callable[[Any], Json]] | None = None,
+    *,
+    without: Collection[str] = (),
+) -> dict[str, Json]:
+    """The fields of a dataclass that are not as by default, in their order.
+
+    Args:
+        item: the part of a scenario.
+        own: how fields are written that are no plain data.
+        without: the fields that are left out.
+    """
+    data: dict[str, Json] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        if field.name not in without and value != default:
+            data[field.name] = (own or {}).get(field.name, _plain)(value)
     return data
 
 
-def _earlier(earlier: Earlier) -> dict[str, Json]:
-    data: dict[str, Json] = {"question": earlier.question, "answer": earlier.answer}
-    if earlier.tool_errors:
-        data["tool_errors"] = True
-    return data if earlier.query_type is None else data | {"query_type": earlier.query_type}
+def _plain(value: Any) -> Json:  # noqa: ANN401  JSON data
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
 
 
-def _event(event: OutsideEvent) -> dict[str, Json]:
+def _each(write: Callable[[Any], Json]) -> Callable[[Iterable[Any]], Json]:
+    return lambda items: [write(item) for item in items]
+
+
+def _earlier(earlier: Earlier) -> Json:
+    return _changed(earlier)
+
+
+def _event(event: OutsideEvent) -> Json:
     delivered = {"key": event.key, "value": event.value} if event.action == "delivery" else {}
-    return {**delivered, event.moment.kind: event.moment.value}
+    return {event.action: {**delivered, event.moment.kind: event.moment.value}}
 
 
 def _turn(turn: Turn) -> Json:
-    optional: dict[str, Json] = {
-        "text": turn.text if isinstance(turn.text, str) else list(turn.text),
-        "thinking": turn.thinking,
-        "signal": turn.signal and _signal(turn.signal),
-        "calls": [_call(each) for each in turn.calls],
-        "searches": [_search(each) for each in turn.searches],
-        "stop_reason": turn.stop_reason,
-        "fault": turn.fault and {turn.fault.error_type: turn.fault.message},
-        "hang": turn.hang,
-        "delay_s": turn.delay_s,
-        "model": turn.model,
-        "encoded": dict(turn.encoded or {}),
+    own: dict[str, Callable[[Any], Json]] = {
+        "signal": _signal,
+        "calls": _each(_call),
+        "searches": _each(_search),
+        "usage": _usage,
+        "fault": _fault,
     }
-    data = {name: value for name, value in optional.items() if value}
-    if turn.usage != DEFAULT_USAGE:
-        data["tokens"] = _usage(turn.usage)
-    if turn.times != 1:
-        data["times"] = turn.times
+    data = {"tokens" if name == "usage" else name: value for name, value in _changed(turn, own).items()}
     text = data.get("text", "")
     return text if set(data) <= {"text"} and isinstance(text, str) else data
 
 
 def _signal(signal: SignalLine) -> Json:
-    fields = {name: value for name, value in signal.fields.items() if SIGNAL_FIELDS[signal.type].get(name) != value}
-    if signal.confidence != 0.9:
-        fields["confidence"] = signal.confidence
-    return {signal.type: fields} if fields else signal.type
+    given = {name: value for name, value in signal.fields.items() if SIGNAL_FIELDS[signal.type].get(name) != value}
+    if signal.confidence != DEFAULT_CONFIDENCE:
+        given["confidence"] = signal.confidence
+    return {signal.type: given} if given else signal.type
 
 
 def _call(call: ScriptedCall) -> Json:
-    if isinstance(call.arguments, str):
-        return {call.name: call.arguments}
-    return {call.name: dict(call.arguments)} if call.arguments else call.name
+    return {call.name: _plain(call.arguments)} if call.arguments else call.name
 
 
-def _search(search: ScriptedSearch) -> Mapping[str, Any]:
-    data: dict[str, Any] = {"query": search.query}
-    if search.results:
-        data["results"] = [{address: title} for address, title in search.results]
-    return data | ({"error": search.error} if search.error else {})
+def _search(search: ScriptedSearch) -> Json:
+    results = {"results": [{address: title} for address, title in search.results]} if search.results else {}
+    return {"query": search.query, **results, **({"error": search.error} if search.error else {})}
+
+
+def _fault(fault: ModelFault) -> Json:
+    return {fault.error_type: fault.message}
 
 
 def _usage(usage: Usage | None) -> Json:
     if usage is None:
         return "unreported"
-    data = {
-        "input": usage.input_tokens,
-        "cache_creation": usage.cache_creation_tokens,
-        "cache_read": usage.cache_read_tokens,
-        "output": usage.output_tokens,
-    }
-    data = {name: value for name, value in data.items() if value}
+    data = {name: count for name, field in USAGE.items() if (count := getattr(usage, field))}
     return data.get("output", 0) if set(data) <= {"output"} else data
 
 
+def _tools(scripts: Mapping[str, ToolScript]) -> Json:
+    return {name: _tool(script) for name, script in scripts.items()}
+
+
 def _tool(script: ToolScript) -> Json:
-    answers = [_answer(each) for each in script.answers]
     if script.group is not None or script.writes:
-        data: dict[str, Any] = {} if script.group is None else {"group": script.group}
-        return data | ({"writes": True} if script.writes else {}) | ({"answers": answers} if answers else {})
+        return _changed(script, {"answers": _each(_answer)})
+    answers = [_answer(each) for each in script.answers]
     return answers[0] if len(answers) == 1 else answers
 
 
 def _answer(answer: ToolAnswer) -> Json:
-    data: dict[str, Any] = {"when": dict(answer.when)} if answer.when else {}
-    for name in ("result", "error"):
-        if (text := getattr(answer, name)) is not None:
-            data[name] = text
-    for name in ("empty", "delay_s", "hang"):
-        if value := getattr(answer, name):
-            data[name] = value
-    if answer.sources:
-        data["sources"] = [{kind: path} for kind, path in answer.sources]
+    data = _changed(answer, {"sources": lambda sources: [{kind: path} for kind, path in sources]})
     return data["result"] if set(data) == {"result"} else data
 
 
