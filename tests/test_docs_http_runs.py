@@ -1,10 +1,14 @@
 """docs/http-runs.md: the calls work, the filters and fields exist, the figures are those of the code."""
 
+import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
+from oracle.histories.model import EndFacts, EvaluationFacts, RowFacts, StepFacts, TickFacts, VisitFacts
 from oracle.histories.sharing import MOST_PASSES
 from oracle.service.comparing import MOST_TICKS
 from oracle.service.history_replies import HistoryPage
@@ -51,7 +55,24 @@ def test_every_part_of_a_history_is_documented(name):
     assert f"`{name}`" in PAGE
 
 
-@pytest.mark.parametrize("name", ["turn", "decision", "headline", "visits"])
+def test_the_example_of_what_is_shown_has_fields_that_exist():
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    example = json.loads(block)
+    for part, facts in (
+        (example["tree"]["rows"], RowFacts),
+        (example["ticks"], TickFacts),
+        (example["ticks"][0]["why"], StepFacts),
+        (example["ticks"][0]["visits"], VisitFacts),
+        (example["ticks"][0]["visits"][0]["evaluations"], EvaluationFacts),
+        ([example["end"]], EndFacts),
+    ):
+        for each in part:
+            assert set(each) <= {field.name for field in fields(facts)}
+    assert set(example["tree"]["rows"][0]) == {field.name for field in fields(RowFacts)}
+    assert TypeAdapter(list[RowFacts]).validate_python(example["tree"]["rows"])
+
+
+@pytest.mark.parametrize("name", ["turn", "decision", "headline", "marks", "why", "visits"])
 def test_the_reasons_of_a_tick_exist(name):
     assert f"`{name}`" in PAGE
     assert name in Tick.model_fields

@@ -9,7 +9,8 @@
 
 from oracle.exports.formats import EXPORT_FORMATS, ExportFormat, UnknownTickError, render_run
 from oracle.exports.imported import ImportedRuns, ImportFolderError, Kept, read_export
-from oracle.exports.redaction import OMITTED, without_texts
+from oracle.exports.redaction import without_texts
+from oracle.histories.view import OMITTED
 
 __all__ = [
     "EXPORT_FORMATS",

@@ -31,14 +31,12 @@ from oracle.histories.model import (
     TurnFacts,
     VisitFacts,
 )
-
-OMITTED: Final = "…"
-"""Stands for a text that was left out. An empty text stays empty: conditions ask for that."""
+from oracle.histories.view import OMITTED, add_view
 
 _KEPT: Final[Mapping[type, frozenset[str]]] = {
     History: frozenset({"format", "version"}),
     RunFacts: frozenset({"id", "status", "tree", "tree_version", "model", "termination_reason", "limits", "kept"}),
-    TreeFacts: frozenset({"name", "version", "file", "files"}),
+    TreeFacts: frozenset({"name", "version", "file", "files", "rows"}),
     NodeFacts: frozenset(field.name for field in fields(NodeFacts)),
     KeyFacts: frozenset({"name", "type", "description"}),
     FigureFacts: frozenset({"name", "unit"}),
@@ -70,6 +68,7 @@ _NAMED = frozenset({"writes", "deliveries", "errors"})
 def without_texts(history: History) -> History:
     """The history without questions, answers, prompts, arguments, results, and texts among the values."""
     found: History = _part(history)
+    add_view(found)  # made of what remains
     return replace(found, run=replace(found.run, kept="gone" if history.run.kept == "gone" else "figures"))
 
 

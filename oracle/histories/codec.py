@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 from oracle.encoding import from_json, to_json
 from oracle.histories.foreign import DamagedHistoryError, check_depth, check_history, check_size
 from oracle.histories.model import FORMAT, VERSION, History
+from oracle.histories.view import add_view
 
 _HISTORY: Final[TypeAdapter[History]] = TypeAdapter(History)
 _ANY: Final[TypeAdapter[Any]] = TypeAdapter(Any)
@@ -49,4 +50,5 @@ def history_from_json(data: bytes | str) -> History:
         where = ".".join(str(part) for part in first["loc"])[:_LONGEST_PLACE]
         raise DamagedHistoryError(f"the export is damaged at {where or 'its beginning'}: {first['msg']}") from None
     check_history(history)
+    add_view(history)  # what the file says of that is not taken over
     return history

@@ -130,6 +130,7 @@ class Encoder:
         self._explainer = explainer
         self.prompts: dict[str, str] = {}
         self._last: dict[int, _LastVisit] = {}
+        self._fault = -1  # the position of the last tick with a fault
         self._open = dict.fromkeys(PARTS, 0)  # the first item that may not be encoded yet
         self._encoded: dict[str, set[int]] = {name: set() for name in PARTS}  # those behind it that are
 
@@ -138,9 +139,19 @@ class Encoder:
         head = encode(replace(tick, visits=(), given_back=())).removesuffix(_NO_VISITS)
         visits, seen = self._visits(tick)
         encoded = ExplainedTick(tick.tick, seq, head, visits, seen, encode(tick.given_back), self._parts())
-        if not any(key == "termination_reason" for key, _ in tick.writes):
-            self._explainer.history.ticks[-1] = replace(tick, visits=(), writes=(), deliveries=())
+        self._drop_reasons(tick)
         return encoded
+
+    def _drop_reasons(self, tick: TickFacts) -> None:
+        """Forget what explains a tick, unless it may explain the end: it has a reason, or is the last with a fault."""
+        ticks, turns = self._explainer.history.ticks, self._explainer.history.turns
+        if any(key == "termination_reason" for key, _ in tick.writes):
+            return
+        dropped = len(ticks) - 1
+        if tick.errors or (turns and turns[-1].error and turns[-1].ended_tick == tick.tick):
+            self._fault, dropped = dropped, self._fault
+        if dropped >= 0:
+            ticks[dropped] = replace(ticks[dropped], visits=(), writes=(), deliveries=(), why=(), marks="")
 
     def _visits(self, tick: TickFacts) -> tuple[Sequence[bytes], Sequence[int]]:
         """The visits as JSON, and of each the tick that it repeats."""

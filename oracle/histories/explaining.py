@@ -42,6 +42,7 @@ from oracle.histories.texts import Texts
 from oracle.histories.ticks import Ticks
 from oracle.histories.turns import Turns, signal_action
 from oracle.histories.versions import read_version
+from oracle.histories.view import reasons_of, with_end_shown
 from oracle.replays import DELETED
 from oracle.runs.opened import Opened
 from oracle.runs.tick_json import decode_tick
@@ -84,13 +85,18 @@ class Explainer:
         self._is_closing = False
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
-        self._ticks = Ticks(self._history.ticks, partial(headline, self._history))
         has_texts = record.kept == "whole"
         self._numbered = None if has_texts else NumberedCalls()
         self._turns = Turns(self._history.turns, self._since_start, has_texts=has_texts)
         self._calls = Calls(self._history.calls, self._since_start, has_texts=has_texts)
         self._texts = Texts(self._history.texts)
         self._read_tree(version)
+        self._ticks = Ticks(
+            self._history.ticks,
+            self._history.tree.nodes if self._history.tree else (),
+            headline=partial(headline, self._history),
+            why=partial(reasons_of, self._history),
+        )
 
     @property
     def history(self) -> History:
@@ -122,7 +128,8 @@ class Explainer:
         if record.status == "finished":
             all_began = (record.error or {}).get("error_type") == "interrupted"
             self._turns.close(all_began=all_began)
-            self._history.end = ending(self._history, record.termination_reason or "error", error=record.error)
+            end = ending(self._history, record.termination_reason or "error", error=record.error)
+            self._history.end = with_end_shown(self._history, end)
 
     def _feed(self, event: Event) -> TickFacts | None:
         kind: str = event.kind

@@ -75,6 +75,38 @@ class NodeFacts:
     title: str = ""
 
 
+RowKind = Literal["node", "setting", "comment", "blank"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """A line of the source of a tree, where it is shown: the files of subtrees stand where they are included.
+
+    Args:
+        line: its number in the file, from 1; its text is there.
+        nodes: that begin on the line, the outermost first.
+        owner: the innermost node around the line; `None` outside of all. Of a line with a node, the one around that.
+        level: its depth among the nodes, from 1.
+        indent: the spaces before its text, in the file.
+        offset: the spaces before its text, where it is shown; those of a subtree are added to those of its place.
+        includes: how many subtrees it lies in.
+        last: the index of the last row of what begins here: this row, or one that is folded with it.
+        summary: of what is folded behind a line outside of all nodes: `14 lines: description, blackboard`.
+    """
+
+    file: str
+    line: int
+    kind: RowKind
+    nodes: tuple[int, ...] = ()
+    owner: int | None = None
+    level: int = 1
+    indent: int = 0
+    offset: int = 0
+    includes: int = 0
+    last: int = 0
+    summary: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class TreeFacts:
     """The version of the tree that ran.
@@ -82,6 +114,7 @@ class TreeFacts:
     Args:
         file: of the root.
         files: the texts, by file as in the places of the nodes.
+        rows: the lines of the files in the order in which they are shown; of a tree that cannot be read any more none.
     """
 
     name: str
@@ -89,6 +122,7 @@ class TreeFacts:
     file: str
     files: Mapping[str, str]
     nodes: tuple[NodeFacts, ...]
+    rows: tuple[RowFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +148,21 @@ class FigureFacts:
 
 @dataclass(frozen=True, slots=True)
 class OperandFacts:
-    """A name that an expression has read; `at`: its places in the text, in characters from 0."""
+    """A name that an expression has read.
+
+    Args:
+        at: its places in the text of the expression, in characters from 0.
+        text: the value as it is shown, shortened.
+    """
 
     name: str
     value: Any
     at: tuple[int, ...] = ()
+    text: str = ""
+
+
+Tone = Literal["yes", "no", "error", "none"]
+"""How a value is shown; `none`: it was not asked for, or is neither true nor false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +173,7 @@ class ClauseFacts:
     end: int
     asked: bool
     value: Any = None
+    tone: Tone = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +185,7 @@ class EvaluationFacts:
         line: of the file, where the text of the expression begins.
         column: of its first character there, from 1; `None` if the file has it in another form (folded, escaped).
         error: why it failed; empty if it did not.
+        verdict: what came of it: `yes`, `no`, `error`, `stops`, `goes on`, or the value; empty if the text says it all.
     """
 
     text: str
@@ -150,6 +196,8 @@ class EvaluationFacts:
     error: str
     clauses: tuple[ClauseFacts, ...]
     operands: tuple[OperandFacts, ...]
+    verdict: str = ""
+    tone: Tone = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +226,23 @@ class VisitFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class PieceFacts:
+    """A piece of a sentence: plain words, the name of a node, or code of the tree."""
+
+    kind: Literal["words", "name", "code"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """A step on the way to a decision: a sentence, and the node whose mark and place stand beside it."""
+
+    node: int
+    pieces: tuple[PieceFacts, ...]
+    decides: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TickFacts:
     """A tick.
 
@@ -195,6 +260,10 @@ class TickFacts:
         visits: how it came to that; empty if the run cannot be repeated.
         given_back: halted nodes that got what their work had brought until then, before this tick; each with its
             writes.
+        marks: a character for each node, by index: `+` success, `-` failure, `>` running, `=` still running and not
+            asked, `/` it was running and was stopped, `!` it raised, `o` a guard that holds, `.` not asked; nodes
+            behind the last character were not asked.
+        why: the steps from the root to the decision; empty if it is not known.
     """
 
     tick: int
@@ -210,6 +279,8 @@ class TickFacts:
     errors: tuple[tuple[str, str], ...]
     decision: int | None = None
     headline: str = ""
+    marks: str = ""
+    why: tuple[StepFacts, ...] = ()
     visits: tuple[VisitFacts, ...] = ()
     given_back: tuple[VisitFacts, ...] = ()
 
@@ -421,6 +492,8 @@ class EndFacts:
         by: what decided it.
         cause: for operators: the failure behind it in the provider's or the service's own words, and what to check;
             empty if there is none, and for other users.
+        headline: of its tick, in place of the tick's own: what happened and why the run ended.
+        why: of its tick, in place of the tick's own: the steps to its node; empty if those of the tick lead there.
     """
 
     reason: str
@@ -429,6 +502,8 @@ class EndFacts:
     sentence: str
     by: EndedBy = "unknown"
     cause: str = ""
+    headline: str = ""
+    why: tuple[StepFacts, ...] = ()
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from bt_runtime import Evaluation, ExpressionUse, NodeDefinition, Registry, TreeDefinition
 from bt_runtime.rendering.labels import children_of, label_of
 from oracle.encoding import from_json, to_json
+from oracle.histories.layout import source_rows
 from oracle.histories.model import (
     ClauseFacts,
     EvaluationFacts,
@@ -13,6 +14,7 @@ from oracle.histories.model import (
     OperandFacts,
     TreeFacts,
 )
+from oracle.histories.view import with_verdict
 from oracle.storage import TreeVersion
 
 
@@ -45,7 +47,8 @@ def tree_facts(definition: TreeDefinition, *, registry: Registry) -> TreeFacts:
                 node.title,
             )
         )
-    return TreeFacts(definition.name, definition.sha, definition.file, dict(definition.texts), tuple(rows))
+    layout = source_rows(rows, definition.texts)
+    return TreeFacts(definition.name, definition.sha, definition.file, dict(definition.texts), tuple(rows), layout)
 
 
 def stored_tree_facts(version: TreeVersion) -> TreeFacts:
@@ -89,7 +92,7 @@ def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> Evaluation
     )
     setting = ".".join(map(str, placed.use.at)) if placed and isinstance(placed.use, ExpressionUse) else ""
     place = placed.place if placed else node.place
-    return EvaluationFacts(
+    facts = EvaluationFacts(
         evaluation.text,
         setting,
         place.line,
@@ -99,3 +102,4 @@ def evaluation_facts(node: NodeDefinition, evaluation: Evaluation) -> Evaluation
         tuple(ClauseFacts(*clause) for clause in evaluation.clauses),
         tuple(OperandFacts(name, as_json(value), at) for name, value, at in evaluation.operands),
     )
+    return with_verdict(facts)

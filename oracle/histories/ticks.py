@@ -1,13 +1,14 @@
 """The ticks of a run, as they were recorded, with their reasons where these are known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, TypeVar, cast, get_args
 
 from bt_runtime import CauseKind, Status, TickRecord
-from oracle.histories.model import TickFacts
+from oracle.histories.model import NodeFacts, StepFacts, TickFacts
 from oracle.histories.repetition import Reasons
+from oracle.histories.view import Marks
 from oracle.histories.visits import STATUS_NAMES
 
 _T = TypeVar("_T")
@@ -21,14 +22,25 @@ class Ticks:
 
     Args:
         ticks: gets them.
+        nodes: of the tree.
         headline: of a tick.
+        why: the steps to its decision.
 
     Attributes:
         last: the number of the last tick; 0 before the first.
     """
 
-    def __init__(self, ticks: list[TickFacts], headline: Callable[[TickFacts], str]) -> None:
+    def __init__(
+        self,
+        ticks: list[TickFacts],
+        nodes: Sequence[NodeFacts],
+        *,
+        headline: Callable[[TickFacts], str],
+        why: Callable[[TickFacts], tuple[StepFacts, ...]],
+    ) -> None:
         self._headline = headline
+        self._why = why
+        self._marks = Marks(nodes)
         self.last = 0
         self._ticks = ticks
         self._running: dict[int, int] = {}  # nodes that have begun to run, and in which tick
@@ -74,7 +86,8 @@ class Ticks:
             visits=reasons.visits if reasons else (),
             given_back=reasons.given_back if reasons else (),
         )
-        facts = replace(facts, headline=self._headline(facts))
+        marks = self._shared.setdefault(found := self._marks.take(facts), found)
+        facts = replace(facts, headline=self._headline(facts), why=self._why(facts), marks=marks)
         self._ticks.append(facts)
         self.last = recorded.tick
         return facts

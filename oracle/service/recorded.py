@@ -32,7 +32,7 @@ _MOST_BYTES = 8_000_000
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
 
-_REASONS = ("turn", "decision", "headline", "visits")
+_REASONS = ("turn", "decision", "headline", "marks", "why", "visits")
 
 After = Annotated[int, Query(ge=0, le=GREATEST_ID, description="`next` of the answer before.")]
 AfterTick = Annotated[

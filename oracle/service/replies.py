@@ -8,7 +8,7 @@ from bt_runtime import CauseKind
 from oracle.chunks import ErrorType, Severity, Source, SourceType, SystemNotice, SystemType, TerminationReason
 from oracle.decision import AgentConfig
 from oracle.encoder import EncoderState
-from oracle.histories.model import VisitFacts
+from oracle.histories.model import StepFacts, VisitFacts
 from oracle.storage import Kept, SpanKind
 from signals import SignalRecord
 
@@ -163,11 +163,13 @@ class Tick(BaseModel):
     errors: list[tuple[str, str]] = Field(description="(path, error) of exceptions in nodes.")
     outcomes: list[TickOutcome] = Field(description="Outcomes that the tree received at the start of this tick.")
     took_ms: float = Field(description="How long the tick took, in real milliseconds; 0 where it was not measured.")
-    turn: int = Field(default=0, description="The model's turn that it belongs to. With `reasons`, as the next three.")
+    turn: int = Field(default=0, description="The model's turn that it belongs to. With `reasons`, as all that follow.")
     decision: int | None = Field(
         default=None, description="The node that decided what happens next; null if that is not known."
     )
     headline: str = Field(default="", description="What happened, and what was decided.")
+    marks: str = Field(default="", description="A character for each node: what it did, or that it was not asked.")
+    why: list[StepFacts] = Field(default=[], description="The steps from the root to the decision, as sentences.")
     visits: list[VisitFacts] = Field(default=[], description="How it came to that; empty if that is not known.")
 
 

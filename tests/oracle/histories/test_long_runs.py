@@ -19,7 +19,7 @@ def test_reasons_of_some_ticks_are_those_of_all(tree: str, ticks: range):
             assert tick == known
             assert tick.visits
         else:
-            assert tick == replace(known, decision=None, headline=tick.headline, visits=())
+            assert tick == replace(known, decision=None, headline=tick.headline, visits=(), why=())
             assert known.headline.startswith(tick.headline)  # what came in is known from the record
 
 
