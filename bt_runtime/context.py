@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.explanation import Evaluation
+from bt_runtime.kind import Facts
 from bt_runtime.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.status import Status
 
@@ -28,6 +29,16 @@ class Requester(Protocol):
     @property
     def path(self) -> str:
         """The path of the node."""
+        ...
+
+    @property
+    def facts(self) -> Facts:
+        """What its kind declares; its roles say what the request is for."""
+        ...
+
+    @property
+    def settings(self) -> Any:  # noqa: ANN401  each kind has a type of its own
+        """Its settings from the tree file."""
         ...
 
     def start(self) -> Coroutine[Any, Any, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bt_runtime.kind import Key, NodeSettings, TreeUse, Use
+from bt_runtime.kind import UNDECLARED, Facts, Key, NodeSettings, TreeUse, Use
 from bt_runtime.rule import Rule
 from bt_runtime.text import Place
 
@@ -69,6 +69,7 @@ class NodeDefinition:
         uses: what the settings refer to, in the order of the settings.
         private: the private keys of the tree that contains the node: by their names there, the names in `keys` of the
             whole tree, such as `sequence/subtree/tries`.
+        facts: what its kind declares.
     """
 
     kind: str
@@ -80,6 +81,11 @@ class NodeDefinition:
     constants: Mapping[str, object] = field(default_factory=dict)
     uses: tuple[PlacedUse, ...] = ()
     private: Mapping[str, str] = field(default_factory=dict)
+    facts: Facts = field(default=UNDECLARED, compare=False, repr=False)
+
+    def has(self, *roles: str) -> bool:
+        """Whether its kind has one of these roles."""
+        return any(role in self.facts.roles for role in roles)
 
     @property
     def label(self) -> str:

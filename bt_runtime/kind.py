@@ -200,6 +200,50 @@ class HostAction:
     is_callable: bool = True
 
 
+CALLS_HOST = "calls the host"
+"""The role of a kind that runs an action of the host by name."""
+NOTIFIES = "notifies the user"
+"""The role of a kind that sends the user a message of the author."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a kind before a run and between its ticks, for those who judge trees or prove something.
+
+    A kind that declares no facts has `UNDECLARED`: it may read everything and keep everything, so that mistakes of a
+    tree with it are found as in any other, and nothing is proven of it.
+
+    Args:
+        roles: what it does, in the terms of the runtime and its host (`oracle.nodes.roles`): whoever judges trees asks
+            for a role and never for a name, so that a kind of a plugin is judged like a shipped one.
+        reads: the blackboard keys that its code reads, beside those that its settings name; `None`: any.
+        shows: the keys that its settings name are shown to somebody, and decide nothing.
+        keeps: its attributes that matter in the next tick while it is RUNNING; `None`: all of them, and always.
+        remembers: its attributes that matter even where it is not RUNNING.
+        repeats: it may begin a child again after that has ended, before it ends itself.
+        compares: it asks in a later tick with which results its children have ended.
+        is_storable: what it keeps can be stored and put back; false where it is in objects of somebody else.
+    """
+
+    roles: tuple[str, ...] = ()
+    reads: tuple[str, ...] | None = ()
+    shows: bool = False
+    keeps: tuple[str, ...] | None = ()
+    remembers: tuple[str, ...] = ()
+    repeats: bool = False
+    compares: bool = False
+    is_storable: bool = True
+
+    @property
+    def are_declared(self) -> bool:
+        """Whether the kind says what it reads and keeps."""
+        return self.reads is not None and self.keeps is not None
+
+
+UNDECLARED = Facts(reads=None, keeps=None, repeats=True, compares=True)
+"""The facts of a kind that declares none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A node kind.
@@ -214,7 +258,8 @@ class Kind:
         waits: may return RUNNING by itself, not only because a child does.
         acts: has an effect that must not be repeated unintentionally (it posts a request or writes).
         factory: the class; not used here.
-        flow: what is known of it before a run: a `bt_runtime.checking.effects.Transfer`; `None`: nothing.
+        flow: how it ends, and what it changes: a `bt_runtime.checking.effects.Transfer`; `None`: that is not known.
+        facts: what else is known of it.
     """
 
     name: str
@@ -227,6 +272,7 @@ class Kind:
     doc: str = ""
     factory: Any = field(default=None, compare=False, repr=False)
     flow: Any = field(default=None, compare=False, repr=False)
+    facts: Facts = field(default=UNDECLARED, compare=False, repr=False)
 
     @property
     def summary(self) -> str:

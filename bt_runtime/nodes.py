@@ -16,7 +16,7 @@ called once for each `initialise`, whatever was raised in between.
 import uuid
 from abc import abstractmethod
 from asyncio import CancelledError
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from py_trees.behaviour import Behaviour
@@ -28,11 +28,14 @@ from bt_runtime.context import Request, RunContext
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.errors import RunError
 from bt_runtime.explanation import Stepped, Words, of_step
-from bt_runtime.kind import Kind, NodeSettings
+from bt_runtime.kind import UNDECLARED, Facts, Kind, NodeSettings
 from bt_runtime.recording import describe
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
 
 Children = Mapping[str, tuple["Node[Any]", ...]]
+Ends = frozenset[Status]
+"""Of SUCCESS and FAILURE, those with which a node can end; empty: it cannot end, as far as the question goes."""
+ANY_END: Ends = frozenset({SUCCESS, FAILURE})
 SettingsT = TypeVar("SettingsT", bound=NodeSettings)
 
 _RAISED = (Exception, CancelledError)
@@ -94,6 +97,10 @@ class Node(_PyTreesView, Generic[SettingsT]):
     __slots__ = ("child_nodes", "definition", "index", "run", "status")
 
     kind: ClassVar[Kind]
+    facts: ClassVar[Facts] = UNDECLARED
+    """What its kind declares."""
+    unkept: ClassVar[frozenset[str]] = frozenset({"feedback_message"})
+    """Attributes that are no part of what it keeps between ticks: only shown, counted elsewhere, or a cache."""
     stock: ClassVar[type[Behaviour] | None] = None
     """What py_trees' displays show it as; `None` is a composite, decorator or leaf by its category."""
     _forced: Status | None = None
@@ -232,6 +239,30 @@ class Node(_PyTreesView, Generic[SettingsT]):
         """
         return step.ticked[-1] if step.ticked else None
 
+    def ahead(self) -> tuple["Node[Any]", ...]:
+        """The children that it may still tick before it ends; asked while it is RUNNING. By default all."""
+        return self.child_nodes
+
+    def ends(self, enter: Callable[["Node[Any]"], Ends]) -> Ends:
+        """How it can end once it begins, by its structure alone; by default either way, after ticking any child.
+
+        Args:
+            enter: how a child can end that begins then. A child that it is not called for is not ticked.
+        """
+        for child in self.child_nodes:
+            enter(child)
+        return ANY_END
+
+    def ends_after(self, child: "Node[Any]", ends: Ends, enter: Callable[["Node[Any]"], Ends]) -> Ends:  # noqa: ARG002
+        """How it can end once a child that is RUNNING ends in one of some ways; by default as if it began anew.
+
+        Args:
+            child: the child.
+            ends: how it can end.
+            enter: how a child can end that begins after that, or beside it.
+        """
+        return self.ends(enter)
+
     def halt_children(self) -> None:
         """Halt every child that is still RUNNING."""
         for child in self.child_nodes:
@@ -311,6 +342,8 @@ class Action(Node[SettingsT]):
     subclass that overrides `terminate` must call this one.
     """
 
+    unkept = Node.unkept | {"_request", "_requests"}
+
     _request: Request | None = None
     _requests = 0
 
@@ -380,3 +413,19 @@ class Decorator(Node[SettingsT]):
     def attach(self, children: Children) -> None:
         """Store the child."""
         (self.child,) = children["child"]
+
+
+class Passing(Decorator[SettingsT]):
+    """A decorator that ticks its child at each of its ticks, and ends when it ends."""
+
+    @abstractmethod
+    def ends_as(self, ends: Ends) -> Ends:
+        """How it ends when the child ends like this."""
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """By the child."""
+        return self.ends_as(enter(self.child))
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:  # noqa: ARG002
+        """By the child."""
+        return self.ends_as(ends)

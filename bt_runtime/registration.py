@@ -5,7 +5,8 @@ the explicit list that a `Registry` is made of.
 """
 
 import inspect
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from py_trees.composites import Composite
@@ -13,7 +14,7 @@ from py_trees.decorators import Decorator as StockDecorator
 
 from bt_runtime.behaviours import behaviour_name, is_behaviour
 from bt_runtime.errors import KindError
-from bt_runtime.kind import Category, Kind, NodeSettings, Slot
+from bt_runtime.kind import UNDECLARED, Category, Facts, Kind, NodeSettings, Slot
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
 from bt_runtime.status import FAILURE, SUCCESS, Status
 
@@ -27,7 +28,7 @@ class NoSettings(NodeSettings):
     """Settings of a kind that has none."""
 
 
-def node(
+def node(  # noqa: PLR0913  what a kind declares
     name: str,
     *,
     category: Category | None = None,
@@ -37,6 +38,7 @@ def node(
     waits: bool | None = None,
     acts: bool | None = None,
     flow: Any = None,  # noqa: ANN401  a type of a layer that does not know this one
+    facts: Facts | None = None,
 ) -> Callable[[ClassT], ClassT]:
     """Make a subclass of `Node` a node kind, stored in its `kind` attribute.
 
@@ -48,7 +50,8 @@ def node(
         shorthand: the setting or slot that a bare value fills.
         waits: may return RUNNING by itself; by default true for an `Action`.
         acts: has an effect that must not be repeated unintentionally; by default true for the category `action`.
-        flow: what the checker may know of it before a run (`bt_runtime.checking.effects`); by default nothing.
+        flow: how it ends, and what it changes (`bt_runtime.checking.effects`); by default nothing is known.
+        facts: what else is known of it, for judges and proofs; by default only the roles of the base class.
 
     Raises:
         KindError: the class has no docstring (the kind's contract and palette entry), or lacks a method.
@@ -70,6 +73,7 @@ def node(
             raise KindError(f"the class {cls.__name__} of node kind {name!r} does not define {', '.join(lacking)}")
         found_category = category or _category(cls)
         found_slots = slots if slots is not None else (CHILD if issubclass(cls, Decorator) else ())
+        cls.facts = facts if facts is not None else replace(UNDECLARED, roles=cls.facts.roles)
         cls.kind = Kind(
             name=name,
             category=found_category,
@@ -80,6 +84,7 @@ def node(
             acts=found_category == "action" if acts is None else acts,
             doc=inspect.cleandoc(cls.__doc__),
             flow=flow,
+            facts=cls.facts,
             factory=cls,
         )
         _show_as(cls, found_category)
@@ -105,8 +110,13 @@ def _category(cls: type[Node[Any]]) -> Category:
     return "action"
 
 
-def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
+def condition_kind(name: str, function: Callable[[Any], bool], *, reads: Collection[str] | None = None) -> Kind:
     """A condition from a function of the blackboard: SUCCESS when it returns true. Its docstring is the kind's.
+
+    Args:
+        name: as written in tree files.
+        function: gets the blackboard.
+        reads: the keys that it reads, and nothing else; `None`: any, so that nothing is proven of trees with it.
 
     Raises:
         KindError: the function has no docstring, or is async.
@@ -120,7 +130,8 @@ def condition_kind(name: str, function: Callable[[Any], bool]) -> Kind:
             return function(self.board)
 
     FunctionCondition.__doc__ = function.__doc__
-    return node(name)(FunctionCondition).kind
+    facts = None if reads is None else Facts(reads=tuple(reads))
+    return node(name, facts=facts)(FunctionCondition).kind
 
 
 def action_kind(name: str, function: Callable[[Any], Coroutine[Any, Any, bool | None]]) -> Kind:

@@ -63,6 +63,11 @@ class Case:
     stops: bool = False
     fault: bool = False
 
+    @property
+    def left(self) -> frozenset[str]:
+        """The facts whose value is the path of the node then."""
+        return frozenset(fact for fact, value in self.facts.items() if value == HERE)
+
 
 Transfer = Callable[[Any, NodeDefinition, States], Paths]
 """The flow of a kind: given the walk (`bt_runtime.checking.walk.Walk`), a node and the states in which it is ticked."""

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import CallUse, ExpressionUse, KeyUse, NodeSettings, Use
+from bt_runtime.kind import CALLS_HOST, CallUse, ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Action, Children
 from bt_runtime.registration import node
 from bt_runtime.scope import CompiledValues, compile_values, evaluated
@@ -37,7 +37,7 @@ class CallSettings(NodeSettings):
             yield KeyUse(("into",), self.into, "write")
 
 
-@node("action", settings=CallSettings, shorthand="call", flow=transfers.action)
+@node("action", settings=CallSettings, shorthand="call", facts=Facts(roles=(CALLS_HOST,)), flow=transfers.action)
 class CallAction(Action[CallSettings]):
     """Runs an action of the host by its name.
 

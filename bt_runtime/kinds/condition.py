@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words, of_step
-from bt_runtime.kind import ExpressionUse, NodeSettings, Use
+from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Use
 from bt_runtime.nodes import Children, Condition
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -24,7 +24,7 @@ class ExpressionSettings(NodeSettings):
         yield ExpressionUse(("when",), self.when)
 
 
-@node("condition", settings=ExpressionSettings, shorthand="when", flow=transfers.condition)
+@node("condition", settings=ExpressionSettings, shorthand="when", facts=Facts(), flow=transfers.condition)
 class ExpressionCondition(Condition[ExpressionSettings]):
     """Tests an expression over the blackboard.
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
@@ -32,7 +32,13 @@ class CooldownSettings(NodeSettings):
         yield from number_uses(seconds=self.seconds)
 
 
-@node("cooldown", settings=CooldownSettings, waits=True, flow=transfers.cooldown)
+@node(
+    "cooldown",
+    settings=CooldownSettings,
+    waits=True,
+    facts=Facts(keeps=("_pause_s",), remembers=("_has_begun", "_ready_at_s")),
+    flow=transfers.cooldown,
+)
 class Cooldown(Decorator[CooldownSettings]):
     """Keeps its child from being run again too soon.
 

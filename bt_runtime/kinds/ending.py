@@ -1,5 +1,7 @@
 """The base of nodes that halt their children and wait for the end of what those had begun."""
 
+from typing import Any
+
 from bt_runtime.nodes import Node, SettingsT
 from bt_runtime.status import RUNNING, Status
 
@@ -25,3 +27,7 @@ class Ending(Node[SettingsT]):
         self.ends_with = status
         self.run.tick_again(self.path)
         return RUNNING
+
+    def ahead(self) -> tuple[Node[Any], ...]:
+        """No child once the status is known."""
+        return self.child_nodes if self.ends_with is None else ()

@@ -1,11 +1,12 @@
 """The `finally` kind."""
 
+from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Slot
-from bt_runtime.nodes import Children, Node
+from bt_runtime.kind import Facts, Slot
+from bt_runtime.nodes import Children, Ends, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.text.phrases import joined
@@ -16,6 +17,7 @@ from bt_runtime.wording import says
     "finally",
     category="decorator",
     slots=(Slot("child", many=False), Slot("then", many=False)),
+    facts=Facts(keeps=("_ended",)),
     flow=transfers.finally_,
 )
 class Finally(Node[NoSettings]):
@@ -52,6 +54,22 @@ class Finally(Node[NoSettings]):
             self._ended = status
         status = self.then.step()
         return self._ended if status is SUCCESS else status
+
+    def ahead(self) -> tuple[Node[Any], ...]:
+        """`then` alone, once the child has ended."""
+        return self.child_nodes if self._ended is None else (self.then,)
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As the child, unless `then` fails."""
+        return self._ends(enter(self.child), enter)
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As the child, unless `then` fails; while `then` is RUNNING it is left open how the child has ended."""
+        return self._ends(ends, enter) if child is self.child else ends | {FAILURE}
+
+    def _ends(self, ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        after = enter(self.then) if ends else frozenset()
+        return after & {FAILURE} | (ends if SUCCESS in after else frozenset())
 
     def decider(self, step: Stepped) -> Node[Any] | None:
         """The child in the step in which it ends, unless `then` fails: what follows it is a consequence."""

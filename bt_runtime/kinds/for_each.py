@@ -8,7 +8,7 @@ from pydantic import Field
 from bt_runtime.checking import transfers
 from bt_runtime.errors import ExpressionError
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
+from bt_runtime.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -41,7 +41,14 @@ class ForEachSettings(NodeSettings):
             yield KeyUse(("index",), self.index, "write", "int")
 
 
-@node("for_each", settings=ForEachSettings, waits=True, acts=True, flow=transfers.for_each)
+@node(
+    "for_each",
+    settings=ForEachSettings,
+    waits=True,
+    acts=True,
+    facts=Facts(repeats=True, keeps=("_items", "_position", "_has_failed")),
+    flow=transfers.for_each,
+)
 class ForEach(Decorator[ForEachSettings]):
     """Runs its child for each item of a list, one after the other.
 

@@ -1,17 +1,28 @@
 """The `force_success` and `force_failure` kinds."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.nodes import Decorator, Node
+from bt_runtime.kind import Facts
+from bt_runtime.nodes import Ends, Node, Passing
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.wording import said, says
 
 
-class Forced(Decorator[NoSettings]):
+class Forced(Passing[NoSettings]):
     """Ends with one status, whatever its child says."""
+
+    forced: ClassVar[Status]
+
+    def update(self) -> Status:
+        """Tick the child; its result counts for nothing."""
+        return RUNNING if self.child.step() is RUNNING else self.forced
+
+    def ends_as(self, ends: Ends) -> Ends:
+        """With that status, if the child ends."""
+        return frozenset({self.forced}) if ends else ends
 
     def decider(self, step: Stepped) -> Node[Any] | None:
         """The node itself where it overrules the child."""
@@ -24,7 +35,7 @@ class Forced(Decorator[NoSettings]):
         return Words("", f"{child.title} {says(child.status)}{counts}.")
 
 
-@node("force_success", shorthand="child", flow=transfers.forced("success"))
+@node("force_success", shorthand="child", facts=Facts(), flow=transfers.forced("success"))
 class ForceSuccess(Forced):
     """Returns SUCCESS however its child ends; RUNNING while it is running.
 
@@ -34,11 +45,10 @@ class ForceSuccess(Forced):
     ```
     """
 
-    def update(self) -> Status:
-        return RUNNING if self.child.step() is RUNNING else SUCCESS
+    forced = SUCCESS
 
 
-@node("force_failure", shorthand="child", flow=transfers.forced("failure"))
+@node("force_failure", shorthand="child", facts=Facts(), flow=transfers.forced("failure"))
 class ForceFailure(Forced):
     """Returns FAILURE however its child ends; RUNNING while it is running.
 
@@ -48,5 +58,4 @@ class ForceFailure(Forced):
     ```
     """
 
-    def update(self) -> Status:
-        return RUNNING if self.child.step() is RUNNING else FAILURE
+    forced = FAILURE

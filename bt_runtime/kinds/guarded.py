@@ -1,12 +1,24 @@
 """The `guarded` kind."""
 
+from collections.abc import Callable
+from typing import Any
+
 from bt_runtime.checking import transfers
+from bt_runtime.kind import Facts
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
+from bt_runtime.nodes import Ends, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, Status
 
 
-@node("guarded", category="decorator", slots=guard_slots(required=True), waits=True, flow=transfers.guarded)
+@node(
+    "guarded",
+    category="decorator",
+    slots=guard_slots(required=True),
+    waits=True,
+    facts=Facts(keeps=("ends_with",)),
+    flow=transfers.guarded,
+)
 class Guarded(UnderGuards[NoSettings]):
     """Runs its child once, under guards, and fails when one of them trips.
 
@@ -29,3 +41,15 @@ class Guarded(UnderGuards[NoSettings]):
         if self.ends_with is not None:
             return self.ends_with
         return self.end_with(FAILURE) if self.trips() else self.child.step()
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As the child, or by a guard."""
+        return self.ends_after(self.child, enter(self.child), enter)
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As the child, or by a guard."""
+        if child is not self.child:
+            return super().ends_after(child, ends, enter)
+        for guard in self.guards:
+            enter(guard)
+        return ends | {FAILURE}

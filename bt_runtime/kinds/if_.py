@@ -7,7 +7,7 @@ from py_trees import composites
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use
+from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Slot, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -33,6 +33,7 @@ class IfSettings(NodeSettings):
     category="composite",
     settings=IfSettings,
     slots=(Slot("then", many=False), Slot("else", many=False, required=False)),
+    facts=Facts(keeps=("_branch",)),
     flow=transfers.if_,
 )
 class If(Node[IfSettings]):

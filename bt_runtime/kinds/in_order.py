@@ -1,10 +1,11 @@
 """The base of `sequence` and `selector`: ticks children in order until one of them decides the result."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from bt_runtime.explanation import Stepped, Words, of_step
 from bt_runtime.kind import NodeSettings
-from bt_runtime.nodes import Node
+from bt_runtime.nodes import Ends, Node
 from bt_runtime.status import Status
 from bt_runtime.text.phrases import listed
 from bt_runtime.wording import said, says
@@ -47,6 +48,30 @@ class InOrder(Node[InOrderSettings]):
                 self.reset_children(position + 1)
                 return status
         return passes_on
+
+    def ahead(self) -> tuple[Node[Any], ...]:
+        """The child that is RUNNING and those after it; without memory all."""
+        return self.child_nodes[self._next :]
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As a child that decides, or as the last one."""
+        return self._ends_from(0, enter)
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """Where the child passes on, as those after it; without memory an earlier one may decide meanwhile."""
+        at, on = self.child_nodes.index(child), frozenset({self.passes_on})
+        earlier = [] if self.settings.memory else [enter(each) - on for each in self.child_nodes[:at]]
+        later = self._ends_from(at + 1, enter) if ends & on else frozenset()
+        return (ends - on).union(later, *earlier)
+
+    def _ends_from(self, position: int, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        on, found = frozenset({self.passes_on}), frozenset[Status]()
+        for child in self.child_nodes[position:]:
+            ends = enter(child)
+            found |= ends - on
+            if not ends & on:
+                return found
+        return found | on
 
     @of_step
     def words(self, step: Stepped) -> Words:

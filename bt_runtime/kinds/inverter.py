@@ -2,14 +2,15 @@
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.nodes import Decorator
+from bt_runtime.kind import Facts
+from bt_runtime.nodes import Ends, Passing
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
 from bt_runtime.wording import says
 
 
-@node("inverter", shorthand="child", flow=transfers.inverter)
-class Inverter(Decorator[NoSettings]):
+@node("inverter", shorthand="child", facts=Facts(), flow=transfers.inverter)
+class Inverter(Passing[NoSettings]):
     """Inverts its child's result.
 
     SUCCESS when the child fails, FAILURE when it succeeds, RUNNING while it is running.
@@ -25,6 +26,9 @@ class Inverter(Decorator[NoSettings]):
         if status is SUCCESS:
             return FAILURE
         return SUCCESS if status is FAILURE else status
+
+    def ends_as(self, ends: Ends) -> Ends:
+        return frozenset({FAILURE if end is SUCCESS else SUCCESS for end in ends})
 
     def words(self, step: Stepped) -> Words:  # noqa: ARG002  the child says it
         child = self.child

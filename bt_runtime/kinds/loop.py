@@ -1,12 +1,13 @@
 """The `loop` kind."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped
-from bt_runtime.kind import ExpressionUse, NodeSettings, Use
+from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Use
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
-from bt_runtime.nodes import Children
+from bt_runtime.nodes import Children, Ends, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
@@ -33,6 +34,7 @@ class LoopSettings(NodeSettings):
     settings=LoopSettings,
     slots=guard_slots(required=False),
     waits=True,
+    facts=Facts(reads=("termination_reason",), repeats=True, keeps=("ends_with",)),
     flow=transfers.loop,
 )
 class Loop(UnderGuards[LoopSettings]):
@@ -82,6 +84,21 @@ class Loop(UnderGuards[LoopSettings]):
 
     def _is_over(self) -> bool:
         return self._until is not None and bool(self._until.evaluate(lookup_in_scope(self)))
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """By a guard, by `until`, or as a round that fails."""
+        stops = {SUCCESS} if self._until is not None else set()
+        return self.ends_after(self.child, enter(self.child), enter) | stops
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """By a guard, as the round that fails, or after this one and others."""
+        if child is not self.child:
+            return super().ends_after(child, ends, enter)
+        for guard in self.guards:
+            enter(guard)
+        again = enter(child) if SUCCESS in ends else frozenset()
+        stops = {SUCCESS} if self.guards or SUCCESS in ends else set()
+        return (ends | again) & {FAILURE} | stops
 
     def without_child(self, step: Stepped) -> str:
         if step.evaluations:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import KeyUse, NodeSettings, Use
+from bt_runtime.kind import NOTIFIES, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Node
 from bt_runtime.registration import node
 from bt_runtime.status import SUCCESS, Status
@@ -38,6 +38,7 @@ class NotifySettings(NodeSettings):
     category="action",
     settings=NotifySettings,
     shorthand="message",
+    facts=Facts(roles=(NOTIFIES,), shows=True),
     flow=leaf(Case("success"), Case("failure", fault=True)),
 )
 class Notify(Node[NotifySettings]):

@@ -5,7 +5,7 @@ from typing import Any
 from bt_runtime.checking import transfers
 from bt_runtime.errors import RunError
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import Slot
+from bt_runtime.kind import Facts, Slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import INVALID, RUNNING, Status
@@ -13,7 +13,11 @@ from bt_runtime.wording import says
 
 
 @node(
-    "on_halt", category="decorator", slots=(Slot("child", many=False), Slot("then", many=False)), flow=transfers.on_halt
+    "on_halt",
+    category="decorator",
+    slots=(Slot("child", many=False), Slot("then", many=False)),
+    facts=Facts(),
+    flow=transfers.on_halt,
 )
 class OnHalt(Node[NoSettings]):
     """Runs `then` when its child is halted while it is RUNNING: by a guard, a timeout, the end of the run.

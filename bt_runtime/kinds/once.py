@@ -2,13 +2,14 @@
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
+from bt_runtime.kind import Facts
 from bt_runtime.nodes import Decorator
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.status import RUNNING, Status
 from bt_runtime.wording import said, says
 
 
-@node("once", shorthand="child", flow=transfers.once)
+@node("once", shorthand="child", facts=Facts(remembers=("_result",)), flow=transfers.once)
 class Once(Decorator[NoSettings]):
     """Runs its child to its end once in a run, and returns that result ever after.
 

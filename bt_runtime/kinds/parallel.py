@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import NodeSettings
+from bt_runtime.kind import Facts, NodeSettings
 from bt_runtime.kinds.ending import Ending
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import CHILDREN, node
@@ -42,6 +42,7 @@ class ParallelSettings(NodeSettings):
     settings=ParallelSettings,
     slots=CHILDREN,
     shorthand="children",
+    facts=Facts(keeps=("ends_with",), compares=True),
     flow=transfers.parallel,
 )
 class Parallel(Ending[ParallelSettings]):

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bt_runtime.behaviours import STOCK, Behaviours, Port, check_known, make
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import KeyUse, Kind, NodeSettings, Use
+from bt_runtime.kind import Facts, KeyUse, Kind, NodeSettings, Use
 from bt_runtime.nodes import Node
 from bt_runtime.registration import node
 from bt_runtime.status import INVALID, RUNNING, Status
@@ -54,7 +54,14 @@ class PyTreesSettings(NodeSettings):
             yield KeyUse(("keys", name) if name in self.keys else ("behaviour",), port.key(name), access)
 
 
-@node("py_trees", category="action", settings=PyTreesSettings, shorthand="behaviour", waits=True)
+@node(
+    "py_trees",
+    category="action",
+    settings=PyTreesSettings,
+    shorthand="behaviour",
+    waits=True,
+    facts=Facts(reads=None, keeps=None, is_storable=False),
+)
 class PyTrees(Node[PyTreesSettings]):
     """Ticks a behaviour of py_trees.
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
@@ -28,7 +28,13 @@ class RepeatSettings(NodeSettings):
         yield from number_uses(times=self.times)
 
 
-@node("repeat", settings=RepeatSettings, waits=True, flow=transfers.repeat)
+@node(
+    "repeat",
+    settings=RepeatSettings,
+    waits=True,
+    facts=Facts(repeats=True, keeps=("_wanted", "_successes")),
+    flow=transfers.repeat,
+)
 class Repeat(Decorator[RepeatSettings]):
     """Runs its child a number of times, one tick each.
 

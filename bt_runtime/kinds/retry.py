@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
+from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
@@ -38,7 +38,13 @@ class RetrySettings(NodeSettings):
         yield from number_uses(attempts=self.attempts)
 
 
-@node("retry", settings=RetrySettings, waits=True, flow=transfers.retry)
+@node(
+    "retry",
+    settings=RetrySettings,
+    waits=True,
+    facts=Facts(repeats=True, keeps=("_most", "_failures", "_pause_s", "_resume_at_s")),
+    flow=transfers.retry,
+)
 class Retry(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.
 

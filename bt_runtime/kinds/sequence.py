@@ -3,6 +3,7 @@
 from py_trees import composites
 
 from bt_runtime.checking import transfers
+from bt_runtime.kind import Facts
 from bt_runtime.kinds.in_order import InOrder, InOrderSettings
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import SUCCESS
@@ -14,6 +15,7 @@ from bt_runtime.status import SUCCESS
     settings=InOrderSettings,
     slots=CHILDREN,
     shorthand="children",
+    facts=Facts(keeps=("_next",)),
     flow=transfers.in_order("success"),
 )
 class Sequence(InOrder):

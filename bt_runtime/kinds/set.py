@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, KeyUse, NodeSettings, Use
+from bt_runtime.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import CompiledValues, compile_values, evaluated
@@ -31,7 +31,7 @@ class SetSettings(NodeSettings):
                 yield ExpressionUse(("values", key), value)
 
 
-@node("set", category="action", settings=SetSettings, shorthand="values", flow=transfers.set_)
+@node("set", category="action", settings=SetSettings, shorthand="values", facts=Facts(), flow=transfers.set_)
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 

@@ -1,14 +1,14 @@
 """The `subtree` kind."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import KeyUse, NodeSettings, TreeUse, Use
-from bt_runtime.nodes import Children, Node
+from bt_runtime.kind import Facts, KeyUse, NodeSettings, TreeUse, Use
+from bt_runtime.nodes import Children, Ends, Node
 from bt_runtime.registration import node
 from bt_runtime.status import RUNNING, Status
 from bt_runtime.wording import changes_line, says
@@ -33,7 +33,9 @@ class SubtreeSettings(NodeSettings):
             yield KeyUse(("out", name), key, "write")
 
 
-@node("subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", flow=transfers.subtree)
+@node(
+    "subtree", category="decorator", settings=SubtreeSettings, shorthand="tree", facts=Facts(), flow=transfers.subtree
+)
 class Subtree(Node[SubtreeSettings]):
     """Another tree, inserted here when the tree is read; it uses the same blackboard.
 
@@ -61,6 +63,14 @@ class Subtree(Node[SubtreeSettings]):
             for name, key in self.settings.outputs.items():
                 board.set(key, inner[name])
         return status
+
+    def ends(self, enter: Callable[[Node[Any]], Ends]) -> Ends:
+        """As the root."""
+        return enter(self.root)
+
+    def ends_after(self, child: Node[Any], ends: Ends, enter: Callable[[Node[Any]], Ends]) -> Ends:  # noqa: ARG002
+        """As the root."""
+        return ends
 
     def words(self, step: Stepped) -> Words:
         copied = changes_line(self, step)

@@ -8,7 +8,7 @@ from py_trees import composites
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Stepped, Words
-from bt_runtime.kind import ExpressionUse, NodeSettings, Slot, Use, is_literal, keyed_slot
+from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Slot, Use, is_literal, keyed_slot
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, lookup_in_scope
@@ -38,6 +38,7 @@ class SwitchSettings(NodeSettings):
     category="composite",
     settings=SwitchSettings,
     slots=(Slot("cases", many=True, keyed=True), Slot("default", many=False, required=False)),
+    facts=Facts(keeps=("_chosen",)),
     flow=transfers.switch,
 )
 class Switch(Node[SwitchSettings]):

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import ExpressionText, NodeSettings, Use, number_uses
-from bt_runtime.nodes import Children, Decorator, Node
+from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
+from bt_runtime.nodes import Children, Ends, Node, Passing
 from bt_runtime.registration import node
 from bt_runtime.scope import compile_number
 from bt_runtime.status import FAILURE, RUNNING, Status
@@ -30,8 +30,8 @@ class TimeoutSettings(NodeSettings):
         yield from number_uses(seconds=self.seconds)
 
 
-@node("timeout", settings=TimeoutSettings, flow=transfers.timeout)
-class Timeout(Decorator[TimeoutSettings]):
+@node("timeout", settings=TimeoutSettings, facts=Facts(keeps=("_deadline_s",)), flow=transfers.timeout)
+class Timeout(Passing[TimeoutSettings]):
     """Limits the time of its child.
 
     SUCCESS, FAILURE and RUNNING as the child, while there is time left; FAILURE when the time is over, and then the
@@ -69,6 +69,9 @@ class Timeout(Decorator[TimeoutSettings]):
 
     def terminate(self, new_status: Status) -> None:  # noqa: ARG002  the same for every status
         self.run.forget_deadline(self.index)
+
+    def ends_as(self, ends: Ends) -> Ends:
+        return ends | {FAILURE}
 
     def decider(self, step: Stepped) -> Node[Any] | None:
         """The node itself when the time is over."""

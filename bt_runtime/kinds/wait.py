@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
-from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, NodeSettings, Use, number_uses
+from bt_runtime.kind import DeliveryUse, ExpressionText, ExpressionUse, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import node
 from bt_runtime.scope import Compiled, compile_in_scope, compile_number, lookup_in_scope
@@ -51,7 +51,14 @@ class WaitSettings(NodeSettings):
 
 
 @node(
-    "wait", category="action", settings=WaitSettings, shorthand="seconds", waits=True, acts=False, flow=transfers.wait
+    "wait",
+    category="action",
+    settings=WaitSettings,
+    shorthand="seconds",
+    waits=True,
+    acts=False,
+    facts=Facts(keeps=("_until_s",)),
+    flow=transfers.wait,
 )
 class Wait(Node[WaitSettings]):
     """Waits for a time, for a change of the blackboard, or for a value from outside.

@@ -137,8 +137,9 @@ class NodeReader:
             self.broken = True
             settings = kind.settings.model_construct()
         constants, private = dict(self._given.arguments), self._given.private
+        below = {**children, **included}
         return NodeDefinition(
-            kind.name, name, path, settings, {**children, **included}, written.place, constants, uses, private
+            kind.name, name, path, settings, below, written.place, constants, uses, private, kind.facts
         )
 
     def _head(self, node: YamlNode) -> tuple[Entry, Kind] | None:

@@ -64,6 +64,8 @@ class AgentGuard(AgentNode[SettingsT], Guard[SettingsT]):
 class StateGuard(AgentGuard[SettingsT]):
     """A guard whose rule depends on the state alone: it is asked at every tick, and judges each state once."""
 
+    unkept = AgentGuard.unkept | {"_passed"}
+
     _passed: AgentState | None = None
 
     def update(self) -> Status:

@@ -1,6 +1,6 @@
 """The `classify_query` kind."""
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
 from bt_runtime.text.phrases import counted, value_of
@@ -8,11 +8,13 @@ from oracle.agent.steps import classify
 from oracle.classify.types import QUERY_TYPES
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import LAGGING
+from oracle.nodes.roles import CLASSIFIES_QUERY
 
 
 @node(
     "classify_query",
     category="action",
+    facts=Facts(roles=(CLASSIFIES_QUERY,)),
     flow=leaf(
         Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None, "added": ""})
     ),

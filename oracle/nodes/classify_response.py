@@ -2,7 +2,7 @@
 
 import structlog
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
 from bt_runtime.text.phrases import value_of
@@ -10,12 +10,16 @@ from oracle.classify import HeuristicIntentClassifier, classify_response_with
 from oracle.classify.response import SIGNALS
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import LAGGING
+from oracle.nodes.roles import CLASSIFIES_RESPONSE
 
 log = structlog.get_logger(__name__)
 
 
 @node(
-    "classify_response", category="action", flow=leaf(Case("success", writes={**LAGGING, "intent": of_values(SIGNALS)}))
+    "classify_response",
+    category="action",
+    facts=Facts(roles=(CLASSIFIES_RESPONSE,), reads=("intent",)),
+    flow=leaf(Case("success", writes={**LAGGING, "intent": of_values(SIGNALS)})),
 )
 class ClassifyResponse(AgentNode[NoSettings]):
     """Classifies the last response as a type of signal, where the model's own signal is missing or doubtful.

@@ -1,15 +1,17 @@
 """The `compose_prompt` kind."""
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import counted, listed
 from oracle.agent.steps import compose
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import COMPOSES_PROMPT
 
 
 @node(
     "compose_prompt",
     category="action",
+    facts=Facts(roles=(COMPOSES_PROMPT,)),
     flow=leaf(Case("success", facts={"prompt": "yes"}), Case("failure", fault=True)),
 )
 class ComposePrompt(AgentNode[NoSettings]):

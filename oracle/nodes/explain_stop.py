@@ -1,12 +1,18 @@
 """The `explain_stop` kind."""
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from oracle.agent.closing import explain_stop
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import EXPLAINS_STOP
 
 
-@node("explain_stop", category="action", flow=leaf(Case("success", stops=True)))
+@node(
+    "explain_stop",
+    category="action",
+    facts=Facts(roles=(EXPLAINS_STOP,)),
+    flow=leaf(Case("success", stops=True)),
+)
 class ExplainStop(AgentNode[NoSettings]):
     """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
 

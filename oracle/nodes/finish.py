@@ -3,13 +3,16 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from oracle.nodes.base import AgentAction
+from oracle.nodes.roles import FINISHES
 
 
 @node(
-    "finish", flow=leaf(Case("success", facts={"closed": "yes"}), Case("failure", facts={"closed": None}, fault=True))
+    "finish",
+    facts=Facts(roles=(FINISHES,)),
+    flow=leaf(Case("success", facts={"closed": "yes"}), Case("failure", facts={"closed": None}, fault=True)),
 )
 class Finish(AgentAction[NoSettings]):
     """Saves the exchange in the conversation, then ends the stream.

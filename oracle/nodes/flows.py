@@ -26,6 +26,7 @@ from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.expressions.domains import Domain, Numbers, Texts, of_value
 from oracle.nodes.board import AGENT_KEYS
+from oracle.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 
 NONE, SOME = of_value(0), Domain(numbers=Numbers(1, whole=True))
 _ASKED = ("turns asked", "tokens asked", "time asked", "progress asked", "errors asked", "cancel asked")
@@ -34,19 +35,19 @@ _NO_LIMIT = 1e9
 _MOST_TURNS = 50
 """Of a query, whatever its user allows."""
 _ONLY_WRITERS: Mapping[str, str] = {
-    "sufficient": "judge_context",
-    "refused_calls": "hold_back_calls",
-    "strategies_tried": "try_strategy",
-    "intent": "classify_response",
+    "sufficient": JUDGES_CONTEXT,
+    "refused_calls": HOLDS_BACK_CALLS,
+    "strategies_tried": TRIES_STRATEGY,
+    "intent": CLASSIFIES_RESPONSE,
 }
-"""Keys that keep their default in a tree without nodes of one kind."""
+"""Keys that keep their default in a tree in which no kind has one role."""
 _DEFAULTS = {key.name: of_value(key.default) for key in AGENT_KEYS}
 
 
 def _known(tree: TreeDefinition) -> Known:
     """What holds in a whole tree: the number of its turns, and keys that no node of it changes."""
-    kinds = {node.kind for node in tree.root.walk()}
-    bounds = {key: _DEFAULTS[key] for key, kind in _ONLY_WRITERS.items() if kind not in kinds}
+    roles = {role for node in tree.root.walk() for role in node.facts.roles}
+    bounds = {key: _DEFAULTS[key] for key, role in _ONLY_WRITERS.items() if role not in roles}
     if any(_turns_side_by_side(node) for node in tree.root.walk()):
         return Known(bounds)
     own = tree.keys["max_turns"].default if "max_turns" in tree.keys else None
@@ -61,7 +62,7 @@ def _turns_side_by_side(node: NodeDefinition) -> bool:
     if node.kind != "parallel":
         return False
     children = node.children["children"]
-    return sum(any(below.kind == "llm_turn" for below in child.walk()) for child in children) > 1
+    return sum(any(below.has(ASKS_MODEL) for below in child.walk()) for child in children) > 1
 
 
 AGENT_FLOW = HostFlow(

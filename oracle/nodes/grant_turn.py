@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import leaf
 from bt_runtime.text.phrases import counted
 from oracle.agent.tool_calls import refuse_open
@@ -10,6 +10,7 @@ from oracle.agent.transcript import NOT_RUN
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import GRANTING
 from oracle.nodes.hints import filled_hint, hint_uses
+from oracle.nodes.roles import GRANTS_TURN
 
 
 class GrantTurnSettings(NodeSettings):
@@ -25,7 +26,14 @@ class GrantTurnSettings(NodeSettings):
         yield from hint_uses(hint=self.hint)
 
 
-@node("grant_turn", category="action", settings=GrantTurnSettings, shorthand="hint", flow=leaf(*GRANTING))
+@node(
+    "grant_turn",
+    category="action",
+    settings=GrantTurnSettings,
+    shorthand="hint",
+    facts=Facts(roles=(GRANTS_TURN,), shows=True),
+    flow=leaf(*GRANTING),
+)
 class GrantTurn(AgentNode[GrantTurnSettings]):
     """Asks the model to continue in another turn; the guards of the loop decide whether there is one left.
 

@@ -1,9 +1,10 @@
 """The `hold_back_calls` kind."""
 
-from bt_runtime import NodeSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import clipped, counted
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import HOLDS_BACK_CALLS
 
 NEEDLESS = "You have what there is to find: answer from it, or name what is missing."
 
@@ -23,6 +24,7 @@ class HoldBackCallsSettings(NodeSettings):
     category="action",
     settings=HoldBackCallsSettings,
     shorthand="why",
+    facts=Facts(roles=(HOLDS_BACK_CALLS,)),
     flow=leaf(Case("success")),
 )
 class HoldBackCalls(AgentNode[HoldBackCallsSettings]):

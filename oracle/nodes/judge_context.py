@@ -1,12 +1,13 @@
 """The `judge_context` kind."""
 
-from bt_runtime import Figure, NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import of_values
 from bt_runtime.text.phrases import counted
 from oracle.gathering.sufficiency import REASONS
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import LAGGING
+from oracle.nodes.roles import JUDGES_CONTEXT
 
 _SAYS = {
     "": "the last tools brought something new",
@@ -19,6 +20,7 @@ _SAYS = {
 @node(
     "judge_context",
     category="action",
+    facts=Facts(roles=(JUDGES_CONTEXT,)),
     flow=leaf(Case("success", writes={**LAGGING, "sufficient": of_values(("", *REASONS))})),
 )
 class JudgeContext(AgentNode[NoSettings]):

@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 from pydantic import Field
 
-from bt_runtime import Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, Figure, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import leaf_of
 from bt_runtime.text.phrases import clipped, counted, seconds
 from oracle.agent.encoded import with_encoding
@@ -18,6 +18,7 @@ from oracle.models.protocol import ModelFault
 from oracle.nodes.base import AgentAction
 from oracle.nodes.flows import turn_cases
 from oracle.nodes.hints import filled_hint, hint_uses
+from oracle.nodes.roles import ASKS_MODEL
 from oracle.nodes.turn_words import turn_sentence
 
 log = structlog.get_logger(__name__)
@@ -50,7 +51,13 @@ class LlmTurnSettings(NodeSettings):
             yield KeyUse(("into",), self.into, "write", "str")
 
 
-@node("llm_turn", settings=LlmTurnSettings, shorthand="hint", flow=leaf_of(turn_cases))
+@node(
+    "llm_turn",
+    settings=LlmTurnSettings,
+    shorthand="hint",
+    facts=Facts(roles=(ASKS_MODEL,), shows=True, keeps=("_is_late", "_deadline_s")),
+    flow=leaf_of(turn_cases),
+)
 class LlmTurn(AgentAction[LlmTurnSettings]):
     """Runs one turn of the model: streams its text to the user, puts its signal and tool calls on the blackboard.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from bt_runtime.text.phrases import clipped
 from oracle.nodes.base import AgentNode
@@ -29,6 +29,7 @@ class NoteSettings(NodeSettings):
     category="action",
     settings=NoteSettings,
     shorthand="text",
+    facts=Facts(shows=True),
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
 class Note(AgentNode[NoteSettings]):

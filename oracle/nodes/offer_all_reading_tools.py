@@ -1,6 +1,6 @@
 """The `offer_all_reading_tools` kind."""
 
-from bt_runtime import NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer_all_reading
 from oracle.nodes.base import AgentNode
@@ -10,6 +10,7 @@ from oracle.nodes.offer_words import offer_words
 @node(
     "offer_all_reading_tools",
     category="action",
+    facts=Facts(),
     flow=leaf(
         Case(
             "success",

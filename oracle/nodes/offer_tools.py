@@ -1,10 +1,11 @@
 """The `offer_tools` kind."""
 
-from bt_runtime import Status, Stepped, Words, node
+from bt_runtime import Facts, Status, Stepped, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.agent.steps import offer
 from oracle.nodes.base import AgentNode
 from oracle.nodes.offer_words import offer_words
+from oracle.nodes.roles import OFFERS_TOOLS
 from oracle.nodes.tool_names import ToolNames
 
 
@@ -13,6 +14,7 @@ from oracle.nodes.tool_names import ToolNames
     category="action",
     settings=ToolNames,
     shorthand="tools",
+    facts=Facts(roles=(OFFERS_TOOLS,)),
     flow=leaf(Case("success", facts={"added": HERE, "offered": HERE}), Case("failure")),
 )
 class OfferTools(AgentNode[ToolNames]):

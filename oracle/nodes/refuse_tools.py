@@ -1,11 +1,12 @@
 """The `refuse_tools` kind."""
 
-from bt_runtime import NodeSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent.tool_calls import NO_TURN_LEFT, refuse_open
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import ANSWERING_CALLS
+from oracle.nodes.roles import REFUSES_CALLS
 
 
 class RefuseToolsSettings(NodeSettings):
@@ -18,7 +19,14 @@ class RefuseToolsSettings(NodeSettings):
     why: str = NO_TURN_LEFT
 
 
-@node("refuse_tools", category="action", settings=RefuseToolsSettings, shorthand="why", flow=leaf(*ANSWERING_CALLS))
+@node(
+    "refuse_tools",
+    category="action",
+    settings=RefuseToolsSettings,
+    shorthand="why",
+    facts=Facts(roles=(REFUSES_CALLS,)),
+    flow=leaf(*ANSWERING_CALLS),
+)
 class RefuseTools(AgentNode[RefuseToolsSettings]):
     """Answers the tool calls of the last turn without running them.
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import HERE, Case, leaf
 from oracle.nodes.base import AgentNode
 from oracle.nodes.hints import filled_hint, hint_uses
+from oracle.nodes.roles import REQUIRES_ANSWER
 
 
 class RequireAnswerSettings(NodeSettings):
@@ -32,6 +33,7 @@ class RequireAnswerSettings(NodeSettings):
     category="action",
     settings=RequireAnswerSettings,
     shorthand="hint",
+    facts=Facts(roles=(REQUIRES_ANSWER,), shows=True),
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
 class RequireAnswer(AgentNode[RequireAnswerSettings]):

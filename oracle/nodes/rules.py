@@ -6,13 +6,23 @@ What is not certain is handled at run time (`oracle.control.floor`).
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from bt_runtime import Mistake, NodeDefinition
+from bt_runtime.kind import NOTIFIES
 from bt_runtime.text import brief, did_you_mean, listing
+from oracle.nodes.roles import (
+    ASKS_MODEL,
+    CLASSIFIES_QUERY,
+    COMPOSES_PROMPT,
+    GRANTS_TURN,
+    RUNS_CALLS,
+    SPEAKS,
+    WARNS_NEAR_LIMITS,
+)
 
 _UNCERTAIN = frozenset({"if", "switch", "once", "cooldown", "for_each"})
 """Kinds that may end, or begin with another child, without a tick of their first child."""
 
-_AT_ONCE = frozenset({"classify_query", "compose_prompt", "warn_near_limits", "set", "notify", "say", "grant_turn"})
-"""Kinds that have ended by the time the next node of a sequence is ticked, and usually with SUCCESS."""
+_AT_ONCE = (CLASSIFIES_QUERY, COMPOSES_PROMPT, WARNS_NEAR_LIMITS, NOTIFIES, SPEAKS, GRANTS_TURN)
+"""Roles of kinds that have ended by the time the next node of a sequence is ticked, and usually with SUCCESS."""
 
 
 def tools_that_run_twice(root: NodeDefinition) -> Iterator[Mistake]:
@@ -25,12 +35,12 @@ def tools_that_run_twice(root: NodeDefinition) -> Iterator[Mistake]:
 def _repeated(children: tuple[NodeDefinition, ...]) -> Iterator[Mistake]:
     before: NodeDefinition | None = None
     for child in children:
-        if child.kind == "run_tools":
+        if child.has(RUNS_CALLS):
             if before is not None:
                 message = f"the tools were run already, on line {before.place.line}; a call is run once"
                 yield Mistake(child.place, message, "remove it, or put an llm_turn between them", child.path)
             before = child
-        elif any(below.kind == "llm_turn" for below in child.walk()):
+        elif any(below.has(ASKS_MODEL) for below in child.walk()):
             before = None
 
 
@@ -48,14 +58,14 @@ def voices_at_once(root: NodeDefinition) -> Iterator[Mistake]:
 
 def _first_words(node: NodeDefinition) -> NodeDefinition | None:
     """The visible turn that a node is sure to begin with; `None` if that is not certain."""
-    if node.kind == "llm_turn":
+    if node.has(ASKS_MODEL):
         return node if getattr(node.settings, "visible", True) else None
     if node.kind in _UNCERTAIN:
         return None
     guards = node.children.get("guards", ())
     children = [child for slot, nodes in node.children.items() if slot != "guards" for child in nodes]
     if node.kind == "sequence":
-        children = [child for child in children if child.kind not in _AT_ONCE]
+        children = [child for child in children if child.kind != "set" and not child.has(*_AT_ONCE)]
     return (
         _first_words(children[0]) if children and not guards and getattr(node.settings, "until", None) is None else None
     )
@@ -74,7 +84,7 @@ def names_of_turns(
     def check(root: NodeDefinition) -> Iterator[Mistake]:
         for node in root.walk():
             model, prompt = (getattr(node.settings, name, None) for name in ("model", "prompt"))
-            if node.kind != "llm_turn" or model is prompt is None:
+            if not node.has(ASKS_MODEL) or model is prompt is None:
                 continue
             if models and model is not None and model not in models:
                 message = f"the model {brief(model)} may not be used"

@@ -3,16 +3,17 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from bt_runtime import Figure, NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import leaf
 from bt_runtime.text.phrases import counted, listed
 from oracle.agent.outcomes import ToolsOutcome
 from oracle.agent.tool_calls import CANCELLED, refuse_open, run_tool_calls
 from oracle.nodes.base import AgentAction
 from oracle.nodes.flows import RUNNING_CALLS
+from oracle.nodes.roles import RUNS_CALLS
 
 
-@node("run_tools", flow=leaf(*RUNNING_CALLS))
+@node("run_tools", facts=Facts(roles=(RUNS_CALLS,)), flow=leaf(*RUNNING_CALLS))
 class RunTools(AgentAction[NoSettings]):
     """Runs the tools that the model called in its last turn, side by side up to the user's limit.
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from bt_runtime import KeyUse, NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, KeyUse, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.templates import filled, keys_in
 from bt_runtime.text.phrases import clipped
 from oracle.agent.notices import quoted
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import SPEAKS
 
 
 class SaySettings(NodeSettings):
@@ -31,6 +32,7 @@ class SaySettings(NodeSettings):
     category="action",
     settings=SaySettings,
     shorthand="text",
+    facts=Facts(roles=(SPEAKS,), shows=True),
     flow=leaf(Case("success", facts={"answer": "yes"})),
 )
 class Say(AgentNode[SaySettings]):

@@ -1,11 +1,12 @@
 """The `stop` kind."""
 
-from bt_runtime import NodeSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import clipped
 from oracle.agent import notices
 from oracle.chunks import TerminationReason
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import STOPS
 
 
 class StopSettings(NodeSettings):
@@ -18,7 +19,14 @@ class StopSettings(NodeSettings):
     reason: TerminationReason
 
 
-@node("stop", category="action", settings=StopSettings, shorthand="reason", flow=leaf(Case("success", stops=True)))
+@node(
+    "stop",
+    category="action",
+    settings=StopSettings,
+    shorthand="reason",
+    facts=Facts(roles=(STOPS,)),
+    flow=leaf(Case("success", stops=True)),
+)
 class Stop(AgentNode[StopSettings]):
     """Stops the query with a reason; a loop with `until: termination_reason` ends on it.
 

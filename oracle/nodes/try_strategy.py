@@ -6,7 +6,7 @@ from dataclasses import replace
 import structlog
 from pydantic import Field
 
-from bt_runtime import NodeSettings, Status, Stepped, Use, Words, node
+from bt_runtime import Facts, NodeSettings, Status, Stepped, Use, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.expressions.domains import Domain
 from bt_runtime.text.phrases import clipped
@@ -16,6 +16,7 @@ from oracle.chunks import Topic
 from oracle.nodes.base import AgentNode
 from oracle.nodes.flows import GRANTING
 from oracle.nodes.hints import filled_hint, hint_uses, is_lacking
+from oracle.nodes.roles import TRIES_STRATEGY
 
 log = structlog.get_logger(__name__)
 _TRIED = {"strategies_tried": Domain(lists=frozenset({True}))}
@@ -43,6 +44,7 @@ class TryStrategySettings(NodeSettings):
     category="action",
     settings=TryStrategySettings,
     shorthand="hint",
+    facts=Facts(roles=(TRIES_STRATEGY,), shows=True),
     flow=leaf(*(replace(case, writes={**case.writes, **_TRIED}) for case in GRANTING), Case("failure")),
 )
 class TryStrategy(AgentNode[TryStrategySettings]):

@@ -1,12 +1,13 @@
 """The `warn_near_limits` kind."""
 
-from bt_runtime import Figure, NoSettings, Status, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import joined
 from oracle.nodes.base import AgentNode
+from oracle.nodes.roles import WARNS_NEAR_LIMITS
 
 
-@node("warn_near_limits", category="action", flow=leaf(Case("success")))
+@node("warn_near_limits", category="action", facts=Facts(roles=(WARNS_NEAR_LIMITS,)), flow=leaf(Case("success")))
 class WarnNearLimits(AgentNode[NoSettings]):
     """Tells user and model, once for each limit, that the turns or the tokens are nearly used up.
 

@@ -1,6 +1,6 @@
 """The `withhold_tools` kind."""
 
-from bt_runtime import Status, Stepped, Words, node
+from bt_runtime import Facts, Status, Stepped, Words, node
 from bt_runtime.checking.effects import Case, leaf
 from bt_runtime.text.phrases import joined
 from oracle.agent.steps import withhold
@@ -13,6 +13,7 @@ from oracle.nodes.tool_names import ToolNames
     category="action",
     settings=ToolNames,
     shorthand="tools",
+    facts=Facts(),
     flow=leaf(Case("success")),
 )
 class WithholdTools(AgentNode[ToolNames]):

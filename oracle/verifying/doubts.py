@@ -48,6 +48,8 @@ def doubts_of(definition: TreeDefinition, reads: Reads) -> tuple[str, ...]:
         found.append("the tree reads `seconds_left`, and time passes only where something hangs until a limit")
     if "pending_calls" in reads.keys:
         found.append("the tree reads `pending_calls`, and few arguments are tried")
+    undeclared = dict.fromkeys(node.kind for node in definition.nodes() if not node.facts.are_declared)
+    found += [f"the kind {kind!r} does not declare what it reads and keeps (`facts`)" for kind in undeclared]
     for name in sorted(reads.keys & definition.keys.keys()):
         key = definition.keys[name]
         if key.deliverable and key.type not in ("bool", "str", "int", "float"):

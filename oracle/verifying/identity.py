@@ -10,12 +10,23 @@ from functools import lru_cache
 from typing import Any
 
 from bt_runtime import Request, Rule, Status
+from bt_runtime.kind import CALLS_HOST
 from bt_runtime.nodes import Node
 from oracle.agent.gathering_log import says_enough
 from oracle.decision import AgentState, canonical_arguments, rules
 from oracle.decision.rules import ERROR_LIMIT
 from oracle.models.protocol import ToolCall
 from oracle.nodes.board import AGENT_KEYS, AgentKey
+from oracle.nodes.roles import (
+    ASKS_MODEL,
+    HOLDS_BACK_CALLS,
+    JUDGES_CONTEXT,
+    RUNS_CALLS,
+    SEES_ERRORS,
+    SEES_REPETITION,
+    TRIES_STRATEGY,
+    WARNS_NEAR_LIMITS,
+)
 from oracle.verifying.foresight import judgements
 from oracle.verifying.liveness import OF_ONE_TURN, OF_THE_TOOLS, Before, answers_calls, speaks
 from oracle.verifying.reads import Reads
@@ -24,36 +35,6 @@ from oracle.verifying.world import FOUND_AGAIN, REPEATED, World
 
 _RUNNING = Status.RUNNING
 _NEXT = "next"
-_NEVER = frozenset({"_request", "_requests", "feedback_message", "_passed"})
-"""Attributes of nodes that are counted elsewhere, only shown, or a cache."""
-_STARTS_ANEW = frozenset(
-    {"sequence", "selector", "finally", "loop", "repeat", "retry", "timeout", "llm_turn", "parallel"}
-)
-"""Kinds whose attributes are set when they start, so that they matter only while they are RUNNING."""
-_PLAIN = frozenset(
-    {
-        *_STARTS_ANEW,
-        *(
-            "guarded",
-            "if",
-            "switch",
-            "condition",
-            "set",
-            "notify",
-            "action",
-            "subtree",
-            "inverter",
-            "force_success",
-            "force_failure",
-        ),
-        *("cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"),
-        *("classify_query", "compose_prompt", "offer_all_reading_tools", "warn_near_limits", "run_tools"),
-        *("hold_back_calls", "judge_context", "note", "require_answer", "try_strategy"),
-        *("refuse_tools", "grant_turn", "withhold_tools", "classify_response", "say", "stop", "explain_stop", "finish"),
-    }
-)
-"""Kinds whose parents need not know more of them than whether they are RUNNING, `parallel` apart."""
-
 _READERS: Mapping[str, Callable[[Any], Any]] = {key.name: key.read for key in AGENT_KEYS if isinstance(key, AgentKey)}
 _OF_THE_STATE = frozenset({"turn", "turn_limit", "token_budget", "question", "max_turns", "tokens_used"})
 """Keys whose values follow from what is in the identity anyway."""
@@ -73,13 +54,20 @@ class Ahead:
 
     Args:
         keys: the blackboard keys that it reads.
-        kinds: the kinds of its nodes.
+        roles: of its nodes.
+        works: it may begin something that limits bound, or reads how far they are used.
         texts: of keys that are only compared with texts: those texts.
     """
 
     keys: tuple[str, ...]
-    kinds: frozenset[str]
+    roles: frozenset[str]
+    works: bool
     texts: Mapping[str, frozenset[object]]
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it may do anything by how many tokens are used."""
+        return self.works or WARNS_NEAR_LIMITS in self.roles
 
 
 class Identity:
@@ -98,8 +86,10 @@ class Identity:
         self._reads_tokens = "tokens_used" in reads.keys or _judge_tokens(world.definition.rules)
         self._numbers = {key: reads.numbers_of(key) for key in _COUNTERS}
         self._nodes: tuple[Node[Any], ...] = world.tree.nodes
-        self._names = tuple(self._names_of(node) for node in self._nodes)
-        self._watched = tuple(node for node in self._nodes if _is_watched(node))
+        self._keeping = tuple((node, vars(node), node.facts.keeps) for node in self._nodes if node.facts.keeps)
+        self._remembering = tuple((vars(node), node.facts.remembers) for node in self._nodes if node.facts.remembers)
+        self._undeclared = tuple(node for node in self._nodes if node.facts.keeps is None)
+        self._watched = tuple(child for node in self._nodes if node.facts.compares for child in node.child_nodes)
         self._next_turn = Before(world.tree.root, speaks)
         self._next_tools = Before(world.tree.root, answers_calls)
         self._moment, self._form = -1, (self._shape(), tuple(self._pending()))
@@ -115,13 +105,13 @@ class Identity:
         ahead = self.ahead()
         shape, pending = self._form
         return (
-            self._tokens(ahead.kinds),
+            self._tokens(ahead),
             self._board(ahead),
             shape,
             self._attributes(),
             self._time(),
             pending,
-            self._agent(ahead.kinds),
+            self._agent(ahead),
             world.progress.reason_at_cancel,
             world.progress.has_crashed,
             bool(world.progress.interrupted),
@@ -142,48 +132,32 @@ class Identity:
             return None
         return identity[2:], identity[1]
 
-    def _tokens(self, kinds: frozenset[str]) -> Hashable:
+    def _tokens(self, ahead: Ahead) -> Hashable:
         """How much of the budget is used, in percent, and who was warned, if anything may follow that depends on it."""
         state = self._world.agent.state
-        if not bounded_by_tokens(kinds):
+        if not ahead.counts_tokens:
             return None
         share = state.tokens_used * 100 // state.config.token_budget
         return share, state.token_warned if self._warnings else None
 
     def _shape(self) -> tuple[tuple[int, ...], tuple[Status, ...], tuple[Hashable, ...]]:
-        """Which nodes are RUNNING, and how far those have come whose position decides what is ahead."""
+        """Which nodes are RUNNING, and what each of them may still tick."""
         running = tuple([at for at, node in enumerate(self._nodes) if node.status is _RUNNING])
-        positions = tuple(
-            [vars(self._nodes[index]).get(name) for index in running for name in ("_next", "_ended", "ends_with")]
+        return (
+            running,
+            tuple([node.status for node in self._watched]),
+            tuple([self._nodes[at].ahead() for at in running]),
         )
-        return running, tuple([node.status for node in self._watched]), positions
 
     def _attributes(self) -> tuple[Hashable, ...]:
-        """The private attributes of nodes."""
-        found: list[Hashable] = []
-        for node, names in zip(self._nodes, self._names, strict=True):
-            if names is None:
-                found += [_hashable(value) for name, value in vars(node).items() if _changes(name, value)]
-            elif names and node.status is Status.RUNNING:
-                own = vars(node)
-                found += [own.get(name) for name in names]
+        """What the nodes keep."""
+        found = [_hashable(own.get(name)) for own, names in self._remembering for name in names]
+        for node, own, names in self._keeping:
+            if node.status is _RUNNING:
+                found += [_hashable(own.get(name)) for name in names]
+        for node in self._undeclared:
+            found += [_hashable(value) for name, value in vars(node).items() if _is_kept(node, name, value)]
         return tuple(found)
-
-    def _names_of(self, node: Node[Any]) -> tuple[str, ...] | None:
-        """The attributes that matter while the node is RUNNING; `None`: all of them, always."""
-        kind = node.definition.kind
-        if kind not in _PLAIN:
-            return None
-        return {
-            "repeat": ("_successes",),
-            "retry": ("_failures", "_pause_s", "_resume_at_s"),
-            "timeout": ("_deadline_s",),
-            "llm_turn": ("_is_late", "_deadline_s"),
-            "loop": ("ends_with",),
-            "guarded": ("ends_with",),
-            "if": ("_branch",),
-            "switch": ("_chosen",),
-        }.get(kind, ())
 
     def _time(self) -> tuple[Hashable, ...]:
         """How late it is, and what the run will be woken for."""
@@ -231,7 +205,7 @@ class Identity:
             ]
         )
 
-    def _agent(self, kinds: frozenset[str]) -> tuple[Hashable, ...]:
+    def _agent(self, ahead: Ahead) -> tuple[Hashable, ...]:
         """What the product's own nodes read of the query."""
         agent, state = self._world.agent, self._world.agent.state
         ending = agent.ending
@@ -246,12 +220,12 @@ class Identity:
                 None if agent.turn.outcome is None else bool(agent.turn.outcome.calls),
             )
         working: Hashable = None
-        if works(kinds):
+        if ahead.works:
             working = (
                 *(state.turn, state.turn_limit, state.broken_turns, state.budget_cut),
                 *(state.tokens_used >= state.config.token_budget, agent.turn.is_last_paid),
                 *(len(agent.turn.open_calls), _offered(self._world)),
-                _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & kinds else None,
+                _calls(agent.turn.open_calls, state) if _COMPARES_CALLS & ahead.roles else None,
                 tuple([call.name for call in agent.turn.open_calls]) if self._warnings else None,
             )
         return (
@@ -261,37 +235,37 @@ class Identity:
             state.cancelled,
             state.termination_reason,
             working,
-            self._actions(kinds),
-            self._gathering(kinds),
+            self._actions(ahead.roles),
+            self._gathering(ahead.roles),
             state.turn_warned if self._warnings else None,
         )
 
-    def _actions(self, kinds: frozenset[str]) -> Hashable:
+    def _actions(self, roles: frozenset[str]) -> Hashable:
         """What is known of the latest actions; before a turn after which no tools run, only what has been judged."""
         state = self._world.agent.state
-        watched = {"no_progress", "error_limit"} & kinds
+        watched = {SEES_REPETITION, SEES_ERRORS} & roles
         if not watched or not state.recent_actions:
             return None
         if self._only_speaks() and self._world.agent.plan().wrap_up:
             return rules.is_repeating_itself(state), rules.keeps_failing(state)
         if self._rounds_left() == 1:
             return judgements(state)
-        return (_repetition(state) if "no_progress" in watched else None), _streak(state)
+        return (_repetition(state) if SEES_REPETITION in watched else None), _streak(state)
 
-    def _gathering(self, kinds: frozenset[str]) -> Hashable:
+    def _gathering(self, roles: frozenset[str]) -> Hashable:
         """What the nodes read that judge what was gathered, and choose strategies by it.
 
         Before a turn after which no tools run and no strategy is tried, that is nothing.
         """
         agent = self._world.agent
         gathering, gathered = agent.gathering, agent.gathering.gathered
-        if not kinds & _OF_GATHERING or (self._only_speaks() and agent.plan().wrap_up):
+        if not roles & _OF_GATHERING or (self._only_speaks() and agent.plan().wrap_up):
             return gathering.answer_due
         strategies: Hashable = None
-        if "try_strategy" in kinds:
+        if TRIES_STRATEGY in roles:
             untried = any(name not in agent.state.tools_tried for name in agent.offered)
             strategies = gathering.strategies, untried, bool(gathered.failed_tools), bool(gathered.empty_searches)
-        if not kinds & {"judge_context", "hold_back_calls"}:
+        if not roles & {JUDGES_CONTEXT, HOLDS_BACK_CALLS}:
             return strategies, gathering.answer_due
         return (
             strategies,
@@ -334,18 +308,20 @@ class Identity:
         del shape
         found: set[Node[Any]] = set()
         self._collect(self._world.tree.root, found)
-        keys = frozenset().union(*(self._reads.by_node[node.index] for node in found)) - _OF_THE_STATE
+        read = frozenset().union(*(self._reads.by_node[node.index] for node in found))
+        keys = read - _OF_THE_STATE
         keys -= OF_ONE_TURN - self._read_before(self._next_turn)
         keys -= OF_THE_TOOLS - self._read_before(self._next_tools)
         board = self._world.tree.blackboard
-        kinds = frozenset(node.definition.kind for node in found)
+        roles = frozenset(role for node in found for role in node.facts.roles)
+        works = bool(read & _OF_LIMITS) or any(_works(node) for node in found)
         texts: dict[str, set[object]] = {}
         for node in self._until_replaced(found):
             for key, literals in self._reads.compared[node.index].items():
                 if key in _TEXTS:
                     texts.setdefault(key, set()).update(literals)
         alike = {key: frozenset(literals) for key, literals in texts.items() if None not in literals}
-        return Ahead(tuple(sorted(key for key in keys if key in board)), kinds, alike)
+        return Ahead(tuple(sorted(key for key in keys if key in board)), roles, works, alike)
 
     def _until_replaced(self, found: set[Node[Any]]) -> set[Node[Any]]:
         """Of the nodes that can still be ticked, those that can be ticked before the next turn has succeeded."""
@@ -367,33 +343,23 @@ class Identity:
 
     def _collect(self, node: Node[Any], found: set[Node[Any]]) -> None:
         found.add(node)
-        children, kind = node.child_nodes, node.definition.kind
-        if node.status is Status.RUNNING:
-            own = vars(node)
-            if kind in {"sequence", "selector"} and node.settings.memory:
-                children = children[own.get("_next", 0) :]
-            elif kind == "finally" and own.get("_ended") is not None:
-                children = (own["then"],)
-            elif kind in {"loop", "guarded"} and own.get("ends_with") is not None:
-                children = ()
-        for child in children:
+        if node.status is not _RUNNING or node.facts.repeats:
+            found.update(node.walk())
+            return
+        for child in node.ahead():
             self._collect(child, found)
 
 
-_COMPARES_CALLS = frozenset({"no_progress", "judge_context", "hold_back_calls"})
-"""Kinds that compare the calls of a turn with those before."""
-_OF_GATHERING = frozenset({"judge_context", "hold_back_calls", "try_strategy"})
-_WORKING = frozenset({"llm_turn", "run_tools", "action", "loop"})
+_COMPARES_CALLS = frozenset({SEES_REPETITION, JUDGES_CONTEXT, HOLDS_BACK_CALLS})
+"""The roles of kinds that compare the calls of a turn with those before."""
+_OF_GATHERING = frozenset({JUDGES_CONTEXT, HOLDS_BACK_CALLS, TRIES_STRATEGY})
+_WORKING = frozenset({ASKS_MODEL, RUNS_CALLS, CALLS_HOST})
+_OF_LIMITS = frozenset({"turn", "turn_limit"})
 
 
-def works(kinds: frozenset[str]) -> bool:
-    """Whether nodes of these kinds may begin anything that limits bound."""
-    return bool(kinds & _WORKING) or not kinds <= _PLAIN
-
-
-def bounded_by_tokens(kinds: frozenset[str]) -> bool:
-    """Whether nodes of these kinds may do anything by how many tokens are used."""
-    return works(kinds) or "warn_near_limits" in kinds
+def _works(node: Node[Any]) -> bool:
+    """Whether a node may begin anything that limits bound, or look at them."""
+    return not node.facts.are_declared or node.kind.category == "guard" or not _WORKING.isdisjoint(node.facts.roles)
 
 
 def _judge_tokens(rules: Sequence[Rule]) -> bool:
@@ -402,15 +368,6 @@ def _judge_tokens(rules: Sequence[Rule]) -> bool:
     return any(
         not own.isdisjoint(names_in(pattern)) or (pattern.type == "key" and own & {*(pattern.names or own)})
         for _, pattern in conditions_of(rules)
-    )
-
-
-def _is_watched(node: Node[Any]) -> bool:
-    """Whether a node reads the status with which this one has ended, in a later tick."""
-    root = node.run.root()
-    return any(
-        node in parent.child_nodes and (parent.definition.kind == "parallel" or parent.definition.kind not in _PLAIN)
-        for parent in root.walk()
     )
 
 
@@ -460,9 +417,9 @@ def _streak(state: AgentState) -> Hashable:
     return min(state.error_streak, ERROR_LIMIT), is_long, state.turn == state.error_streak_since
 
 
-def _changes(name: str, value: object) -> bool:
-    """Whether an attribute of a node may be part of its state."""
-    if name in _NEVER or isinstance(value, Node):
+def _is_kept(node: Node[Any], name: str, value: object) -> bool:
+    """Whether an attribute of a node that declares nothing may be part of its state."""
+    if name in node.unkept or isinstance(value, Node):
         return False
     return not (isinstance(value, tuple) and any(isinstance(each, Node) for each in value))
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bt_runtime import Request, TreeDefinition
-from bt_runtime.kinds.action import CallAction
-from oracle.nodes.finish import Finish
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.run_tools import RunTools
+from bt_runtime.context import Requester
+from bt_runtime.kind import CALLS_HOST
+from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.verifying.events import (
     ActionEnded,
     Cancelled,
@@ -19,7 +18,7 @@ from oracle.verifying.events import (
     ToolsEnded,
     WorkEnded,
 )
-from oracle.verifying.identity import Ahead, works
+from oracle.verifying.identity import Ahead
 from oracle.verifying.reads import SIGNAL_KEYS, Reads
 from oracle.verifying.replies import Seen, Vocabulary, results_for
 from oracle.verifying.world import World
@@ -77,7 +76,7 @@ class Options:
 
     def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
         """The same event with more tokens used, if anything is decided by them, now or later."""
-        will_work = ahead is not None and works(ahead.kinds)
+        will_work = ahead is not None and ahead.works
         if isinstance(event, Replied) and (
             self.is_exact or will_work or world.tokens.decide(world.agent.state, world.read)
         ):
@@ -85,27 +84,27 @@ class Options:
 
     def _ends(self, world: World, request: Request) -> Iterator[Event]:
         """How a request can end by itself."""
-        node, key = request.node, request.key
-        if isinstance(node, LlmTurn):
+        node, key, roles = request.node, request.key, request.node.facts.roles
+        if ASKS_MODEL in roles:
             yield from self._replies(world, node, key)
-        elif isinstance(node, RunTools):
+        elif RUNS_CALLS in roles:
             calls = len({(call.name, str(call.arguments)) for call in world.agent.turn.open_calls})
             for results in results_for(calls, knows_repetition=self._vocabulary.knows_repetition):
                 yield ToolsEnded(key, results)
-        elif isinstance(node, CallAction):
+        elif CALLS_HOST in roles:
             yield ActionEnded(key, "found")
             yield ActionEnded(key, "nothing")
             yield ActionEnded(key, "error")
             for text in self._reads.texts_of(node.settings.into) if node.settings.into else ():
                 yield ActionEnded(key, "found", text)
-        elif isinstance(node, Finish):
+        elif FINISHES in roles:
             yield SaveEnded(key)
             yield SaveEnded(key, fails=True)
         else:
             yield WorkEnded(key)
             yield WorkEnded(key, fails=True)
 
-    def _replies(self, world: World, node: LlmTurn, key: str) -> Iterator[Event]:
+    def _replies(self, world: World, node: Requester, key: str) -> Iterator[Event]:
         vocabulary = self._vocabulary
         if node.settings.visible:
             can_write = any((tool := world.tools.get(name)) and tool.writes for name in world.agent.offered)
@@ -118,9 +117,9 @@ class Options:
 
 def _interruptions(world: World) -> Iterator[Event]:
     """A cancel, and the next deadline, with nothing and with a part of the work done."""
-    nodes = [request.node for request in world.progress.under_way]
-    speaks = any(isinstance(node, LlmTurn) for node in nodes)
-    has_part = speaks or (any(isinstance(node, RunTools) for node in nodes) and len(world.agent.turn.open_calls) > 1)
+    roles = {role for request in world.progress.under_way for role in request.node.facts.roles}
+    speaks, runs = ASKS_MODEL in roles, RUNS_CALLS in roles
+    has_part = speaks or (runs and len(world.agent.turn.open_calls) > 1)
     if world.progress.reason_at_cancel is None:
         yield Cancelled()
         if has_part:
@@ -128,7 +127,7 @@ def _interruptions(world: World) -> Iterator[Event]:
         if speaks:
             yield Cancelled("whole")
             yield Cancelled("whole", calls=True)
-        elif any(isinstance(node, RunTools) for node in nodes):
+        elif runs:
             yield Cancelled("whole")
     if world.next_deadline_s is not None:
         yield TimePassed()

@@ -1,7 +1,7 @@
 """What a tree can distinguish: the blackboard keys that its expressions read, and what they are compared with.
 
-What no node can distinguish need not be explored twice. The product's own nodes read the state directly; which parts is
-stated here by kind. A kind that is not known here is taken to read everything.
+What no node can distinguish need not be explored twice. What a node's code reads beside its settings is among the facts
+that its kind declares; of a tree with a kind that declares none, nothing is proven (`doubts`).
 """
 
 import ast
@@ -21,18 +21,6 @@ SIGNAL_KEYS = frozenset(
     }
 )
 
-_SHOWS_ONLY = frozenset({"notify", "say", "note", "grant_turn", "llm_turn", "require_answer", "try_strategy"})
-"""Kinds that show the values of the keys that they read. `try_strategy` also decides by whether there are any, which
-is part of the identity of a state."""
-
-_BY_KIND: Mapping[str, frozenset[str]] = {
-    "loop": frozenset({"termination_reason"}),
-    "cancelled": frozenset({"cancel_requested"}),
-    "turn_budget": frozenset({"turn", "turn_limit"}),
-    "use_tools": frozenset({"tool_calls"}),
-    "classify_response": frozenset({"intent"}),
-}
-
 
 @dataclass(frozen=True)
 class Reads:
@@ -42,13 +30,13 @@ class Reads:
         by_node: the keys that each node reads, by its index.
         compared: the literals that each node compares each key with, by its index; `None` instead of a literal if it
             does something else with the value.
-        kinds: the kinds of the tree's nodes.
+        roles: of the tree's nodes.
         into: the keys that get the text of a turn or of a tool.
     """
 
     by_node: tuple[frozenset[str], ...]
     compared: tuple[Mapping[str, frozenset[object]], ...]
-    kinds: frozenset[str]
+    roles: frozenset[str]
     into: frozenset[str] = frozenset()
 
     @cached_property
@@ -80,12 +68,12 @@ def reads_of(definition: TreeDefinition) -> Reads:
     compared: list[Mapping[str, frozenset[object]]] = []
     into: set[str] = set()
     for node in definition.nodes():
-        names = set(_BY_KIND.get(node.kind, ()))
+        names = set(node.facts.reads or ())
         literals: dict[str, set[object]] = {name: {None} for name in names}
         for use in node.settings.uses():
             if isinstance(use, ExpressionUse):
                 names |= _read_expression(use.text, node, definition, literals)
-            elif isinstance(use, KeyUse) and use.access == "read" and node.kind not in _SHOWS_ONLY:
+            elif isinstance(use, KeyUse) and use.access == "read" and not node.facts.shows:
                 names.add(node.private.get(use.key, use.key))
             elif isinstance(use, DeliveryUse):
                 names.add(use.key)
@@ -93,8 +81,8 @@ def reads_of(definition: TreeDefinition) -> Reads:
                 into.add(node.private.get(use.key, use.key))
         by_node.append(frozenset(names))
         compared.append({key: frozenset(literals.get(key, {None})) for key in names})
-    kinds = frozenset(node.kind for node in definition.nodes())
-    return Reads(tuple(by_node), tuple(compared), kinds, frozenset(into))
+    roles = frozenset(role for node in definition.nodes() for role in node.facts.roles)
+    return Reads(tuple(by_node), tuple(compared), roles, frozenset(into))
 
 
 def _read_expression(

@@ -14,6 +14,7 @@ from oracle.models.anthropic_events import MessageReader
 from oracle.models.blocks import without_loose_end
 from oracle.models.protocol import ModelEvent, ModelFault, StopReason, TurnEnded, Usage
 from oracle.models.script import ScriptedTurn, content_events
+from oracle.nodes.roles import JUDGES_CONTEXT, SEES_REPETITION
 from oracle.verifying.parts import MODEL
 from oracle.verifying.reads import SIGNAL_KEYS, Reads
 from signals import SignalType
@@ -156,7 +157,7 @@ class Vocabulary:
     ) -> None:
         self._arguments = arguments
         self._reads = reads
-        self.knows_repetition = "no_progress" in reads.kinds
+        self.knows_repetition = SEES_REPETITION in reads.roles
         self._tells_calls_apart = bool(tools) or not _ABOUT_CALLS.isdisjoint(reads.keys)
         self._tools = (*tools, *(text for text in reads.texts_of("tools_tried") if text not in tools))
         self._named_signals = signals
@@ -257,7 +258,7 @@ class Vocabulary:
     def _types(self) -> tuple[str, ...]:
         """The types with a meaning of their own, and one for all others."""
         named = {"need_turn", "stuck", "need_capability", *self._reads.texts_of("signal"), *self._named_signals}
-        if "judge_context" in self._reads.kinds:
+        if JUDGES_CONTEXT in self._reads.roles:
             named.add("context_sufficient")
         others = [kind for kind in SIGNAL_TYPES if kind not in named]
         return tuple(kind for kind in SIGNAL_TYPES if kind in {*named, *others[:1]})

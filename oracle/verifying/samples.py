@@ -8,7 +8,7 @@ is found out while the first is expanded. It is mostly so before the last turn: 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from oracle.verifying.identity import Identity, bounded_by_tokens
+from oracle.verifying.identity import Identity
 from oracle.verifying.world import World
 
 
@@ -74,4 +74,4 @@ def is_blind(world: World, identity: Identity) -> bool:
     """Whether the last event has led to the same as with other tokens used, and nothing that they bound follows."""
     if world.tokens.has_read_figures or world.tokens.decide(world.agent.state, world.read):
         return False
-    return world.progress.is_over or not bounded_by_tokens(identity.ahead().kinds)
+    return world.progress.is_over or not identity.ahead().counts_tokens

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bt_runtime import Request
-from bt_runtime.kinds.action import CallAction
+from bt_runtime.kind import CALLS_HOST
 from oracle.chunks import Done
 from oracle.models.protocol import Usage
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.run_tools import RunTools
+from oracle.nodes.roles import ASKS_MODEL, RUNS_CALLS
 from oracle.scenarios import to_yaml
 from oracle.scenarios.model import Moment, OutsideEvent, Scenario, SignalLine, ToolAnswer, ToolScript, Turn
 from oracle.verifying.events import (
@@ -54,8 +53,7 @@ class Script:
                     self._answer(name, result, world)
             case ActionEnded(key, result):
                 request = next(each for each in world.progress.under_way if each.key == key)
-                if isinstance(request.node, CallAction):
-                    self._answer(request.node.settings.call, result, world)
+                self._answer(request.node.settings.call, result, world)
             case Cancelled(part) | TimePassed(part):
                 self._interrupt(event, part, world)
             case SaveEnded(_, fails) if fails:
@@ -96,8 +94,9 @@ class Script:
 
     def _interrupt(self, event: Cancelled | TimePassed, part: str, world: World) -> None:
         """What is under way hangs from here on."""
+        roles = {ASKS_MODEL, RUNS_CALLS, CALLS_HOST}
         requests = tuple(world.progress.under_way)
-        request = next((each for each in requests if isinstance(each.node, LlmTurn | RunTools | CallAction)), None)
+        request = next((each for each in requests if not roles.isdisjoint(each.node.facts.roles)), None)
         if part == "whole" or request is None:
             self.missing.append("an interruption in the moment in which something ends")
             return
@@ -107,11 +106,11 @@ class Script:
 
     def _hang(self, request: Request, part: str, world: World) -> Moment:
         node = request.node
-        if isinstance(node, LlmTurn):
+        if ASKS_MODEL in node.facts.roles:
             text = PARTIAL if part == "some" else ""
             self.turns.append(Turn(text=text, hang=True))
             return Moment(kind="said", value=text) if text else Moment(kind="request", value=len(self.turns))
-        name = node.settings.call if isinstance(node, CallAction) else world.agent.turn.open_calls[0].name
+        name = node.settings.call if CALLS_HOST in node.facts.roles else world.agent.turn.open_calls[0].name
         if part == "some":
             self.answers.setdefault(name, []).append(ToolAnswer(result="What it says."))
         self.answers.setdefault(name, []).append(ToolAnswer(hang=True))

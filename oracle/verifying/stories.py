@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any
 
 from bt_runtime import NodeDefinition, Status, TickRecord, TreeDefinition
-from bt_runtime.kinds.action import CallAction
+from bt_runtime.kind import CALLS_HOST
+from bt_runtime.nodes import Node
 from oracle.chunks import Chunk, Closing, SystemNotice, ToolReturned
-from oracle.nodes.finish import Finish
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.run_tools import RunTools
+from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.scenarios.model import Scenario
 from oracle.verifying.events import (
     ActionEnded,
@@ -98,7 +98,7 @@ def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) 
     records: list[TickRecord] = []
     steps: list[Step] = []
     script = Script()
-    nodes = world.definition.nodes()
+    nodes = world.tree.nodes
     world.on_tick = records.append
     try:
         for event in events:
@@ -132,20 +132,18 @@ def _complete(world: World, script: Script) -> None:
 
 def _plainest(world: World) -> Event | None:
     """The plainest thing that can happen; `None` if nothing can."""
-    for request in world.progress.under_way:
-        match request.node:
-            case Finish():
-                return SaveEnded(request.key)
-            case LlmTurn():
-                return Replied(request.key, Reply(PLAIN))
-            case RunTools():
-                found: Result = "found"
-                return ToolsEnded(request.key, (found,) * len(world.agent.turn.open_calls))
-            case CallAction():
-                return ActionEnded(request.key, "found")
-            case _:
-                return WorkEnded(request.key)
-    return TimePassed() if world.next_deadline_s is not None else None
+    request = next(iter(world.progress.under_way), None)
+    if request is None:
+        return TimePassed() if world.next_deadline_s is not None else None
+    roles = request.node.facts.roles
+    if FINISHES in roles:
+        return SaveEnded(request.key)
+    if ASKS_MODEL in roles:
+        return Replied(request.key, Reply(PLAIN))
+    if RUNS_CALLS in roles:
+        found: Result = "found"
+        return ToolsEnded(request.key, (found,) * len(world.agent.turn.open_calls))
+    return ActionEnded(request.key, "found") if CALLS_HOST in roles else WorkEnded(request.key)
 
 
 def _sentence(event: Event, world: World, calls: Sequence[str]) -> str:
@@ -240,25 +238,21 @@ def _seen(chunks: Sequence[Chunk]) -> list[str]:
     return seen
 
 
-def _actors(records: Sequence[TickRecord], nodes: Sequence[NodeDefinition]) -> tuple[str, ...]:
+def _actors(records: Sequence[TickRecord], nodes: Sequence[Node[Any]]) -> tuple[str, ...]:
     """The leaves that did something: actions that ended or wait, guards that tripped, conditions that were true."""
     actors = []
     for record in records:
         changed = dict(record.changes)
         for index in dict.fromkeys(record.visited):
             node, status = nodes[index], changed.get(index)
-            if node.children or status is None or (status is Status.FAILURE and node.kind == "condition"):
-                continue
-            if status is Status.SUCCESS and node.kind in _GUARDS:
-                continue
-            actors.append(f"{node.label} ({where(node)}) {status.name}")
+            said_no = status is Status.FAILURE and node.kind.category == "condition"
+            goes_on = status is Status.SUCCESS and node.kind.category == "guard"
+            if status is not None and not (node.child_nodes or said_no or goes_on):
+                actors.append(f"{node.definition.label} ({where(node.definition)}) {status.name}")
         actors += [f"{error.path}: {error.error}" for error in record.errors]
     short = list(dict.fromkeys(actors))
     more = len(short) - _MOST_ACTORS
     return (*short[:_MOST_ACTORS], *([f"and {more} more"] if more > 0 else ()))
-
-
-_GUARDS = frozenset({"cancelled", "turn_budget", "token_budget", "deadline", "no_progress", "error_limit"})
 
 
 def where(node: NodeDefinition) -> str:

@@ -1,29 +1,18 @@
 """Whether what an event has led to depends on how many tokens are used.
 
-Kinds that are not known here are taken to depend on them.
+Kinds that declare no facts are taken to depend on them.
 """
 
 from collections.abc import Sequence
 from typing import Any, Final
 
+from bt_runtime.kind import CALLS_HOST
 from bt_runtime.nodes import Node
 from oracle.decision import AgentState
-from oracle.nodes.llm_turn import LlmTurn
+from oracle.nodes.roles import ASKS_MODEL, LIMITS_TOKENS, RUNS_CALLS, TRIES_STRATEGY, WARNS_NEAR_LIMITS
 
-_BLIND: Final = frozenset(
-    {
-        *("sequence", "selector", "finally", "loop", "subtree", "force_success", "force_failure", "inverter"),
-        *("parallel", "if", "switch", "guarded", "once", "repeat", "retry", "timeout", "for_each", "wait", "cooldown"),
-        *("condition", "set", "notify", "say", "stop", "classify_response", "explain_stop", "finish", "on_halt"),
-        *("cancelled", "turn_budget", "deadline", "no_progress", "error_limit", "offer_all_reading_tools"),
-        *("refuse_tools", "grant_turn", "note", "require_answer", "judge_context", "hold_back_calls"),
-    }
-)
-"""Kinds that do nothing by the tokens that are used, but for what their expressions read."""
-_ASKS_FOR_A_TURN: Final = "try_strategy"
-"""The kind that asks whether the limits leave another turn, as the key `turn_left` does."""
-_ASKS_FOR_THE_BUDGET: Final = "token_budget"
-"""The kind that asks whether the budget is used up."""
+_BY_TOKENS: Final = frozenset({ASKS_MODEL, LIMITS_TOKENS, WARNS_NEAR_LIMITS, RUNS_CALLS, CALLS_HOST})
+"""The roles of kinds that may do something by how many tokens are used."""
 
 
 class TokenWatch:
@@ -34,11 +23,11 @@ class TokenWatch:
     """
 
     def __init__(self, nodes: Sequence[Node[Any]]) -> None:
-        kinds = [node.definition.kind for node in nodes]
-        self._turns = frozenset(node.index for node in nodes if isinstance(node, LlmTurn))
-        self._readers = frozenset(at for at, kind in enumerate(kinds) if kind not in {*_BLIND, _ASKS_FOR_A_TURN})
-        self._figures = frozenset(at for at in self._readers if kinds[at] != _ASKS_FOR_THE_BUDGET) - self._turns
-        self._asking = frozenset(at for at, kind in enumerate(kinds) if kind == _ASKS_FOR_A_TURN)
+        self._turns = frozenset(node.index for node in nodes if ASKS_MODEL in node.facts.roles)
+        self._readers = frozenset(node.index for node in nodes if _reads_tokens(node))
+        asking = frozenset(node.index for node in nodes if LIMITS_TOKENS in node.facts.roles)
+        self._figures = self._readers - asking - self._turns
+        self._asking = frozenset(node.index for node in nodes if TRIES_STRATEGY in node.facts.roles)
         self.begin()
 
     def begin(self) -> None:
@@ -73,3 +62,8 @@ class TokenWatch:
             or (asks_for_a_turn and state.turn < state.turn_limit)
             or state.termination_reason == "token_budget"
         )
+
+
+def _reads_tokens(node: Node[Any]) -> bool:
+    facts = node.facts
+    return facts.reads is None or "tokens_used" in facts.reads or not _BY_TOKENS.isdisjoint(facts.roles)

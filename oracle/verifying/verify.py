@@ -29,9 +29,6 @@ from oracle.verifying.world import World
 DEFAULT_TURNS: Final = 3
 """Enough for each repetition that the product counts: three empty responses, three turns without a signal."""
 
-_OPAQUE: Final = frozenset({"py_trees"})
-"""Kinds whose nodes keep their state in objects of others."""
-
 QUESTIONS: Final[dict[str, str]] = {
     "code": "Where is the class RetryPolicy defined in the code?",
     "documentation": "What do our meeting notes in the vault say about the release?",
@@ -75,7 +72,7 @@ def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Wat
         watch: sees how far the exploration has come, and may stop it; what was found by then is reported.
     """
     scope = scope or Scope()
-    opaque = next((node for node in definition.nodes() if node.kind in _OPAQUE), None)
+    opaque = next((node for node in definition.nodes() if not node.facts.is_storable), None)
     if opaque is not None:
         return _undecided(definition, scope, opaque)
     exploration = exploration_of(definition, scope)

@@ -17,5 +17,5 @@ async def test_the_examples_of_the_page_run(number):
     await names["example"]()
 
 
-def test_the_page_has_examples_of_conditions_guards_actions_words_visitors_and_behaviours():
-    assert len(EXAMPLES) == 7
+def test_the_page_has_examples_of_conditions_guards_actions_words_facts_visitors_and_behaviours():
+    assert len(EXAMPLES) == 8

@@ -12,6 +12,7 @@ from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.nodes.checks.turns import is_exactly
+from oracle.nodes.roles import EXPLAINS_STOP, GRANTS_TURN, LIMITS_TIME, LIMITS_TURNS, STOPS, WORK
 
 CODES = (
     Code("no-answer", "A path ends the query without a word for the user."),
@@ -22,7 +23,7 @@ CODES = (
     Code("stop-ignored", "A reason is written where there is one already."),
     Code("after-finish", "Something is done after the stream has ended."),
 )
-_WORK = frozenset({"llm_turn", "run_tools", "action", "grant_turn"})
+_WORK = (*WORK, GRANTS_TURN)
 _PASSING = frozenset({"sequence", "finally", "force_success", "subtree"})
 
 
@@ -43,22 +44,22 @@ def _too_late(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if not states:
         return
     closed = [is_exactly(state, "closed", "yes") for state in states]
-    if flow.registry.kinds[node.kind].acts and (all(closed) or (node.kind in _WORK and any(closed))):
+    if flow.registry.kinds[node.kind].acts and (all(closed) or (node.has(*_WORK) and any(closed))):
         message = f"{node.kind!r} comes after the end of the stream: nothing of it reaches the user"
         yield warning(flow, node, "after-finish", message, "put 'finish' last", removable=True)
     elif node.kind == "wait" and all(_has_reason(flow, state) for state in states):
         message = "the query has stopped before this wait, which only holds its end up"
         yield warning(flow, node, "after-stop", message, "remove it, or put it before the end", removable=True)
-    elif node.kind in _WORK | {"stop"} and all(_has_reason(flow, state) for state in states):
+    elif node.has(*_WORK, STOPS) and all(_has_reason(flow, state) for state in states):
         writers = _nodes_of(flow, states, STOPPED_BY)
         cause = f" by {said(flow, writers[0])}" if writers else ""
-        if node.kind == "stop":
+        if node.has(STOPS):
             message = f"this reason never counts: one was written before{cause}"
             yield warning(flow, node, "stop-ignored", message, "the first reason counts: remove one", removable=True)
         else:
             message = f"{node.kind!r} never starts: the query has stopped before{cause}"
             yield warning(flow, node, "after-stop", message, "put it before the end", removable=True)
-    elif node.kind in _WORK:
+    elif node.has(*_WORK):
         yield from _instead(flow, node)
 
 
@@ -80,7 +81,7 @@ def _stopped(flow: Flow, node: NodeDefinition) -> list[State]:
 
 
 def _has_own_limit(node: NodeDefinition) -> bool:
-    return node.kind in {"deadline", "turn_budget"} and any(value is not None for _, value in node.settings)
+    return node.has(LIMITS_TIME, LIMITS_TURNS) and any(value is not None for _, value in node.settings)
 
 
 def _is_in_another_way(flow: Flow, node: NodeDefinition, later: NodeDefinition) -> bool:
@@ -105,11 +106,11 @@ def _rounds(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     states = flow.walk.further_rounds.get(node.path, ())
     if not states or not all(_has_reason(flow, state) for state in states):
         return
-    if any(below.kind in _WORK and flow.is_reached(below) for below in node.walk()):
+    if any(below.has(*_WORK) and flow.is_reached(below) for below in node.walk()):
         writers = _nodes_of(flow, states, STOPPED_BY)
         cause = f": {said(flow, writers[0])} stops the query in it" if writers else ""
         message = f"only the first round of {node.kind!r} does anything{cause}"
-        stop = next((each for each in writers if each.kind == "stop" and each.place.file == flow.file), node)
+        stop = next((each for each in writers if each.has(STOPS) and each.place.file == flow.file), node)
         yield warning(flow, stop, "after-stop", message, f"put 'stop' behind the {node.kind!r}")
 
 
@@ -233,7 +234,7 @@ def _without_answer(flow: Flow) -> Iterator[Mistake]:
 
 
 def _claims_completion(node: NodeDefinition) -> bool:
-    return node.kind == "explain_stop" or (node.kind == "stop" and getattr(node.settings, "reason", "") == "completed")
+    return node.has(EXPLAINS_STOP) or (node.has(STOPS) and getattr(node.settings, "reason", "") == "completed")
 
 
 def _end(flow: Flow, states: Iterable[State]) -> NodeDefinition:

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
+from bt_runtime.checking.effects import LeafFlow
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.states import REASON
 from bt_runtime.checking.warnings import warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.kind import ExpressionUse
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import ASKS_MODEL
 
 CODES = (Code("no-turn-follows", "A turn is granted, or something left for the next one, and none follows."),)
 _FACTS = ("granted", "noted", "offered")
@@ -28,13 +30,13 @@ _SAID: Mapping[str, tuple[str, str]] = {
 
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
-    if not flow.is_whole or any(node.kind == "llm_turn" and not flow.is_reached(node) for node in flow.nodes):
+    if not flow.is_whole or any(node.has(ASKS_MODEL) and not flow.is_reached(node) for node in flow.nodes):
         return  # a turn that is never reached is said, and explains it
     taken = _taken(flow)
     if taken is None:
         return
     for node in flow.nodes:
-        fact = _left(node)
+        fact = _left(flow, node)
         if (
             fact is not None
             and "success" in flow.results(node)
@@ -48,7 +50,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 def _taken(flow: Flow) -> Mapping[str, set[str]] | None:
     """The nodes that have left something for a turn, by the fact that says so; `None` if they are not known."""
     found: dict[str, set[str]] = {fact: set() for fact in _FACTS}
-    takers = [node for node in flow.all_nodes.values() if node.kind == "llm_turn" or _reads_note(node)]
+    takers = [node for node in flow.all_nodes.values() if node.has(ASKS_MODEL) or _reads_note(node)]
     for node in takers:
         facts = _FACTS if getattr(node.settings, "tools", True) else _FACTS[:2]
         for state in flow.states(node):
@@ -59,14 +61,13 @@ def _taken(flow: Flow) -> Mapping[str, set[str]] | None:
     return found
 
 
-def _left(node: NodeDefinition) -> str | None:
+def _left(flow: Flow, node: NodeDefinition) -> str | None:
     """The fact that says what a node leaves for a turn; `None` for other nodes."""
-    if node.kind in ("grant_turn", "try_strategy"):
-        return "granted"
-    if node.kind in ("note", "require_answer"):
-        return "noted"
-    if node.kind in ("offer_all_reading_tools", "offer_tools"):
-        return "offered"
+    of_kind = flow.registry.kinds[node.kind].flow
+    cases = of_kind.cases(node.settings) if isinstance(of_kind, LeafFlow) else ()
+    left = {fact for case in cases for fact in case.left}
+    if left:
+        return next((fact for fact in _FACTS if fact in left), None)
     note = getattr(node.settings, "values", {}).get("hint") if node.kind == "set" else None
     return "noted" if note not in (None, "''", '""') and "hint" not in node.private else None
 

@@ -8,6 +8,7 @@ from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import ASKS_MODEL, LIMITS_TIME, LIMITS_TOKENS, LIMITS_TURNS, SEES_CANCEL, WORK
 
 CODES = (
     Code("unbounded-turns", "Turns or tools can be repeated without a guard on turns, tokens or time."),
@@ -15,8 +16,7 @@ CODES = (
     Code("no-cancelled-guard", "Guards are around turns, but none looks at the user's cancel."),
     Code("no-deadline-guard", "Guards are around turns, but nothing limits their time."),
 )
-_WORK = frozenset({"llm_turn", "run_tools", "action"})
-_BOUNDS = frozenset({"turn_budget", "token_budget", "deadline"})
+_BOUNDS = (LIMITS_TURNS, LIMITS_TOKENS, LIMITS_TIME)
 _MEASURES = frozenset({"turn", "tokens_used", "turn_left", "empty_turns", "same_reason", "turns_without_signal"})
 _MOST_TURNS = 15
 """Of a query, unless its user allows more: the default of `max_iterations`."""
@@ -29,7 +29,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     yield from _limits(flow)
     done: set[tuple[str, str]] = set()
     for node in flow.all_nodes.values():
-        if node.kind not in _WORK or not flow.is_reached(node):
+        if not node.has(*WORK) or not flow.is_reached(node):
             continue
         for mistake in (*_unprotected(flow, node), *_unbounded(flow, node)):
             key = (str(mistake.place), mistake.code)
@@ -41,7 +41,7 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 def _limits(flow: Flow) -> Iterator[Mistake]:
     most = flow.tree.keys["max_turns"].default if "max_turns" in flow.tree.keys else None
     for node in flow.nodes:
-        limit = getattr(node.settings, "limit", None) if node.kind == "turn_budget" else None
+        limit = getattr(node.settings, "limit", None) if node.has(LIMITS_TURNS) else None
         if isinstance(most, int) and isinstance(limit, int) and limit > most:
             message = f"{limit} turns are never reached: 'max_turns' of this tree is {most}"
             yield warning(flow, node, "limit-without-effect", message, f"less than {most}, or no limit of its own")
@@ -50,18 +50,17 @@ def _limits(flow: Flow) -> Iterator[Mistake]:
 def _unprotected(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     around = _around(flow, node)
     holder = next((above for above in around if above.kind == "loop" and above.children.get("guards")), None)
-    if holder is None or node.kind != "llm_turn":
+    if holder is None or not node.has(ASKS_MODEL):
         return
     guards = [below for above in around for guard in above.children.get("guards", ()) for below in guard.walk()]
     names = {name for guard in guards for name in _names(guard)}
-    kinds = {guard.kind for guard in guards}
-    if "cancelled" not in kinds and "cancel_requested" not in names:
+    if not any(guard.has(SEES_CANCEL) for guard in guards) and "cancel_requested" not in names:
         message = f"no guard around {said(flow, node)} looks at the user's cancel"
         yield warning(flow, holder, "no-cancelled-guard", message, "add 'cancelled' to the guards, first")
     is_limited = getattr(node.settings, "timeout_s", None) is not None or any(
         above.kind == "timeout" for above in flow.above(node)
     )
-    if "deadline" not in kinds and not is_limited:
+    if not is_limited and not any(guard.has(LIMITS_TIME) for guard in guards):
         message = f"no guard around {said(flow, node)} limits its time: a provider that hangs holds the query"
         yield warning(flow, holder, "no-deadline-guard", message, "add 'deadline' to the guards")
 
@@ -110,14 +109,14 @@ def _bounds(above: NodeDefinition) -> bool:
     if above.kind == "timeout":
         return True
     guards = [below for guard in above.children.get("guards", ()) for below in guard.walk()]
-    if any(guard.kind in _BOUNDS or _counts(above, guard) for guard in guards):
+    if any(guard.has(*_BOUNDS) or _counts(above, guard) for guard in guards):
         return True
     if above.kind != "loop":
         return False
     if _counts(above, above):
         return True
     return any(
-        step.kind in _BOUNDS or step.kind in {"wait", "cooldown"} or _counts(above, step)
+        step.has(*_BOUNDS) or step.kind in {"wait", "cooldown"} or _counts(above, step)
         for step in _spine(above.children["child"][0])
     )
 

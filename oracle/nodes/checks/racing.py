@@ -7,10 +7,11 @@ from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.transfers import decided_by
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
+from bt_runtime.kind import NOTIFIES
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import SPEAKS, WORK
 
 CODES = (Code("notice-decides", "A notice after some time decides how long the work beside it may take, or must."),)
-_WORK = frozenset({"llm_turn", "run_tools", "action"})
 _AGAIN = frozenset({"loop", "repeat", "retry", "for_each", "selector"})
 
 
@@ -35,21 +36,21 @@ def _parallel(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
             )
             hint = "write 'until: first_end', and 'wait: 600' behind the notice so that it does not win"
             yield warning(flow, wait, "notice-decides", message, hint)
-        elif needed == 1 and _last(child).kind == "notify" and not _goes_on(flow, node):
+        elif needed == 1 and _last(child).has(NOTIFIES) and not _goes_on(flow, node):
             message = f"this notice ends the parallel: {said(flow, work)} is halted, and nothing goes on for it"
             hint = "write 'wait: 600' behind the notice, so that it does not win"
             yield warning(flow, _last(child), "notice-decides", message, hint)
 
 
 def _works(node: NodeDefinition) -> bool:
-    return any(below.kind in _WORK for below in node.walk())
+    return any(below.has(*WORK) for below in node.walk())
 
 
 def _timed_notice(node: NodeDefinition) -> NodeDefinition | None:
     """The wait for some seconds, behind which a notice follows."""
     nodes = tuple(node.walk())
     wait = next((at for at, below in enumerate(nodes) if getattr(below.settings, "seconds", None) is not None), None)
-    if wait is None or nodes[wait].kind != "wait" or not any(each.kind == "notify" for each in nodes[wait:]):
+    if wait is None or nodes[wait].kind != "wait" or not any(each.has(NOTIFIES) for each in nodes[wait:]):
         return None
     return nodes[wait]
 
@@ -72,4 +73,4 @@ def _goes_on(flow: Flow, node: NodeDefinition) -> bool:
 
 
 def _speaks(node: NodeDefinition) -> bool:
-    return any(below.kind in _WORK | {"say"} for below in node.walk())
+    return any(below.has(*WORK, SPEAKS) for below in node.walk())

@@ -13,7 +13,9 @@ from bt_runtime.checking.states import REASON
 from bt_runtime.checking.warnings import said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.syntax import parse
+from bt_runtime.kind import NOTIFIES
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import ASKS_MODEL, SPEAKS, WORK
 
 CODES = (
     Code("said-again", "A notice whose condition stays true comes again in each later round."),
@@ -24,9 +26,8 @@ _GROWING = frozenset(
     {"turn", "tokens_used", "sources", "tools_tried", "groups_tried", "groups_found", "strategies_tried"}
 )
 """Keys that only become more, or longer, in a query."""
-_WORK = frozenset({"llm_turn", "run_tools", "action", "wait"})
-_SPOKEN = frozenset({"notify", "say"})
-_QUIET = _SPOKEN | {"condition", "set", "note", "sequence", "selector", "if", "force_success"}
+_SPOKEN = (NOTIFIES, SPEAKS)
+_QUIET = frozenset({"condition", "set", "note", "sequence", "selector", "if", "force_success"})
 _FAILING = frozenset({"condition", "force_failure", "inverter", "cooldown", "guarded", "timeout", "wait"})
 _ONCE = frozenset({"once", "cooldown", "on_halt", "for_each", "repeat", "retry", "parallel", "switch", "subtree"})
 _STUCK = frozenset({"stuck", "context_sufficient", "delegate"})
@@ -51,9 +52,9 @@ def judge(flow: Flow) -> Iterator[Mistake]:
     for node in flow.nodes:
         if not flow.is_reached(node):
             continue
-        if node.kind in _SPOKEN:
+        if node.has(*_SPOKEN):
             yield from _said_again(flow, node)
-        elif node.kind == "llm_turn":
+        elif node.has(ASKS_MODEL):
             yield from _further_turn(flow, node)
         elif node.kind == "loop" and flow.walk.further_rounds.get(node.path):
             yield from _endless(flow, node)
@@ -66,7 +67,9 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 def _said_again(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     text = str(getattr(node.settings, "message", None) or getattr(node.settings, "text", ""))
     found = _governed(flow, node)
-    if found is None or "{" in text or any(below.kind not in _QUIET for below in found.way.walk()):
+    if found is None or "{" in text:
+        return
+    if any(below.kind not in _QUIET and not below.has(*_SPOKEN) for below in found.way.walk()):
         return
     growing = [when for when in found.whens if _is_growing(flow, found.loop, when)]
     if growing and all(_lasts(flow, found.loop, when) for when in found.whens) and _comes_again(flow, found):
@@ -79,9 +82,7 @@ def _further_turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     if found is None or found.way.children.get("else"):
         return
     marks = [when for when in found.whens if _is_mark(flow, found.loop, when)]
-    others = [
-        each for each in found.loop.walk() if each.kind == "llm_turn" and not each.path.startswith(found.way.path)
-    ]
+    others = [each for each in found.loop.walk() if each.has(ASKS_MODEL) and not each.path.startswith(found.way.path)]
     if marks and others and all(_lasts(flow, found.loop, when) for when in found.whens) and _comes_again(flow, found):
         message = f"nothing sets {marks[0]!r} to false again, so this turn comes in each later round"
         hint = f"write 'set: {{ {marks[0]}: false }}' behind it"
@@ -221,7 +222,7 @@ def _is_constant(flow: Flow, loop: NodeDefinition, part: ast.expr) -> bool:
 
 def _idle(flow: Flow, loop: NodeDefinition) -> Iterator[Mistake]:
     """Rounds that do nothing, because all work is below a `once`."""
-    work = [below for below in loop.walk() if below.kind in _WORK]
+    work = [below for below in loop.walk() if below.kind == "wait" or below.has(*WORK)]
     around = [
         next((above for above in flow.above(each) if above is loop or above.kind == "once"), loop) for each in work
     ]
@@ -241,14 +242,14 @@ def _endless(flow: Flow, loop: NodeDefinition) -> Iterator[Mistake]:
     for at, step in enumerate(steps):
         others = (*steps[:at], *steps[at + 1 :])
         for way, names in _ways(step):
-            turn = next((each for each in way.walk() if each.kind == "llm_turn" and flow.is_reached(each)), None)
+            turn = next((each for each in way.walk() if each.has(ASKS_MODEL) and flow.is_reached(each)), None)
             is_chosen_for_good = bool(names) and not names & changing
             if turn is not None and is_chosen_for_good and not _may_end(flow, loop, (*others, *_steps(way))):
                 message = (
                     f"on this way nothing ends {said(flow, loop)}: the model is asked again until a limit stops it"
                 )
                 yield warning(flow, turn, "turns-without-end", message, "write 'stop: completed' behind it")
-        if step.kind == "selector" and any(each.kind == "llm_turn" for each in steps[:at]):
+        if step.kind == "selector" and any(each.has(ASKS_MODEL) for each in steps[:at]):
             yield from _swallowed(flow, loop, step)
 
 
@@ -302,11 +303,7 @@ def _swallowed(flow: Flow, loop: NodeDefinition, selector: NodeDefinition) -> It
     for way in selector.children["children"]:
         first, *others = _steps(way)
         when = str(getattr(first.settings, "when", "")) if first.kind == "condition" else ""
-        if (
-            others
-            and all(each.kind in _SPOKEN for each in others)
-            and any(_is_end(part) for part in _parts(parse(when)))
-        ):
+        if others and all(each.has(*_SPOKEN) for each in others) and any(_is_end(part) for part in _parts(parse(when))):
             message = f"after this, nothing ends {said(flow, loop)}, and the model is asked again as before"
             yield warning(flow, others[-1], "turns-without-end", message, "write 'stop' behind it, or grant a turn")
 

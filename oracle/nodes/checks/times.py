@@ -7,6 +7,7 @@ from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.warnings import warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import LIMITS_TIME, LIMITS_TURNS, WORK
 
 CODES = (Code("longer-than-query", "A time or a number of turns is beyond what any query has."),)
 _MOST_S = 600
@@ -28,12 +29,13 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 
 
 def _limit(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
-    name = "timeout_s" if node.kind in {"wait", "llm_turn", "action"} else "seconds"
+    name = "timeout_s" if node.kind == "wait" or node.has(*WORK) else "seconds"
     seconds = _number(node, name)
-    if seconds is not None and seconds > _MOST_S and (name == "timeout_s" or node.kind in {"timeout", "deadline"}):
+    is_limit = name == "timeout_s" or node.kind == "timeout" or node.has(LIMITS_TIME)
+    if is_limit and seconds is not None and seconds > _MOST_S:
         message = f"{seconds:g} s are never reached: a query has {_MOST_S} s at most"
         yield warning(flow, node, "longer-than-query", message, _HINT)
-    turns = _number(node, "limit") if node.kind == "turn_budget" else None
+    turns = _number(node, "limit") if node.has(LIMITS_TURNS) else None
     if turns is not None and turns > _MOST_TURNS:
         message = f"{turns:g} turns are never reached: a query has {_MOST_TURNS} at most"
         yield warning(flow, node, "longer-than-query", message, "write a lower limit, or none")

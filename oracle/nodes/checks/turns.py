@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from bt_runtime.checking.codes import Code
@@ -13,6 +13,19 @@ from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import NOTHING
 from bt_runtime.expressions.syntax import parse
 from bt_runtime.text import Mistake
+from oracle.nodes.roles import (
+    ASKS_MODEL,
+    CLASSIFIES_QUERY,
+    COMPOSES_PROMPT,
+    GRANTS_TURN,
+    HOLDS_BACK_CALLS,
+    OFFERS_TOOLS,
+    REFUSES_CALLS,
+    REQUIRES_ANSWER,
+    RUNS_CALLS,
+    STOPS,
+    TRIES_STRATEGY,
+)
 
 CODES = (
     Code("no-prompt", "The model is asked before its system prompt is composed."),
@@ -31,8 +44,6 @@ _ASKS = {
     "intent": frozenset({"need_turn", "need_capability"}),
 }
 _OPEN = frozenset({"open"})
-_ANSWERING = frozenset({"hold_back_calls", "refuse_tools"})
-_LEAVING = frozenset({"stop", "grant_turn", "try_strategy"})
 _WRITING = frozenset({"vault_write", "thread_push"})
 """The built-in tools that change something."""
 _COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announcements")
@@ -41,18 +52,9 @@ _COUNTS = ("turn", "empty_turns", "turns_without_signal", "same_reason", "announ
 def judge(flow: Flow) -> Iterator[Mistake]:
     """All warnings of this module."""
     for node in flow.nodes if not flow.is_whole else flow.all_nodes.values():
-        if node.kind == "llm_turn":
-            yield from _turn(flow, node)
-        elif node.kind == "run_tools":
-            yield from _tools(flow, node)
-        elif node.kind in _ANSWERING:
-            yield from _answering(flow, node)
-        elif node.kind in _LEAVING:
-            yield from _leaving(flow, node)
-        elif node.kind == "compose_prompt":
-            yield from _prompt(flow, node)
-        elif node.kind == "classify_query":
-            yield from _classified(flow, node)
+        for role in node.facts.roles:
+            if role in _BY_ROLE:
+                yield from _BY_ROLE[role](flow, node)
     if flow.is_whole:
         yield from _unread(flow)
         yield from _grants(flow)
@@ -82,7 +84,7 @@ def _turn(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 def _running_once(flow: Flow) -> NodeDefinition | None:
     """A `once` around `run_tools`, which runs the calls of the first turn alone."""
     for node in flow.nodes:
-        if node.kind == "once" and any(below.kind == "run_tools" for below in node.walk()):
+        if node.kind == "once" and any(below.has(RUNS_CALLS) for below in node.walk()):
             return node
     return None
 
@@ -117,7 +119,7 @@ def _answering(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
         yield warning(flow, node, "no-calls", message, "put it between the llm_turn and run_tools", removable=True)
     elif (
         states
-        and node.kind == "hold_back_calls"
+        and node.has(HOLDS_BACK_CALLS)
         and node.place.file == flow.file
         and not any(_is_judged(flow, state) for state in states)
     ):
@@ -152,7 +154,7 @@ def _is_of_turn_without_tools(flow: Flow, node: NodeDefinition) -> bool:
     without = (
         each
         for each in flow.all_nodes.values()
-        if each.kind == "require_answer" or (each.kind == "llm_turn" and not getattr(each.settings, "tools", True))
+        if each.has(REQUIRES_ANSWER) or (each.has(ASKS_MODEL) and not getattr(each.settings, "tools", True))
     )
     return bool(compared) and any(
         compared & {frozenset(names) for names in _asked_before(flow, each)} for each in without
@@ -185,7 +187,7 @@ def _is_before_tools(flow: Flow, node: NodeDefinition) -> bool:
         if above.kind == "selector":
             children = above.children["children"]
             later = children[children.index(below) + 1 :]
-            if any(each.kind == "run_tools" for child in later for each in child.walk()):
+            if any(each.has(RUNS_CALLS) for child in later for each in child.walk()):
                 return True
         elif above.kind == "loop":
             return False
@@ -229,19 +231,19 @@ def _unread(flow: Flow) -> Iterator[Mistake]:
     read: set[str] = set()
     writes = any(_WRITING.intersection(getattr(node.settings, "tools", None) or ()) for node in _offering(flow))
     for node in flow.all_nodes.values():
-        for state in flow.states(node) if node.kind == "llm_turn" else ():
+        for state in flow.states(node) if node.has(ASKS_MODEL) else ():
             if "unread" not in state.facts:
                 return
             read |= state.facts["unread"]
     for node in flow.all_nodes.values():
-        if node.kind == "run_tools" and node.path not in read and _may_run_calls(flow, node) and not writes:
+        if node.has(RUNS_CALLS) and node.path not in read and _may_run_calls(flow, node) and not writes:
             message = "no turn of the model reads the results of these tools"
             yield warning(flow, node, "unread-results", message, "put an llm_turn behind it, or do not run them")
 
 
 def _offering(flow: Flow) -> Iterator[NodeDefinition]:
     """What offers tools by name; a tool that writes has done its work when it has run."""
-    return (node for node in flow.all_nodes.values() if node.kind == "offer_tools")
+    return (node for node in flow.all_nodes.values() if node.has(OFFERS_TOOLS))
 
 
 def _may_run_calls(flow: Flow, node: NodeDefinition) -> bool:
@@ -257,7 +259,7 @@ def _grants(flow: Flow) -> Iterator[Mistake]:
         if key != "hint"
     )
     for node in flow.all_nodes.values():
-        if node.kind != "grant_turn":
+        if not node.has(GRANTS_TURN):
             continue
         around = next((above for above in flow.above(node) if above.kind in {"loop", "once"}), None)
         if around is None or around.kind == "once" or not _is_taken_by_a_round(flow, node, around):
@@ -307,8 +309,8 @@ def _one_turn(flow: Flow) -> Iterator[Mistake]:
     declared = next((each for each in flow.tree.declarations if each.key.name == "max_turns"), None)
     if bound is None or bound.numbers is None or bound.numbers.most > 1 or declared is None:
         return
-    turns = [node for node in flow.all_nodes.values() if node.kind == "llm_turn" and flow.is_reached(node)]
-    runs = any(node.kind == "run_tools" for node in flow.all_nodes.values())
+    turns = [node for node in flow.all_nodes.values() if node.has(ASKS_MODEL) and flow.is_reached(node)]
+    runs = any(node.has(RUNS_CALLS) for node in flow.all_nodes.values())
     if runs and any(getattr(turn.settings, "tools", False) for turn in turns):
         message = "with one turn, the tools that the model calls in it are never run: no turn is left for their results"
         hint = "allow two turns at least, or write 'tools: false' at the turn"
@@ -319,7 +321,7 @@ def _strategies(flow: Flow) -> Iterator[Mistake]:
     """Strategies of one name, of which a query tries the first alone."""
     known: dict[str, NodeDefinition] = {}
     for node in flow.nodes:
-        if node.kind != "try_strategy":
+        if not node.has(TRIES_STRATEGY):
             continue
         first = known.setdefault(node.title, node)
         if first is not node and first.place != node.place and not _are_exclusive(flow, first, node):
@@ -346,3 +348,13 @@ def _are_exclusive(flow: Flow, one: NodeDefinition, other: NodeDefinition) -> bo
 def is_exactly(state: State, fact: str, value: str) -> bool:
     """Whether a fact is known to have a value."""
     return state.facts.get(fact) == frozenset({value})
+
+
+_BY_ROLE: Mapping[str, Callable[[Flow, NodeDefinition], Iterator[Mistake]]] = {
+    ASKS_MODEL: _turn,
+    RUNS_CALLS: _tools,
+    **dict.fromkeys((HOLDS_BACK_CALLS, REFUSES_CALLS), _answering),
+    **dict.fromkeys((STOPS, GRANTS_TURN, TRIES_STRATEGY), _leaving),
+    COMPOSES_PROMPT: _prompt,
+    CLASSIFIES_QUERY: _classified,
+}

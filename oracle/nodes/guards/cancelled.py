@@ -1,12 +1,17 @@
 """The `cancelled` guard."""
 
-from bt_runtime import NoSettings, Stepped, Words, node
+from bt_runtime import Facts, NoSettings, Stepped, Words, node
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import SEES_CANCEL
 
 
-@node("cancelled", flow=guard("cancel asked"))
+@node(
+    "cancelled",
+    facts=Facts(roles=(SEES_CANCEL,), reads=("cancel_requested",)),
+    flow=guard("cancel asked"),
+)
 class Cancelled(AgentGuard[NoSettings]):
     """Trips when the user has cancelled, or has gone for good: `user_cancelled`.
 

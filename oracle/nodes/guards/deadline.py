@@ -4,11 +4,12 @@ from math import floor
 
 from pydantic import Field
 
-from bt_runtime import Figure, NodeSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
 from bt_runtime.text.phrases import number
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import AgentGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import LIMITS_TIME
 
 
 class DeadlineSettings(NodeSettings):
@@ -25,6 +26,7 @@ class DeadlineSettings(NodeSettings):
     "deadline",
     settings=DeadlineSettings,
     shorthand="seconds",
+    facts=Facts(roles=(LIMITS_TIME,)),
     flow=guard("time asked", limit=lambda settings: settings.seconds),
 )
 class Deadline(AgentGuard[DeadlineSettings]):

@@ -1,13 +1,14 @@
 """The `error_limit` guard."""
 
-from bt_runtime import Figure, NoSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
 from bt_runtime.text.phrases import clipped, counted
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import SEES_ERRORS
 
 
-@node("error_limit", flow=guard("errors asked"))
+@node("error_limit", facts=Facts(roles=(SEES_ERRORS,)), flow=guard("errors asked"))
 class ErrorLimit(StateGuard[NoSettings]):
     """Trips after three tool errors in a row over at least two turns: `error_limit`.
 

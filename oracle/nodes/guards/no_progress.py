@@ -1,14 +1,15 @@
 """The `no_progress` guard."""
 
-from bt_runtime import Figure, NoSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
 from bt_runtime.text.phrases import clipped
 from oracle.decision import AgentState, rules
 from oracle.decision.progress import TIMES, find_repetition
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import SEES_REPETITION
 
 
-@node("no_progress", flow=guard("progress asked"))
+@node("no_progress", facts=Facts(roles=(SEES_REPETITION,)), flow=guard("progress asked"))
 class NoProgress(StateGuard[NoSettings]):
     """Trips when tool calls bring the same over and over: `no_progress`.
 

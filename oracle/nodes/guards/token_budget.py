@@ -1,13 +1,14 @@
 """The `token_budget` guard."""
 
-from bt_runtime import Figure, NoSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NoSettings, Stepped, Words, node
 from bt_runtime.text.phrases import counted
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import LIMITS_TOKENS
 
 
-@node("token_budget", flow=guard("tokens asked"))
+@node("token_budget", facts=Facts(roles=(LIMITS_TOKENS,)), flow=guard("tokens asked"))
 class TokenBudget(StateGuard[NoSettings]):
     """Trips when the tokens of the query have reached the user's budget: `token_budget`.
 

@@ -2,11 +2,12 @@
 
 from pydantic import Field
 
-from bt_runtime import Figure, NodeSettings, Stepped, Words, node
+from bt_runtime import Facts, Figure, NodeSettings, Stepped, Words, node
 from bt_runtime.text.phrases import counted
 from oracle.decision import AgentState, rules
 from oracle.nodes.base import StateGuard
 from oracle.nodes.flows import guard
+from oracle.nodes.roles import LIMITS_TURNS
 
 
 class TurnBudgetSettings(NodeSettings):
@@ -23,6 +24,7 @@ class TurnBudgetSettings(NodeSettings):
     "turn_budget",
     settings=TurnBudgetSettings,
     shorthand="limit",
+    facts=Facts(roles=(LIMITS_TURNS,), reads=("turn", "turn_limit")),
     flow=guard("turns asked", limit=lambda settings: settings.limit, counter="turn"),
 )
 class TurnBudget(StateGuard[TurnBudgetSettings]):
