@@ -45,7 +45,7 @@ def test_every_documented_metric_exists(name):
     metrics.text_encoded("query", "read", seconds=0.01)
     metrics.shadow_begun()
     metrics.shadow_ended("finished", tokens=1)
-    metrics.shadow_dropped("service_busy")
+    metrics.shadow_dropped("queue_full")
     assert re.search(rf"^{name}(_bucket)?[ {{]", metrics.exposition().decode(), re.MULTILINE)
 
 

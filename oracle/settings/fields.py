@@ -170,34 +170,6 @@ class Settings(_Ceilings):
         allow_inf_nan=False,
         description="With `shadow`: the share of queries that are run a second time.",
     )
-    shadow_runs: int = Field(
-        default=2, ge=1, le=1_000, description="With `shadow`: how many shadow runs may be under way at a time."
-    )
-    shadow_queue: int = Field(
-        default=100,
-        ge=0,
-        le=100_000,
-        description="With `shadow`: how many ended queries may wait for their shadow run; further ones have none.",
-    )
-    shadow_beside: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="With `shadow`: beside how many queries shadow runs go on; while more are under way, they wait.",
-    )
-    shadow_wait_s: float = Field(
-        default=300,
-        ge=0,
-        le=86_400,
-        allow_inf_nan=False,
-        description="With `shadow`: how many seconds a shadow run waits for queries, in all; after that it is dropped.",
-    )
-    shadow_token_budget: int | None = Field(
-        default=None,
-        ge=1_000,
-        le=200_000,
-        description="With `shadow`: the most tokens of a shadow run; the default is the budget of its query.",
-    )
     shadow_tokens_per_hour: Annotated[int | None, AfterValidator(_no_limit_at_zero)] = Field(
         default=1_000_000,
         ge=0,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 from urllib.parse import urlsplit
 
 import dotenv
@@ -23,6 +23,15 @@ _SENT_ALONG = (*_KEYS, "ANTHROPIC_CUSTOM_HEADERS")
 """What the SDK takes from the environment and sends to the address."""
 _RUN_CODE = (variable_of("plugins"),)
 """A settings file may have come with a folder from anywhere, so it cannot set these."""
+_GONE: Final[Mapping[str, str]] = {
+    variable_of("shadow_runs"): "shadow runs are under way one at a time",
+    variable_of("shadow_queue"): "100 ended queries may wait for their shadow run",
+    variable_of("shadow_beside"): "shadow runs wait while any query is under way",
+    variable_of("shadow_wait_s"): "shadow runs wait for as long as queries are under way",
+    variable_of("shadow_token_budget"): "a shadow run has the budget of its query; all within an hour have that of "
+    "ORACLE_SHADOW_TOKENS_PER_HOUR",
+}
+"""Settings of former versions, and what holds in their place."""
 _DATABASE = variable_of("database_url")
 _DATABASE_PASSWORD = "PGPASSWORD"  # noqa: S105  the name of the variable that PostgreSQL's own library reads
 
@@ -143,9 +152,12 @@ def refused_variables(filed: Mapping[str, str], environ: Mapping[str, str]) -> I
 
 
 def misspelt_variables(environ: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable that looks like one of ours and is none; others may well use our prefix."""
+    """A sentence for each variable that looks like one of ours, or was one; others may well use our prefix."""
     known = [*map(variable_of, Settings.model_fields), *_OF_THE_SDK]
     for name in sorted(environ):
+        if name in _GONE:
+            yield f"{name} is no setting any more and has no effect; remove it: {_GONE[name]}"
+            continue
         near = None if name in known else _nearest(name, known)
         if near is not None:
             yield f"{name} is not a setting and has no effect; did you mean {near}?"

@@ -1,11 +1,10 @@
 """The same question under another control, beside what users see; and what such pairs say."""
 
 from oracle.shadow.controls import LOOP, ShadowControl, ShadowControlError, label_of, shadow_control
-from oracle.shadow.options import ShadowOptions
+from oracle.shadow.figures import similarity
 from oracle.shadow.rehearsing import Stage
 from oracle.shadow.report import MOST_PAIRS, PairFacts, ShadowReport, facts_of, report_of
 from oracle.shadow.running import Shadows
-from oracle.shadow.similarity import similarity
 
 __all__ = [
     "LOOP",
@@ -13,7 +12,6 @@ __all__ = [
     "PairFacts",
     "ShadowControl",
     "ShadowControlError",
-    "ShadowOptions",
     "ShadowReport",
     "Shadows",
     "Stage",

@@ -1,15 +1,20 @@
 """The figures of a pair: what each run needed, how alike the answers are, and the first decision that differs."""
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import zip_longest
+from math import sqrt
 from typing import Final, NamedTuple
 
 from oracle.agent.outcomes import TurnOutcome
 from oracle.decision import canonical_arguments
+from oracle.search import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.shadow.courses import Course
-from oracle.shadow.similarity import similarity
 from oracle.shadow.tools import Ledger
 from oracle.storage import Decision, DecisionKind, PairFigures, Parting, RunRecord, SideFigures
+
+ALIKE: Final = 0.7
+"""From here on two answers are called similar."""
 
 _MOST_NAMES: Final = 50
 
@@ -90,3 +95,28 @@ def _parting(primary: list[_Step], shadow: list[_Step]) -> Parting | None:
             same_tools = both_call and left is not None and right is not None and left.tools == right.tools
             return Parting(left, right, same_tools=same_tools)
     return None
+
+
+def similarity(one: str, other: str) -> float:
+    """How alike two answers are, from 0 to 1: the cosine of the counts of their words, rounded to four places.
+
+    Words are compared by their stems, without case, diacritics and stop words, as `oracle.search` indexes them. Two
+    empty answers are alike, an empty one is like no other. Order and meaning do not count: an answer and its
+    contradiction may be alike, and the same said in other words may be unlike.
+    """
+    if one == other:
+        return 1.0
+    left, right = _words(one), _words(other)
+    if not left or not right:
+        return 1.0 if left == right and one.split() == other.split() else 0.0
+    common = sum(count * right[word] for word, count in left.items() if word in right)
+    return round(min(1.0, common / (_length(left) * _length(right))), 4)
+
+
+def _words(text: str) -> Counter[str]:
+    words = (key for token in tokens(text) for key in keys(token) if not key.startswith(IDENTIFIER))
+    return Counter(stem(word) for word in words if word not in STOP_WORDS)
+
+
+def _length(counts: Counter[str]) -> float:
+    return sqrt(sum(count * count for count in counts.values()))

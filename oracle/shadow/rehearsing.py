@@ -10,7 +10,7 @@ import structlog
 from bt_runtime import BTError, Clock, SystemClock, TreeDefinition
 from oracle.answering import ActiveQuery, Ask, Checked, Oracle
 from oracle.control.choosing import limits_of
-from oracle.conversations import Conversation
+from oracle.conversations import Conversation, Exchange
 from oracle.decision import AgentConfig
 from oracle.errors import OracleError
 from oracle.metrics import Metrics
@@ -20,7 +20,6 @@ from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
 from oracle.runs.recorder import RunRecorder
 from oracle.shadow.controls import ShadowControl, label_of
-from oracle.shadow.conversations import BorrowedConversation
 from oracle.shadow.courses import Course, read_course
 from oracle.shadow.figures import figures_of
 from oracle.shadow.gate import Gate, Held, HeldModel
@@ -40,7 +39,6 @@ class Stage:
         control: what drives shadows.
         store: has the runs, and keeps the pairs.
         new_id: makes ids of runs.
-        most_tokens: of a shadow; `None`: as many as its primary might have used.
         clock: monotonic time.
         now: seconds since the epoch.
         metrics: of the steps of shadows, which are exposed nowhere: the times of users' runs stay their own.
@@ -51,15 +49,13 @@ class Stage:
     control: ShadowControl
     store: Store
     new_id: Callable[[], str]
-    most_tokens: int | None = None
     clock: Clock = field(default_factory=SystemClock)
     now: Callable[[], float] = time.time
     metrics: Metrics = field(default_factory=Metrics)
 
     def token_budget(self, primary: RunRecord) -> int:
-        """The most tokens that the shadow of a run may use."""
-        budget = int(primary.limits["token_budget"])
-        return budget if self.most_tokens is None else min(budget, self.most_tokens)
+        """The most tokens that the shadow of a run may use: as many as its primary might have used."""
+        return int(primary.limits["token_budget"])
 
     def label(self) -> str:
         """The control as it is now; its name alone if it cannot be loaded."""
@@ -82,6 +78,28 @@ class Stage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class BorrowedConversation:
+    """A conversation as it was before a run (`oracle.conversations.Conversations`).
+
+    Args:
+        conversation: with the messages before the run, and what its question inherited.
+    """
+
+    conversation: Conversation
+
+    async def create(self, user_id: str, *, project_id: str | None = None) -> Conversation:
+        """The same: a shadow begins none."""
+        return replace(self.conversation, user_id=user_id, project_id=project_id)
+
+    async def load(self, user_id: str, context_id: str) -> Conversation | None:
+        """The conversation, under the name of the shadow's own."""
+        return replace(self.conversation, user_id=user_id, context_id=context_id)
+
+    async def append(self, user_id: str, context_id: str, exchange: Exchange) -> None:
+        """Keep nothing: the user sees only the primary."""
+
+
 class Rehearsal:
     """The shadow of one run. `begin`, then `see_through`; `give_up` after any failure.
 
@@ -89,14 +107,12 @@ class Rehearsal:
         stage: where it runs.
         primary: the row of the run as it began.
         gate: of all shadows.
-        wait_s: how long it may be held at the gate.
     """
 
-    def __init__(self, stage: Stage, primary: RunRecord, *, gate: Gate, wait_s: float) -> None:
+    def __init__(self, stage: Stage, primary: RunRecord, *, gate: Gate) -> None:
         self.run_id = stage.new_id()
         self.error_type = ""
-        self._hold = Held(gate, clock=stage.clock, most_s=wait_s, give_up=self._end)
-        self._why_ended = "cancelled"
+        self._hold = Held(gate, clock=stage.clock)
         self._stage = stage
         self._primary = primary
         self._ledger = Ledger()
@@ -173,8 +189,8 @@ class Rehearsal:
             return None, "forgotten", tokens
         self.error_type = str((record.error or {}).get("error_type") or "")
         if done.termination_reason == "user_cancelled":
-            await self._settle(self._why_ended)
-            return None, self._why_ended, tokens
+            await self._settle("cancelled")
+            return None, "cancelled", tokens
         course = await read_course(store, self.run_id)
         figures = figures_of(self._primary, record, (self._course, course), self._ledger, known=self._knows)
         await store.shadow_pairs.settle(self._primary.id, state="finished", figures=figures)
@@ -201,11 +217,6 @@ class Rehearsal:
                 pair = self._stage.pair(self._primary, state="failed", why=why)
                 await self._stage.store.shadow_pairs.add(pair)
 
-    def _end(self, why: str) -> None:
-        """It has been held for too long."""
-        self._why_ended = why
-        self.live.cancel()
-
     async def _settle(self, why: str) -> None:
         await self._stage.store.shadow_pairs.settle(self._primary.id, state="failed", why=why)
 
@@ -217,10 +228,9 @@ class Rehearsal:
         self._has_pair = True
 
     def _checked(self) -> Checked:
-        """The primary's question, within its limits and those of shadows."""
+        """The primary's question, within its limits."""
         primary, control = self._primary, self._stage.control
-        limits = dict(primary.limits) | {"token_budget": self._stage.token_budget(primary)}
-        config = AgentConfig.model_validate(limits)
+        config = AgentConfig.model_validate(primary.limits)
         chosen = control.choose(config)
         question = str(primary.input["question"])
         ask = Ask(

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from bt_runtime.text import iso
-from oracle.shadow.similarity import ALIKE
+from oracle.shadow.figures import ALIKE
 from oracle.shadow.statistics import Interval, mean_of, share_of
 from oracle.storage import PairFigures, Parting, ShadowPair, SideFigures
 

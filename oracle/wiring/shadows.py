@@ -9,7 +9,7 @@ from oracle.metrics import Metrics
 from oracle.models import Model
 from oracle.models.load import LoadSignal
 from oracle.settings import Settings
-from oracle.shadow import ShadowOptions, Shadows, Stage, shadow_control
+from oracle.shadow import Shadows, Stage, shadow_control
 from oracle.storage import Store
 from oracle.wiring.agent import build_model, new_id
 
@@ -53,26 +53,12 @@ async def open_shadows(
     if model is None:
         model = build_model(settings, on_load=load.note, waits_for_load=False)
         stack.push_async_callback(model.aclose)
-    stage = Stage(
-        oracle=oracle,
-        model=model,
-        control=control,
+    shadows = Shadows(
+        Stage(oracle=oracle, model=model, control=control, store=store, new_id=new_id),
         store=store,
-        new_id=new_id,
-        most_tokens=settings.shadow_token_budget,
-    )
-    shadows = Shadows(stage, store=store, options=shadow_options(settings), metrics=metrics)
-    load.listen(shadows.note_load)
-    return shadows
-
-
-def shadow_options(settings: Settings) -> ShadowOptions:
-    """The bounds of shadow runs."""
-    return ShadowOptions(
+        metrics=metrics,
         rate=settings.shadow_rate,
-        at_once=settings.shadow_runs,
-        most_waiting=settings.shadow_queue,
-        beside=settings.shadow_beside,
-        wait_s=settings.shadow_wait_s,
         tokens_per_hour=settings.shadow_tokens_per_hour,
     )
+    load.listen(shadows.note_load)
+    return shadows

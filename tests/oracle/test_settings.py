@@ -403,6 +403,12 @@ def test_a_slip_in_a_name_is_told_and_foreign_names_are_not():
     ]
 
 
+def test_a_setting_of_a_former_version_is_named_with_what_holds_in_its_place():
+    queue, budget = misspelt_variables({"ORACLE_SHADOW_QUEUE": "7", "ORACLE_SHADOW_TOKEN_BUDGET": "9000"})
+    assert queue.startswith("ORACLE_SHADOW_QUEUE is no setting any more and has no effect; remove it: 100 ended")
+    assert budget.endswith("all within an hour have that of ORACLE_SHADOW_TOKENS_PER_HOUR")
+
+
 def test_the_table_has_every_setting_with_its_default_and_a_meaning():
     rows = {row.name: row for row in settings_table()}
     assert {variable_of(field) for field in Settings.model_fields} <= set(rows)

@@ -19,7 +19,7 @@ OTHERWISE = "Where is the logout?"
 
 @pytest.fixture(scope="module")
 def settings() -> dict[str, str]:
-    return {"ORACLE_CONTROL": "shadow", "ORACLE_SHADOW_RUNS": "1"}
+    return {"ORACLE_CONTROL": "shadow"}
 
 
 async def compared(user, pairs: int) -> None:

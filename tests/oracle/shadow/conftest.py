@@ -16,7 +16,7 @@ from oracle.control.choosing import Controls
 from oracle.metrics import Metrics
 from oracle.nodes import REGISTRY
 from oracle.runs.following import Follower
-from oracle.shadow import ShadowOptions, Shadows, Stage, shadow_control
+from oracle.shadow import Shadows, Stage, shadow_control
 from oracle.storage import PairFilter, ShadowPair, Store, open_store
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import Tool
@@ -64,8 +64,8 @@ async def shadowed(
     shadow_turns: Iterable[ScriptedTurn] = (),
     *,
     control: str = "loop",
-    options: ShadowOptions | None = None,
-    most_tokens: int | None = None,
+    rate: float = 1.0,
+    tokens_per_hour: int | None = None,
     **more: Any,
 ) -> AsyncIterator[Shadowed]:
     """A manager with shadows.
@@ -75,8 +75,8 @@ async def shadowed(
         turns: of the users' model.
         shadow_turns: of the shadows' model.
         control: of the shadows.
-        options: their bounds.
-        most_tokens: of a shadow.
+        rate: the share of runs that are shadowed.
+        tokens_per_hour: of all shadows.
         more: of `managed`.
     """
     model, made = ScriptedModel(shadow_turns), []
@@ -90,10 +90,11 @@ async def shadowed(
             control=chosen,
             store=store,
             new_id=lambda: uuid4().hex,
-            most_tokens=most_tokens,
             clock=it.clock,
         )
-        shadows = Shadows(stage, store=store, options=options or ShadowOptions(), metrics=metrics, clock=it.clock)
+        shadows = Shadows(
+            stage, store=store, metrics=metrics, rate=rate, tokens_per_hour=tokens_per_hour, clock=it.clock
+        )
         made.append((shadows, metrics))
         return shadows
 

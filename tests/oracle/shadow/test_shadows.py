@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from oracle.control.choosing import UnknownTreeError
 from oracle.models.protocol import ModelFault
-from oracle.shadow import ShadowControlError, ShadowOptions, report_of
+from oracle.shadow import ShadowControlError, report_of, running
 from oracle.storage import Command, RunFilter, schema
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
@@ -143,7 +143,7 @@ async def test_a_control_that_does_not_exist_is_refused(store, control):
 
 
 async def test_only_questions_to_the_default_tree_are_shadowed_and_only_those_drawn(store):
-    async with shadowed(store, [answers()] * 2, options=ShadowOptions(rate=0.0)) as it:
+    async with shadowed(store, [answers()] * 2, rate=0.0) as it:
         await it.runs.ask()
         assert await it.pairs() == []
     async with shadowed(store, [answers()]) as it:
@@ -160,13 +160,14 @@ async def test_what_a_user_has_cancelled_is_not_shadowed(store):
         assert await it.pairs() == []
 
 
-async def test_what_does_not_fit_into_the_queue_is_dropped_and_counted(store):
-    options = ShadowOptions(at_once=1, most_waiting=1)
-    async with shadowed(store, [answers()] * 3, [HANGS, answers()], options=options) as it:
-        for _ in range(3):
-            await it.runs.ask()
+async def test_what_does_not_fit_into_the_queue_is_dropped_and_counted(store, monkeypatch):
+    monkeypatch.setattr(running, "MOST_WAITING", 1)
+    async with shadowed(store, [answers()] * 3, [HANGS, answers()]) as it:
+        await it.runs.ask()
         await until(lambda: len(it.model.requests) == 1)
-        it.shadows.cancel(next(iter(it.shadows._live)))
+        for _ in range(2):
+            await it.runs.ask()
+        assert it.shadows.cancel(it.shadows.live_id)
         pairs = await it.pairs()
         metrics = it.metrics.exposition().decode()
     assert sorted((pair.state, pair.why) for pair in pairs) == [
@@ -177,9 +178,8 @@ async def test_what_does_not_fit_into_the_queue_is_dropped_and_counted(store):
 
 
 async def test_beyond_the_tokens_of_an_hour_shadows_are_dropped(store):
-    options = ShadowOptions(tokens_per_hour=60_000)
-    async with shadowed(store, [answers()] * 3, [answers()] * 3, options=options) as it:
-        it.shadows._quota._used.append((it.runs.clock.now(), 20_000))
+    async with shadowed(store, [answers()] * 3, [answers()] * 3, tokens_per_hour=60_000) as it:
+        it.shadows._spent.append((it.runs.clock.now(), 20_000))
         await it.runs.ask()
         await it.shadows.idle()
         it.runs.clock.advance(3_601)
@@ -208,17 +208,17 @@ async def test_an_overloaded_provider_pauses_shadows(store):
     assert (group.pairs, group.compared, report.dropped) == (2, 1, {"provider_busy": 1})
 
 
-async def test_a_shadow_has_its_own_token_budget(store):
-    async with shadowed(store, [answers()], [answers()], most_tokens=7_000) as it:
+async def test_a_shadow_has_the_limits_of_its_primary(store):
+    async with shadowed(store, [answers()], [answers()]) as it:
         await it.runs.ask()
         pair = await it.pair()
         record = await store.runs.find(pair.shadow_id)
         primary = await store.runs.find(pair.primary_id)
-    assert (record.limits["token_budget"], primary.limits["token_budget"]) == (7_000, 50_000)
+    assert record.limits == primary.limits
 
 
 async def test_a_shadow_does_not_keep_a_user_from_asking(store):
-    async with shadowed(store, [answers()] * 2, [HANGS, answers()], options=ShadowOptions(at_once=1)) as it:
+    async with shadowed(store, [answers()] * 2, [HANGS, answers()]) as it:
         first = await it.runs.ask()
         await until(lambda: len(it.model.requests) == 1)
         second = await it.runs.ask(context_id=first.record.context_id)
@@ -278,14 +278,13 @@ async def test_a_shadow_is_cancelled_by_the_command_that_cancels_runs(store):
     async with shadowed(store, [answers()], [HANGS]) as it:
         await it.runs.ask()
         await until(lambda: len(it.model.requests) == 1)
-        (run_id,) = it.shadows._live
-        await store.commands.send(Command(run_id, "cancel"))
+        await store.commands.send(Command(it.shadows.live_id, "cancel"))
         pair = await it.pair()
     assert (pair.state, pair.why) == ("failed", "cancelled")
 
 
 async def test_the_end_of_the_service_ends_shadows(store):
-    async with shadowed(store, [answers()] * 2, [HANGS], options=ShadowOptions(at_once=1)) as it:
+    async with shadowed(store, [answers()] * 2, [HANGS]) as it:
         first = await it.runs.ask()
         await until(lambda: len(it.model.requests) == 1)
         await it.runs.ask()

@@ -2,9 +2,8 @@
 
 import pytest
 
-from bt_runtime.testing import FakeClock
-from oracle.shadow.sampling import Quota, is_sampled
-from oracle.shadow.similarity import similarity
+from oracle.shadow import similarity
+from oracle.shadow.running import is_sampled
 from oracle.shadow.statistics import mean_of, share_of
 
 
@@ -63,16 +62,3 @@ def test_as_many_are_drawn_as_the_rate_says_and_more_at_a_higher_rate():
     assert drawn[1.0] == set(ids)
     assert drawn[0.1] < drawn[0.5]
     assert len(drawn[0.1]) == pytest.approx(400, abs=80)
-
-
-def test_what_is_reserved_counts_until_it_is_known_what_was_used():
-    clock = FakeClock(jump=False)
-    quota = Quota(100, now_s=clock.now)
-    with quota.spending(80) as spending:
-        assert not quota.has_room(30)
-        spending.tokens = 10
-    assert quota.has_room(90)
-    assert not quota.has_room(91)
-    clock.advance(3_601)
-    assert quota.has_room(100)
-    assert Quota(None, now_s=clock.now).has_room(10**9)
