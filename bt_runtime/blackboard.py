@@ -111,6 +111,16 @@ class Blackboard(Mapping[str, Any]):
         self.writes.clear()
         return taken
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """The values, and the writes since the last tick, for `put_back`."""
+        return dict(self._values), tuple(self.writes)
+
+    def put_back(self, snapshot: tuple[Any, ...]) -> None:
+        """Return to the values of a snapshot."""
+        values, writes = snapshot
+        self._values = dict(values)
+        self.writes[:] = writes
+
     def _unknown(self, name: str) -> BlackboardError:
         return _UnknownKeyError(f"there is no blackboard key {name!r}", name, did_you_mean(name, self._keys))
 

@@ -58,6 +58,7 @@ def build(
     values: Mapping[str, Any] | None = None,
     substitutes: Mapping[str, NodeFactory] | None = None,
     trace: Tracer | None = None,
+    blackboard: type[Blackboard] = Blackboard,
 ) -> LiveTree:
     """Make the nodes of one run.
 
@@ -68,6 +69,7 @@ def build(
         values: blackboard values that differ from the declared defaults.
         substitutes: factories that replace single nodes, by path; for tests.
         trace: gets the evaluations of expressions; see `bt_runtime.Trace`.
+        blackboard: a class of its own for the run's blackboard, such as one that notes which keys are read.
 
     Raises:
         KindError: a substitute for a path that the tree does not have.
@@ -75,7 +77,7 @@ def build(
         BlackboardError: a value for an undeclared key, or of the wrong type.
     """
     _check_depth(definition)
-    context = RunContext(Blackboard(definition.keys, values), host, trace=trace)
+    context = RunContext(blackboard(definition.keys, values), host, trace=trace)
     building = _Building(registry, context, dict(substitutes or {}))
     root = building.make(definition.root)
     if building.substitutes:

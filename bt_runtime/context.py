@@ -322,6 +322,23 @@ class RunContext:
         """The indices of the nodes whose deadline has come."""
         return tuple(index for index, at_s in self._deadlines.items() if at_s <= until_s)
 
+    def awaited(self) -> tuple[tuple[tuple[int, float], ...], tuple[int, ...]]:
+        """What the run will be woken for: deadlines by the indices of their nodes, and the nodes that wait for keys."""
+        return tuple(sorted(self._deadlines.items())), tuple(self._watches)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """The state between two ticks, for `put_back`."""
+        plain = (self.posted, self.halting, self.again, self.errors, self.now_s, self.tick)
+        return plain, dict(self._deadlines), dict(self._watches), tuple(self._changes)
+
+    def put_back(self, snapshot: tuple[Any, ...]) -> None:
+        """Return to the state of a snapshot."""
+        plain, deadlines, watches, changes = snapshot
+        self.posted, self.halting, self.again, self.errors, self.now_s, self.tick = plain
+        self._deadlines, self._watches = dict(deadlines), dict(watches)
+        self._changes[:] = changes
+        self._visited.clear()
+
 
 def _without(requests: tuple[Request, ...], removed: Collection[Request]) -> tuple[Request, ...]:
     return tuple(request for request in requests if request not in removed)

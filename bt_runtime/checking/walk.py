@@ -124,7 +124,7 @@ class Walk:
             seen = self.seen[node.path] = Seen()
         seen.states += merged
         kind = self._registry.kinds[node.kind]
-        found: Paths = (kind.flow or _unknown)(self, node, merged)
+        found: Paths = kind.flow(self, node, merged) if kind.flow else self._unknown(node, merged)
         for result, ends in zip(Paths._fields, found, strict=True):
             if ends:
                 seen.results.add(result)
@@ -244,6 +244,18 @@ class Walk:
 
         return new
 
+    def _unknown(self, node: NodeDefinition, states: States) -> Paths:
+        """The ends of a kind that does not declare them."""
+        kind = self._registry.kinds[node.kind]
+        if kind.category == "condition" and not kind.slots:
+            return self.ends(node, states, (Case("success"), Case("failure")))
+        if kind.category == "guard" and not kind.slots:
+            return self.ends(node, states, (Case("success"), Case("failure", stops=True)))
+        below = [self.paths(child, (_UNKNOWN,)) for children in node.children.values() for child in children]
+        anything = (_UNKNOWN,)
+        waits = kind.waits or any(ends.waiting for ends in below)
+        return Paths(anything, anything, anything if waits else ())
+
     # --- leaves
 
     def _noted_act(self, node: NodeDefinition, state: State) -> State:
@@ -346,16 +358,3 @@ def _written_in(cases: Sequence[Case]) -> Written:
         keys.add(REASON)
         facts.add(STOPPED_BY)
     return Written(frozenset(keys), frozenset(facts))
-
-
-def _unknown(walk: Walk, node: NodeDefinition, states: States) -> Paths:
-    """A kind without a declaration."""
-    kind = walk._registry.kinds[node.kind]  # noqa: SLF001  the module's own class
-    if kind.category == "condition" and not kind.slots:
-        return walk.ends(node, states, (Case("success"), Case("failure")))
-    if kind.category == "guard" and not kind.slots:
-        return walk.ends(node, states, (Case("success"), Case("failure", stops=True)))
-    below = [walk.paths(child, (_UNKNOWN,)) for children in node.children.values() for child in children]
-    anything = (_UNKNOWN,)
-    waits = kind.waits or any(ends.waiting for ends in below)
-    return Paths(anything, anything, anything if waits else ())

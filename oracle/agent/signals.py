@@ -42,7 +42,7 @@ class SignalLog:
     turns_without: int = 0
     same_reason: int = 0
     announcements: int = 0
-    _reason: str = ""
+    last_reason: str = ""
     _unsettled: tuple[ParsedResponse, int] | None = None
 
     def take(self, outcome: TurnOutcome, *, turn: int) -> None:
@@ -61,8 +61,8 @@ class SignalLog:
         self.turns_without = 0 if outcome.signal else self.turns_without + 1
         signal = outcome.signal
         reason = " ".join(signal.reason.casefold().split()) if isinstance(signal, NeedTurn) else ""
-        self.same_reason = self.same_reason + 1 if reason and reason == self._reason else int(bool(reason))
-        self._reason = reason
+        self.same_reason = self.same_reason + 1 if reason and reason == self.last_reason else int(bool(reason))
+        self.last_reason = reason
         self.announcements = self.announcements + 1 if outcome.announces else 0
 
     def settle(self, action: str) -> None:

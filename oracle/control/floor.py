@@ -80,13 +80,13 @@ class TreeFloor(Floor):
     def __init__(self, run: AgentRun, board: Blackboard) -> None:
         super().__init__(run)
         self._board = board
-        self._is_late = False
+        self.is_late = False
         self._free_steps: float = FREE_STEPS
         self._counted = (0, 0, run.state.start_time)  # turns, remarks and time when the steps were counted last
 
     def deadline_s(self) -> float | None:
         """The query's deadline; `None` once it has passed."""
-        return None if self._is_late else self.ends_at_s
+        return None if self.is_late else self.ends_at_s
 
     def judge(self, standing: Standing) -> Sequence[Request] | None:
         """The requests that the tree may start; `None` ends the run, with a reason written.
@@ -97,7 +97,7 @@ class TreeFloor(Floor):
         if self._board["cancel_requested"]:
             self.cancel()
         now_s, posted = standing.now_s, standing.posted
-        self._is_late = self._is_late or now_s >= self.ends_at_s
+        self.is_late = self.is_late or now_s >= self.ends_at_s
         for request in posted:
             if self._refuses(request, now_s):
                 closing = [each for each in posted if _role(each) == "closing"]

@@ -128,7 +128,7 @@ class AgentState:
         """Tokens used, as a percentage of the budget."""
         return 100 * self.tokens_used / self.config.token_budget
 
-    def _with(self, **changes: Any) -> Self:  # noqa: ANN401  any of the fields
+    def changed(self, **changes: Any) -> Self:  # noqa: ANN401  any of the fields
         """The next state: `dataclasses.replace` without the constructor, at a tenth of the cost."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
@@ -146,7 +146,7 @@ class AgentState:
         empty: bool = False,
     ) -> Self:
         """A turn has finished."""
-        return self._with(
+        return self.changed(
             turn=self.turn + 1,
             broken_turns=0,
             tokens_used=self.tokens_used + tokens,
@@ -159,7 +159,7 @@ class AgentState:
 
     def after_side_turn(self, *, tokens: int, estimated: bool, budget_cut: bool) -> Self:
         """A turn that is not part of the answer has finished: it counts, and `answered` stays as it is."""
-        return self._with(
+        return self.changed(
             turn=self.turn + 1,
             broken_turns=0,
             tokens_used=self.tokens_used + tokens,
@@ -169,7 +169,7 @@ class AgentState:
 
     def after_broken_turn(self, *, tokens: int, estimated: bool) -> Self:
         """A turn was interrupted or failed: its tokens count, the turn does not."""
-        return self._with(
+        return self.changed(
             broken_turns=self.broken_turns + 1,
             tokens_used=self.tokens_used + tokens,
             tokens_estimated=self.tokens_estimated or (estimated and tokens > 0),
@@ -177,7 +177,7 @@ class AgentState:
 
     def after_server_tools(self, names: Iterable[str], *, sources: Iterable[str]) -> Self:
         """The provider has run tools of its own within a turn; they are not actions, but they were tried."""
-        return self._with(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
+        return self.changed(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
 
     def after_tool_result(self, action: Action, *, error: str = "", source: str | None = None) -> Self:
         """A tool call has been run.
@@ -188,7 +188,7 @@ class AgentState:
             source: the tool's group.
         """
         streak = self.error_streak + 1 if action.is_error else 0
-        return self._with(
+        return self.changed(
             recent_actions=(*self.recent_actions, action.in_turn(self.turn))[-RECENT_ACTIONS:],
             error_streak=streak,
             error_streak_since=self.turn if streak == 1 else self.error_streak_since,
@@ -200,48 +200,48 @@ class AgentState:
 
     def at(self, elapsed_seconds: float, *, cancelled: bool = False) -> Self:
         """The same state at a later time."""
-        return self._with(elapsed_seconds=elapsed_seconds, cancelled=self.cancelled or cancelled)
+        return self.changed(elapsed_seconds=elapsed_seconds, cancelled=self.cancelled or cancelled)
 
     def after_cancel(self) -> Self:
         """A cancel was requested."""
-        return self._with(cancelled=True)
+        return self.changed(cancelled=True)
 
     def after_budget_cut(self) -> Self:
         """The token budget does not pay for the turn that the control wants next."""
-        return self._with(budget_cut=True)
+        return self.changed(budget_cut=True)
 
     def after_warnings(self, *, turn: bool, token: bool) -> Self:
         """Warnings have been sent; the same object if there were none."""
         if not (turn or token):
             return self
-        return self._with(turn_warned=self.turn_warned or turn, token_warned=self.token_warned or token)
+        return self.changed(turn_warned=self.turn_warned or turn, token_warned=self.token_warned or token)
 
     def with_turn_limit(self, limit: int) -> Self:
         """The control allows this many turns at most; the same object if the effective limit is not above that."""
-        return self._with(max_turns=limit) if limit < self.turn_limit else self
+        return self.changed(max_turns=limit) if limit < self.turn_limit else self
 
     def with_time_limit(self, seconds: float) -> Self:
         """The control allows this much time."""
-        return self._with(max_seconds=seconds)
+        return self.changed(max_seconds=seconds)
 
     def stopped(self, reason: TerminationReason) -> Self:
         """The query stops; the first reason counts."""
-        return self if self.is_terminal else self._with(termination_reason=reason)
+        return self if self.is_terminal else self.changed(termination_reason=reason)
 
     def settled(self, reason: TerminationReason) -> Self:
         """The query has ended for this reason, whichever was given before."""
-        return self._with(termination_reason=reason)
+        return self.changed(termination_reason=reason)
 
     def changed_by_control(self, changed: "AgentState") -> Self:
         """The state after a decision tree's hook: its changes to the action history, the warnings and its own data.
 
         Limits, and what counts against them, stay as they are.
         """
-        return self._with(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
+        return self.changed(**{name: getattr(changed, name) for name in _OF_THE_CONTROL})
 
     def extended(self, **extensions: Any) -> Self:  # noqa: ANN401  a module's own data
         """With a workflow module's data added to `extensions`."""
-        return self._with(extensions=MappingProxyType({**self.extensions, **extensions}))
+        return self.changed(extensions=MappingProxyType({**self.extensions, **extensions}))
 
 
 _REASONS = get_args(TerminationReason)

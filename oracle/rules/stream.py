@@ -39,7 +39,7 @@ class EventStream:
     nodes: Collection[int] | None = None
     turns: int = 0
     is_over: bool = False
-    _remarks: tuple[Event, ...] = ()
+    remarks: tuple[Event, ...] = ()
     _statuses: dict[int, Status] = field(default_factory=dict)
     _own_calls: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class EventStream:
         """A turn or the tools of a turn have ended; other outcomes are no events."""
         if self.is_over:
             return
-        yield from self.remarks()
+        yield from self.take_remarks()
         if isinstance(outcome.value, TurnOutcome):
             yield from self._turn_end(outcome.value)
         elif isinstance(outcome.value, ToolsOutcome):
@@ -88,16 +88,16 @@ class EventStream:
             case SystemNotice("paused"):
                 pass  # an operator's, not the tree's
             case SystemNotice(kind, message, severity):
-                self._remarks += (Event("notify", kind, {"severity": severity, "message": message}),)
+                self.remarks += (Event("notify", kind, {"severity": severity, "message": message}),)
             case Closing():
-                self._remarks += (Event("explained", chunk.reason),)
+                self.remarks += (Event("explained", chunk.reason),)
             case ToolCalled(call) if call.id.startswith(OWN_CALL):
                 self._own_calls[call.id] = (call.name, call.arguments)
             case ToolReturned(call_id, text) if call_id in self._own_calls:
                 name, arguments = self._own_calls.pop(call_id)
                 yield _tool_result(name, arguments, text=text, is_error=chunk.is_error)
             case Done():
-                yield from self.remarks()
+                yield from self.take_remarks()
                 self.is_over = True
                 fields = {"turns": chunk.turns, "tokens": chunk.tokens_used}
                 yield Event("end", chunk.termination_reason, fields)
@@ -106,9 +106,9 @@ class EventStream:
         """A call of the tree itself was refused."""
         self._own_calls.pop(call_id, None)
 
-    def remarks(self) -> tuple[Event, ...]:
+    def take_remarks(self) -> tuple[Event, ...]:
         """Take the notifications that have not become events yet."""
-        remarks, self._remarks = self._remarks, ()
+        remarks, self.remarks = self.remarks, ()
         return remarks
 
     def tick(self, record: TickRecord) -> Iterator[Event]:
@@ -124,7 +124,7 @@ class EventStream:
                 yield Event("key", key, {"value": value})
         if self.types is None or "node" in self.types:
             yield from self._results(record)
-        yield from self.remarks()
+        yield from self.take_remarks()
 
     def _results(self, record: TickRecord) -> Iterator[Event]:
         """The results of the nodes that were visited; RUNNING only where a node has begun to run."""

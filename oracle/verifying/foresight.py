@@ -48,7 +48,7 @@ def _judgements(actions: tuple[tuple[int, int, bool, int], ...], tools: int, str
         for call, end, is_error, turn in actions
     )
     last = actions[-1][3] if actions else 0
-    state = _EMPTY._with(  # noqa: SLF001  a state in the middle of a query
+    state = _EMPTY.changed(  # a state in the middle of a query
         turn=last + 1,
         recent_actions=history,
         error_streak=streak,

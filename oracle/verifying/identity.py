@@ -161,9 +161,8 @@ class Identity:
 
     def _time(self) -> tuple[Hashable, ...]:
         """How late it is, and what the run will be woken for."""
-        context = self._world.context
-        deadlines, watches = context._deadlines, context._watches  # noqa: SLF001
-        return context.now_s, tuple(sorted(deadlines.items())), tuple(watches), self._world.floor._is_late  # noqa: SLF001
+        world = self._world
+        return world.context.now_s, *world.context.awaited(), world.floor.is_late
 
     def _pending(self) -> Iterable[Hashable]:
         world = self._world

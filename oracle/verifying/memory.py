@@ -15,7 +15,6 @@ from bt_runtime.nodes import Node
 Stored = tuple[Any, ...]
 
 _CONTAINERS = frozenset({list, dict, set})
-_CONTEXT = ("posted", "halting", "again", "errors", "now_s", "tick")
 
 
 def _fresh(value: Any) -> Any:  # noqa: ANN401
@@ -75,11 +74,8 @@ class Memory:
         context, board = self._tree.context, self._tree.blackboard
         self._last = None
         return (
-            tuple(getattr(context, name) for name in _CONTEXT),
-            (dict(context._deadlines), dict(context._watches)),  # noqa: SLF001  the one place that puts them back
-            tuple(context._changes),  # noqa: SLF001
-            tuple(board.writes),
-            dict(board._values),  # noqa: SLF001
+            context.snapshot(),
+            board.snapshot(),
             [node.status for node in self._nodes],
             [{name: _fresh(value) for name, value in each.items()} for each in self._dicts],
             [(request, request.outcome, request.started, request.halted) for request in requests],
@@ -89,14 +85,9 @@ class Memory:
     def restore(self, stored: Stored) -> None:
         """Put the state back."""
         context, board = self._tree.context, self._tree.blackboard
-        plain, deadlines, changes, writes, values, statuses, dicts, requests, cells = stored
-        for name, value in zip(_CONTEXT, plain, strict=True):
-            setattr(context, name, value)
-        context._deadlines, context._watches = map(dict, deadlines)  # noqa: SLF001
-        context._visited.clear()  # noqa: SLF001
-        context._changes[:] = changes  # noqa: SLF001
-        board.writes[:] = writes
-        board._values = dict(values)  # noqa: SLF001
+        waits, values, statuses, dicts, requests, cells = stored
+        context.put_back(waits)
+        board.put_back(values)
         # A node that was neither ticked nor halted since this very state was restored is as it was.
         indices = self.touched if self._last is stored else range(len(self._nodes))
         for index in indices:

@@ -4,12 +4,11 @@ Everything that decides is the product's own; these take the place of what is sl
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bt_runtime import Clock
 from bt_runtime.clock import Event
-from oracle.chunks import Source
 from oracle.conversations import Conversation, Exchange
 from oracle.models.protocol import ModelEvent, ModelRequest
 from oracle.tools import Tool, ToolRegistry, ToolResult
@@ -138,21 +137,3 @@ STANDARD_TOOLS: Final[tuple[Tool, ...]] = (
 def disarmed(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     """The same tools, none of which can be run."""
     return tuple(replace(tool, call=_not_run) for tool in tools)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Makes the results of tools.
-
-    Args:
-        text: distinguishes results; calls with equal texts brought the same.
-    """
-
-    text: str
-    is_error: bool = False
-    is_empty: bool = False
-    sources: tuple[Source, ...] = field(default=())
-
-    def result(self) -> ToolResult:
-        """As a tool returns it."""
-        return ToolResult(self.text, is_error=self.is_error, is_empty=self.is_empty, sources=self.sources)

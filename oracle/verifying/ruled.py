@@ -39,7 +39,7 @@ def rule_states(world: World) -> Hashable:
         return None
     stream = rules.stream
     turns = stream.turns if _counts_turns(world.definition.rules) else None
-    return rules.states, tuple([str(event) for event in stream._remarks]), turns  # noqa: SLF001  the next events
+    return rules.states, tuple([str(event) for event in stream.remarks]), turns
 
 
 @lru_cache(maxsize=64)

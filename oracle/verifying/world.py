@@ -514,7 +514,7 @@ class World:
         """The fields of the signal; a `need_turn` repeats its reason only if it is meant to."""
         fields = dict(FIELDS[reply.signal])
         if reply.signal == "need_turn":
-            before = self.agent.signals._reason  # noqa: SLF001  which reason would be a repetition
+            before = self.agent.signals.last_reason  # which reason would be a repetition
             same = next((reason for reason in OTHER_REASONS if reason == before), OTHER_REASONS[0])
             fields["reason"] = same if reply.same_reason else next(each for each in OTHER_REASONS if each != before)
         if reply.words:
