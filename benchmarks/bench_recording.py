@@ -19,7 +19,7 @@ from benchmarks.bench_ticks import BRANCH, REGISTRY, best_us
 from bt_runtime import TickRecord, TreeLibrary, build
 from bt_runtime.library import read_tree
 from bt_runtime.recording import TickInput
-from bt_runtime.ticker import tick_tree
+from bt_runtime.stepper import tick_tree
 from oracle import nodes
 from oracle.encoding import to_json
 from oracle.runs.tick_json import encode_tick, plain_tick

@@ -1,4 +1,4 @@
-"""What the nodes of a run share with the loop that runs them: nodes ask for work and wake-ups, the loop serves them.
+"""What the nodes of a run share with the stepper: nodes ask for work and wake-ups, what drives the run serves them.
 
 Rules that make a run a function of its inputs:
 
@@ -13,6 +13,7 @@ Rules that make a run a function of its inputs:
 
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +22,14 @@ from bt_runtime.explanation import Evaluation
 from bt_runtime.kind import Facts
 from bt_runtime.recording import NodeError, Outcome, TickInput, TickRecord
 from bt_runtime.status import Status
+
+working: ContextVar[str] = ContextVar("bt_runtime_working_node", default="")
+"""The path of the node whose work a task does; set by what starts the work."""
+
+
+def working_node() -> str:
+    """The path of the node whose work is under way in this task, or in one that is started from it; else empty."""
+    return working.get()
 
 
 class Requester(Protocol):
@@ -207,15 +216,16 @@ class RunContext:
         """The topmost node; `None` when nothing holds the tree any more."""
         return self._root and self._root()
 
-    # For what drives the run: the builder, the run loop, a replay, py_trees
+    # For the builder, the stepper and py_trees
 
     def set_root(self, root: object) -> None:
         """Store a weak reference to the topmost node: nodes refer to the context, and a cycle would outlive its run."""
         self._root = weakref.ref(root)
 
     def begin_tick(self, at_s: float) -> None:
-        """Set the time of the tick; deadlines that it has reached are over."""
+        """Set the time of the tick; deadlines that it has reached are over, and so is a wish to be ticked again."""
         self.now_s = at_s
+        self.again = None
         for request in self.posted:
             request.is_held = True
         if self._deadlines and min(self._deadlines.values()) <= at_s:
@@ -296,7 +306,7 @@ class RunContext:
     def notice_changes(self) -> None:
         """Ask for another tick if a key has changed since a node was ticked that waits for it.
 
-        Called at the end of a tick, and by what drives the run after halted nodes have got their partial results.
+        Called at the end of a tick, and after halted nodes have got their partial results.
         """
         board = self.blackboard
         for index, (path, seen) in tuple(self._watches.items()):
@@ -308,11 +318,6 @@ class RunContext:
         """Whether a node waits for a key whose value may come from outside."""
         board = self.blackboard
         return any(board.is_deliverable(name) for _, seen in self._watches.values() for name, _ in seen)
-
-    def take_again(self) -> str | None:
-        """The path of the node that asked for another tick, if one did."""
-        taken, self.again = self.again, None
-        return taken
 
     def next_deadline_s(self) -> float | None:
         """The earliest deadline of a node; `None` if there is none."""

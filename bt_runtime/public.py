@@ -3,7 +3,7 @@
 from bt_runtime.blackboard import Blackboard
 from bt_runtime.builder import LiveTree, build
 from bt_runtime.clock import Clock, PausableClock, SystemClock
-from bt_runtime.context import Host, Request, RunContext
+from bt_runtime.context import Host, Request, RunContext, working_node
 from bt_runtime.definition import NodeDefinition, TreeDefinition
 from bt_runtime.differences import Change, Difference, difference
 from bt_runtime.errors import (
@@ -19,7 +19,6 @@ from bt_runtime.errors import (
     TreeNotFoundError,
 )
 from bt_runtime.explanation import Clause, Evaluation, Figure, Operand, Stepped, Words, Write
-from bt_runtime.forcing import ForcedResult, forced_path
 from bt_runtime.kind import (
     ActionUse,
     CallUse,
@@ -38,22 +37,29 @@ from bt_runtime.kind import (
 from bt_runtime.kinds import BUILTIN_KEYS, BUILTIN_KINDS
 from bt_runtime.library import TreeLibrary
 from bt_runtime.nodes import Action, Condition, Decorator, Guard, Node
-from bt_runtime.pacing import Pacer
-from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, Recording, TickRecord
+from bt_runtime.recording import (
+    CauseKind,
+    ForcedResult,
+    Journal,
+    NodeError,
+    Observer,
+    Outcome,
+    Recording,
+    TickRecord,
+    forced_path,
+)
 from bt_runtime.registration import NoSettings, action_kind, condition_kind, node
 from bt_runtime.registry import Registry
 from bt_runtime.reloading import ReloadingTrees, TreeState
 from bt_runtime.rendering import render
-from bt_runtime.replaying import Replay, Replaying, did_the_same, replay
-from bt_runtime.retracing import Retrace, Step, event_ticks
+from bt_runtime.replaying import Replay, Replaying, Retrace, Retraced, did_the_same, event_ticks, replay
 from bt_runtime.rule import Event, EventPattern, EventType, Rule
 from bt_runtime.rules import Monitor, Monitors
-from bt_runtime.run_loop import RunLoop, RunResult, run
+from bt_runtime.run_loop import RunLoop, run
 from bt_runtime.schema import tree_schema
 from bt_runtime.standard import STANDARD, load
 from bt_runtime.status import Status
-from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.tasks import working_node
+from bt_runtime.stepper import Pacer, RunResult, Standing, Stepper, Supervisor
 from bt_runtime.text import Edit, Fix, Mistake, Place, format_mistakes
 from bt_runtime.tracing import Trace, Visit, deciding, path_to
 from bt_runtime.visiting import Visiting
@@ -118,6 +124,7 @@ __all__ = [
     "Replaying",
     "Request",
     "Retrace",
+    "Retraced",
     "Rule",
     "RunContext",
     "RunError",
@@ -127,8 +134,8 @@ __all__ = [
     "StalledError",
     "Standing",
     "Status",
-    "Step",
     "Stepped",
+    "Stepper",
     "Supervisor",
     "SystemClock",
     "TickRecord",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-from bt_runtime.status import INVALID, Status
+from bt_runtime.status import FAILURE, INVALID, SUCCESS, Status
 
 CauseKind = Literal["start", "outcome", "deadline", "delivery", "again", "end"]
 """Why there was a tick. `end` is the last record of a run that had pending work when it ended: no node was ticked but
@@ -98,6 +98,29 @@ class Journal(Protocol):
         An exception ends the run.
         """
         ...
+
+
+ForcedResult = Literal["success", "failure"]
+"""The result of a node that is set from outside. It is an input of its tick like a blackboard value, so a replay
+repeats it, and is delivered under a name that no blackboard key has, because those have no colon."""
+
+_FORCED = "force:"
+_FORCED_STATUSES = {"success": SUCCESS, "failure": FAILURE}
+
+
+def forced_key(path: str) -> str:
+    """The name under which the forced result of a node is delivered."""
+    return _FORCED + path
+
+
+def forced_path(key: str) -> str | None:
+    """The path of the node whose forced result has this name; `None` if it is the name of a blackboard key."""
+    return key.removeprefix(_FORCED) if key.startswith(_FORCED) else None
+
+
+def forced_status(result: object) -> Status | None:
+    """The status behind a forced result; `None` if it is none."""
+    return _FORCED_STATUSES.get(result) if isinstance(result, str) else None
 
 
 _LONGEST_ERROR = 2_000

@@ -1,72 +1,29 @@
-"""The run loop: ticks a tree on events, and never polls.
+"""The run loop: drives a stepper with asyncio, and never polls.
 
-An event is the end of a request, a deadline, a value that was delivered (a cancel is one), or a node that asks to be
-ticked again because it can make progress without waiting. Between ticks the loop sleeps.
-
-Before a tick the journal, if there is one, makes the tick's outcomes durable. After each tick, in this order:
-
-1. observers get the tick record;
-2. requests of halted nodes are cancelled and awaited, and their partial results are given to their nodes, after the
-   journal has them;
-3. a pacer, if there is one, may hold the run here; what was delivered meanwhile gets a tick first;
-4. requests that the tick posted are started, in the order in which they were posted; a supervisor, if there is one,
-   may hold some of them, or end the run here;
-5. the loop waits for the next event.
-
-So the inputs of the tree are outcomes, deliveries and recorded times alone, and equal inputs give equal runs.
-
-Outcomes and deliveries carry the time of their arrival. A tick that they cause has the time of the latest of them, and
-events from before a deadline are handled before the deadline: a turn that ended in time is in time, even if the loop
-wakes late.
+The stepper says what happens when; here are the tasks behind the requests, the clock, and who watches. Between ticks
+the loop sleeps until a task ends, something is delivered, or a deadline comes. Before a tick the journal, if there is
+one, makes the tick's outcomes durable; after it the observers get its record, before anything else happens.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import structlog
 
 from bt_runtime.builder import LiveTree
-from bt_runtime.clock import Clock, SystemClock
-from bt_runtime.context import Request
-from bt_runtime.errors import BTError, RunError, StalledError
-from bt_runtime.forcing import ForcedResult, forced_key
-from bt_runtime.pacing import Pacer
-from bt_runtime.recording import CauseKind, Journal, NodeError, Observer, Outcome, TickInput, TickRecord
-from bt_runtime.status import FAILURE, RUNNING, Status
-from bt_runtime.supervision import Standing, Supervisor
-from bt_runtime.tasks import Delivery, Ended, Inbox, Tasks
-from bt_runtime.ticker import MOST_FREE_TICKS, FreeTicks, close_tree, tick_tree
+from bt_runtime.clock import Clock, Signal, SystemClock
+from bt_runtime.context import Request, working
+from bt_runtime.errors import BTError, RunError
+from bt_runtime.recording import ForcedResult, Journal, Observer, Outcome, TickInput, TickRecord, describe
+from bt_runtime.stepper import MOST_FREE_TICKS, Pacer, RunResult, Stepper, Supervisor
 
 log = structlog.get_logger(__name__)
-
-HALT_GRACE_S = 5.0
-"""How long a cancelled task may take to end before it is abandoned and logged."""
 
 _LONGEST_HOLD_S = 0.002
 """After so long in ticks without a wait between them, the event loop runs its other tasks."""
 _YIELD_EVERY = 50
 """And after so many of them: a clock that is not the machine's may stand still meanwhile."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """The result of a run.
-
-    Args:
-        status: SUCCESS or FAILURE of the root; FAILURE with an `error`.
-        errors: every exception that nodes raised, in order.
-        error: the error that ended the run; `None` if none did.
-        is_stopped: the supervisor ended the run; FAILURE, without an `error`.
-    """
-
-    status: Status
-    ticks: int
-    errors: tuple[NodeError, ...]
-    error: BTError | None = None
-    is_stopped: bool = False
 
 
 class RunLoop:
@@ -77,7 +34,8 @@ class RunLoop:
         journal: makes outcomes durable before the tree gets them.
         supervisor: bounds the run from outside.
         pacer: may hold the run between its ticks.
-        halt_grace_s: how long a cancelled task may take to end, in real seconds.
+        halt_grace_s: how long a cancelled task may take to end before it is abandoned and logged, in real seconds, not
+            those of the run's clock: it bounds code that ignores its cancellation.
     """
 
     def __init__(
@@ -90,22 +48,19 @@ class RunLoop:
         supervisor: Supervisor | None = None,
         pacer: Pacer | None = None,
         max_ticks_without_event: int = MOST_FREE_TICKS,
-        halt_grace_s: float = HALT_GRACE_S,
+        halt_grace_s: float = 5.0,
     ) -> None:
         self._tree = tree
-        self._context = tree.context
+        self._stepper = Stepper(tree, supervisor, max_free_ticks=max_ticks_without_event, is_timed=True)
         self._clock = clock or SystemClock()
         self._observers = tuple(observers)
         self._journal = journal
-        self._supervisor = supervisor
         self._pacer = pacer
-        self._is_stopped = False
-        self._free = FreeTicks(max_ticks_without_event)
+        self._halt_grace_s = halt_grace_s
+        self._tasks: dict[str, asyncio.Task[Outcome]] = {}
+        self._arrival = Signal()  # set when something happens
+        self._ticks_held = 0
         self._held_since_s = 0.0
-        self._inbox = Inbox()
-        self._tasks = Tasks(self._clock, halt_grace_s=halt_grace_s, inbox=self._inbox)
-        self._interrupted: tuple[Outcome, ...] = ()
-        self._errors: tuple[NodeError, ...] = ()
 
     def deliver(self, key: str, value: Any) -> None:  # noqa: ANN401  JSON data of the key's type
         """Write a blackboard value from outside, at the start of the next tick, which follows at once.
@@ -115,8 +70,8 @@ class RunLoop:
         Raises:
             BlackboardError: the key is not declared, or the value is not of its type.
         """
-        self._tree.blackboard.check(key, value)
-        self._inbox.add(Delivery(key, value, self._clock.now()))
+        self._stepper.deliver(key, value, self._clock.now())
+        self._arrival.set()
 
     def force(self, path: str, result: ForcedResult) -> None:
         """Replace the result of a node, the next time it is ticked; from the start of the next tick on.
@@ -126,9 +81,8 @@ class RunLoop:
         Raises:
             RunError: the tree has no such node.
         """
-        if path not in self._tree.paths:
-            raise RunError(f"the tree {self._tree.definition.name!r} has no node {path!r}")
-        self._inbox.add(Delivery(forced_key(path), result, self._clock.now()))
+        self._stepper.force(path, result, self._clock.now())
+        self._arrival.set()
 
     def cancel(self) -> None:
         """Request the run to stop; the tree's guards decide how it ends."""
@@ -145,49 +99,53 @@ class RunLoop:
         Raises:
             RunError: the tree has been run already.
         """
-        if self._context.tick:
-            raise RunError(f"the tree {self._tree.definition.name!r} has been run already; build another one")
+        stepper, name = self._stepper, self._tree.definition.name
+        if self._tree.context.tick:
+            raise RunError(f"the tree {name!r} has been run already; build another one")
         error: BTError | None = None
         try:
             if self._pacer is not None:
                 await self._pacer.before_first_tick()
-            given = self._from_events(cause="start")
-            record = self._tick(given)
-            while self._tree.root.status is RUNNING:
-                await self._settle_halted()
-                self._context.notice_changes()
-                if self._pacer is not None and await self._is_overtaken(self._pacer, record):
-                    given = self._from_events()
-                elif self._start_posted():
-                    given = await self._wait(len(record.visited))
-                else:
-                    break
+            given: TickInput | None = stepper.begin(self._clock.now())
+            while given is not None:
                 await self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
-                record = self._tick(given)
+                record = stepper.tick(given)
+                self._observe(record)
+                given = None if stepper.is_over else await self._go_on(record)
         except BTError as gave_up:
             error = gave_up.with_traceback(None)  # its frames would keep the whole run alive
-            log.error("run.gave_up", tree=self._tree.definition.name, error=str(gave_up))  # noqa: TRY400  no traceback
+            log.error("run.gave_up", tree=name, error=str(gave_up))  # noqa: TRY400  no traceback
         finally:
             await self._end()
-        status = FAILURE if error or self._is_stopped else self._tree.root.status
-        return RunResult(status, self._context.tick, self._errors, error, self._is_stopped)
+        return stepper.result(error)
 
-    def _tick(self, given: TickInput) -> TickRecord:
-        record = tick_tree(self._tree, given, is_timed=True)
-        self._observe(record)
-        return record
-
-    async def _is_overtaken(self, pacer: Pacer, record: TickRecord) -> bool:
-        """Let the pacer hold the run; whether something was delivered, which the tree gets before requests start."""
-        await pacer.after_tick(record, self._context.posted)
-        if not self._inbox.has_deliveries:
-            return False
-        self._context.take_again()
-        self._free.reset()
-        return True
+    async def _go_on(self, record: TickRecord) -> TickInput | None:
+        """Do what the tick asks for, and sleep until the next one is due; `None` if the supervisor ends the run."""
+        await self._settle()
+        if self._pacer is not None:
+            await self._pacer.after_tick(record, self._stepper.posted)
+            if self._stepper.has_deliveries:  # they may halt what has posted
+                return self._stepper.due(self._clock.now())
+        for request in self._stepper.start():
+            self._tasks[request.key] = asyncio.create_task(self._serve(request), name=request.key)
+        while not self._stepper.is_over:
+            now_s = self._clock.now()
+            if self._ticks_held == 0:
+                self._held_since_s = now_s
+            self._ticks_held += 1
+            is_long = self._ticks_held > _YIELD_EVERY or now_s - self._held_since_s >= _LONGEST_HOLD_S
+            if is_long and not self._stepper.has_events:
+                self._ticks_held = 0
+                await asyncio.sleep(0)
+                continue
+            if (given := self._stepper.due(now_s)) is not None:
+                return given
+            self._ticks_held = 0
+            self._arrival.clear()
+            await self._clock.wait(self._arrival, until_s=self._stepper.wake_at_s)
+        return None
 
     def _observe(self, record: TickRecord) -> None:
-        self._errors += record.errors
         for observer in self._observers:
             try:
                 observer.on_tick(record)
@@ -195,125 +153,69 @@ class RunLoop:
                 self._observers = tuple(other for other in self._observers if other is not observer)
                 log.exception("observer.dropped", observer=type(observer).__name__, tick=record.tick)
 
-    def _start_posted(self) -> bool:
-        """Start the posted requests; false if the supervisor ends the run."""
-        chosen: Sequence[Request] | None = None
-        if self._supervisor is not None:
-            again = self._context.again
-            rests = again is None and not self._inbox
-            standing = Standing(self._context.now_s, self._context.posted, self._tasks.under_way, again, rests)
-            chosen = self._supervisor.judge(standing)
-            self._is_stopped = chosen is None
-        if not self._is_stopped:
-            self._tasks.start(self._context.take_posted(chosen))
-        return not self._is_stopped
-
-    async def _settle_halted(self) -> None:
-        """Await the requests of halted nodes, and give them their partial results."""
-        while halted := self._context.halting:
-            settled = await self._tasks.settle(halted)
-            self._context.settled(halted)
-            outcomes = [self._inbox.withdraw(request) or kept for request, kept in zip(halted, settled, strict=True)]
-            await self._keep(outcomes)
-            for request, outcome in zip(halted, outcomes, strict=True):
-                self._interrupted += (outcome,)
-                self._context.give_back(request, outcome)
-
     async def _keep(self, outcomes: Sequence[Outcome]) -> None:
         if self._journal is not None and outcomes:
             await self._journal.keep(outcomes)
 
-    async def _wait(self, visits: int) -> TickInput:
-        """Sleep until the next tick is due; `visits` nodes were visited in the last one."""
-        again = self._context.take_again()
-        while not self._inbox:
-            now_s = self._clock.now()
-            until_s = self._next_deadline_s()
-            if again is not None:
-                return await self._at_once("again", (again,), now_s, visits)
-            if until_s is not None and until_s <= now_s:
-                return await self._at_once("deadline", self._due(until_s), now_s, visits)
-            if until_s is None and not self._tasks and not self._context.awaits_delivery():
-                raise StalledError(self._waiting_nodes())
-            self._free.reset()
-            self._inbox.arrival.clear()
-            await self._clock.wait(self._inbox.arrival, until_s=until_s)
-        self._free.reset()
-        return self._from_events()
+    async def _settle(self) -> None:
+        """Cancel and await the work of halted nodes; its partial results are kept before the nodes get them."""
+        while halted := self._stepper.halted:
+            await self._stop([self._tasks[request.key] for request in halted if request.key in self._tasks])
+            outcomes = [self._stepper.withdraw(request) or self._kept_of(request) for request in halted]
+            await self._keep(outcomes)
+            self._stepper.settle(outcomes)
 
-    async def _at_once(self, cause: CauseKind, causes: tuple[str, ...], now_s: float, visits: int) -> TickInput:
-        """A tick without a wait before it; too many in a row are a hot loop."""
-        self._free.add(causes[0], visits=visits)
-        if self._free.count == 1:
-            self._held_since_s = now_s
-        if now_s - self._held_since_s >= _LONGEST_HOLD_S or self._free.count % _YIELD_EVERY == 0:
-            await asyncio.sleep(0)
-            self._held_since_s = now_s = self._clock.now()
-            if self._inbox:
-                return self._from_events()
-        return self._input(cause, causes, now_s)
+    def _kept_of(self, request: Request) -> Outcome:
+        """The partial result of a halted request, whose task is forgotten."""
+        task = self._tasks.pop(request.key, None)
+        if task is not None and task.done() and not task.cancelled():
+            return task.result()
+        return Outcome(request.key, "cancelled", at_s=self._clock.now())
 
-    def _from_events(self, cause: CauseKind | None = None) -> TickInput:
-        """The pending events; if a deadline lies between them, those from before it."""
-        deadline_s = self._next_deadline_s()
-        events = self._inbox.take(before_s=inf if deadline_s is None else deadline_s)
-        ends = [event for event in events if isinstance(event, Ended)]
-        for end in ends:
-            self._context.answer(end.request, end.outcome)
-        outcomes = tuple(end.outcome for end in ends)
-        deliveries = tuple((event.key, event.value) for event in events if isinstance(event, Delivery))
-        causes = tuple(key for key, _ in deliveries) or tuple(outcome.key for outcome in outcomes)
-        at_s = events[-1].at_s if events and cause is None else self._clock.now()
-        return self._input(cause or ("delivery" if deliveries else "outcome"), causes, at_s, outcomes, deliveries)
+    async def _stop(self, tasks: Sequence[asyncio.Task[Outcome]]) -> None:
+        """Cancel tasks and await them; one that has not ended within the grace period is abandoned."""
+        for task in tasks:
+            task.cancel()
+        _, late = await asyncio.wait(tasks, timeout=self._halt_grace_s) if tasks else (None, ())
+        for task in late:
+            log.error("task.left_behind", task=task.get_name(), grace_s=self._halt_grace_s)
 
-    def _input(
-        self,
-        cause: CauseKind,
-        causes: tuple[str, ...],
-        at_s: float,
-        outcomes: tuple[Outcome, ...] = (),
-        deliveries: tuple[tuple[str, Any], ...] = (),
-    ) -> TickInput:
-        interrupted, self._interrupted = self._interrupted, ()
-        return TickInput(cause, causes, max(at_s, self._context.now_s), (*interrupted, *outcomes), deliveries)
+    async def _serve(self, request: Request) -> Outcome:
+        """Do the work, and tell the stepper of its end; `_settle` collects the results of halted requests instead.
 
-    def _next_deadline_s(self) -> float | None:
-        """The earliest deadline of the nodes and the supervisor."""
-        until_s = self._context.next_deadline_s()
-        outer_s = self._supervisor.deadline_s() if self._supervisor is not None else None
-        return until_s if outer_s is None or (until_s is not None and until_s <= outer_s) else outer_s
-
-    def _due(self, until_s: float) -> tuple[str, ...]:
-        """The nodes whose deadline has come; the root, if only the supervisor's has."""
-        due = tuple(self._tree.paths[index] for index in self._context.due(until_s))
-        return due or (self._tree.root.path,)
-
-    def _waiting_nodes(self) -> tuple[str, ...]:
-        """The RUNNING nodes without a RUNNING child."""
-        return tuple(
-            node.path
-            for node in self._tree.nodes
-            if node.status is RUNNING and not any(child.status is RUNNING for child in node.child_nodes)
-        )
+        `start` runs inside the task, so its exceptions are failures of the work; a task that is cancelled before never
+        starts. The end is told from within the task: a callback would run one iteration of the event loop later.
+        """
+        working.set(request.node.path)
+        value, problem = None, None
+        try:
+            value = await request.node.start()
+        except asyncio.CancelledError:
+            if request.halted:
+                raise
+            problem = "CancelledError: cancelled from within"  # something that the work awaits was
+        except Exception as error:  # noqa: BLE001  whatever the work of a node raises is its failure
+            problem = describe(error)
+        if request.halted:
+            return Outcome(request.key, "cancelled", value, problem, at_s=self._clock.now())
+        outcome = Outcome(request.key, "done" if problem is None else "failed", value, problem, at_s=self._clock.now())
+        self._tasks.pop(request.key, None)
+        self._stepper.ended(outcome)
+        self._arrival.set()
+        return outcome
 
     async def _end(self) -> None:
         """Halt the tree, end its tasks, and record what that changed."""
-        self._tree.halt()
-        self._context.drop_posted()
+        self._stepper.halt()
         try:
-            await self._settle_halted()
+            await self._settle()
         finally:
-            await self._tasks.end()
-        record = close_tree(self._tree, self._input("end", (), self._clock.now()))
+            await self._stop(list(self._tasks.values()))
+        record = self._stepper.close(self._clock.now())
         if record is not None:
             self._observe(record)
 
 
-async def run(
-    tree: LiveTree,
-    *,
-    clock: Clock | None = None,
-    observers: Iterable[Observer] = (),
-) -> RunResult:
+async def run(tree: LiveTree, *, clock: Clock | None = None, observers: Iterable[Observer] = ()) -> RunResult:
     """Run a live tree to its end; `RunLoop` can also be cancelled and delivered to."""
     return await RunLoop(tree, clock=clock, observers=observers).run()

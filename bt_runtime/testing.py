@@ -40,8 +40,9 @@ from bt_runtime.nodes import Action, Children, Node
 from bt_runtime.recording import Recording
 from bt_runtime.registration import NoSettings, node
 from bt_runtime.registry import Registry
-from bt_runtime.run_loop import RunLoop, RunResult
+from bt_runtime.run_loop import RunLoop
 from bt_runtime.status import FAILURE, INVALID, RUNNING, SUCCESS, Status
+from bt_runtime.stepper import RunResult
 
 _MOST_ROUNDS = 1_000
 """Iterations of the event loop that a jumping clock waits for tasks that never stop making progress."""

@@ -101,8 +101,9 @@ class Playing:
             run.ticks,
             match=_same_work,
             supervisor=TreeFloor(agent, tree.blackboard),
-            before_give_back=self._rebuilt.speak,
+            before_outcome=self._speak,
         )
+        self._said = 0  # chunks that were sent before the last tick: they are the work's, not the tree's
         self._statuses = [Status.INVALID] * len(tree.paths)
         self._leaves = {at for at, node in enumerate(definition.nodes()) if not any(node.children.values())}
 
@@ -127,9 +128,7 @@ class Playing:
         rebuilt = self._rebuilt
         with quiet():
             rebuilt.prepare(event)
-            for request, outcome in self._retrace.claims(event).values():
-                rebuilt.speak(request, outcome)
-            sent = len(rebuilt.chunks)
+            self._said = len(rebuilt.chunks)
             try:
                 done = self._retrace.step(event)
             except BTError as error:
@@ -138,7 +137,7 @@ class Playing:
                 return PlayedStep(event.tick, (Effect("error", self.error, self.error),), ())
         for record in done.records:
             rebuilt.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
-        effects = [effect for chunk in rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None]
+        effects = [effect for chunk in rebuilt.chunks[self._said :] if (effect := _seen(chunk)) is not None]
         effects += [self._asked(request) for request in done.posted if not isinstance(request.node, Finish)]
         return PlayedStep(event.tick, tuple(effects), self._results(done.records), done.records)
 
@@ -149,6 +148,11 @@ class Playing:
             explain_stop(self._rebuilt.agent)
         effects = tuple(effect for chunk in self._rebuilt.chunks[sent:] if (effect := _seen(chunk)) is not None)
         return self._rebuilt.agent.state.termination_reason or "completed", effects
+
+    def _speak(self, request: Request, outcome: Outcome) -> None:
+        self._rebuilt.speak(request, outcome)
+        if outcome.state != "cancelled":
+            self._said = len(self._rebuilt.chunks)
 
     def _asked(self, request: Request) -> Effect:
         node, agent = request.node, self._rebuilt.agent

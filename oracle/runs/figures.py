@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from bt_runtime import NodeError, Outcome
-from bt_runtime.forcing import forced_path, forced_status
+from bt_runtime.recording import forced_path, forced_status
 from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome

@@ -114,7 +114,7 @@ class Identity:
             self._agent(ahead),
             world.progress.reason_at_cancel,
             world.progress.has_crashed,
-            bool(world.progress.interrupted),
+            bool(world.stepper.interrupted),
             world.progress.delivered,
             extra,
         )
@@ -166,7 +166,7 @@ class Identity:
 
     def _pending(self) -> Iterable[Hashable]:
         world = self._world
-        for request in world.progress.under_way:
+        for request in world.under_way:
             yield _index(request), "under way"
         for request in world.context.posted:
             yield _index(request), "posted"
@@ -283,7 +283,7 @@ class Identity:
     def _rounds_left(self) -> int:
         """How many more times the tools of a turn can run; 2 stands for more."""
         world = self._world
-        nodes = [request.node for request in (*world.progress.under_way, *world.context.posted)]
+        nodes = [request.node for request in (*world.under_way, *world.context.posted)]
         left = world.agent.state.turn_limit - world.agent.state.turn
         if len(nodes) != 1:
             return 2
@@ -291,7 +291,7 @@ class Identity:
 
     def _only_speaks(self) -> bool:
         """Whether the run waits for one turn of the answer and nothing else: it replaces what is known of the last."""
-        under_way, posted = self._world.progress.under_way, self._world.context.posted
+        under_way, posted = self._world.under_way, self._world.context.posted
         if posted or len(under_way) != 1 or self._world.agent.ending.node_errors:
             return False
         return speaks(next(iter(under_way)).node)
@@ -324,7 +324,7 @@ class Identity:
 
     def _until_replaced(self, found: set[Node[Any]]) -> set[Node[Any]]:
         """Of the nodes that can still be ticked, those that can be ticked before the next turn has succeeded."""
-        waiting = [request.node for request in (*self._world.progress.under_way, *self._world.context.posted)]
+        waiting = [request.node for request in (*self._world.under_way, *self._world.context.posted)]
         if not waiting:
             return found
         nodes: set[Node[Any]] = set()
@@ -334,7 +334,7 @@ class Identity:
 
     def _read_before(self, replaced: Before) -> frozenset[str]:
         """The keys that can be read before something is replaced."""
-        waiting = [request.node for request in (*self._world.progress.under_way, *self._world.context.posted)]
+        waiting = [request.node for request in (*self._world.under_way, *self._world.context.posted)]
         nodes: set[Node[Any]] = set() if waiting else set(self._nodes)
         for node in waiting:
             nodes |= replaced.after(node)  # type: ignore[arg-type]  # all requesters are nodes

@@ -49,7 +49,7 @@ class Options:
 
     def of(self, world: World) -> Iterator[Event]:
         """What can happen now."""
-        for request in tuple(world.progress.under_way):
+        for request in tuple(world.under_way):
             yield from self._ends(world, request)
         yield from _interruptions(world)
         yield from (each for each in self._deliveries if each.key not in world.progress.delivered)
@@ -117,7 +117,7 @@ class Options:
 
 def _interruptions(world: World) -> Iterator[Event]:
     """A cancel, and the next deadline, with nothing and with a part of the work done."""
-    roles = {role for request in world.progress.under_way for role in request.node.facts.roles}
+    roles = {role for request in world.under_way for role in request.node.facts.roles}
     speaks, runs = ASKS_MODEL in roles, RUNS_CALLS in roles
     has_part = speaks or (runs and len(world.agent.turn.open_calls) > 1)
     if world.progress.reason_at_cancel is None:

@@ -52,7 +52,7 @@ class Script:
                 for name, result in zip(names, results, strict=False):
                     self._answer(name, result, world)
             case ActionEnded(key, result):
-                request = next(each for each in world.progress.under_way if each.key == key)
+                request = next(each for each in world.under_way if each.key == key)
                 self._answer(request.node.settings.call, result, world)
             case Cancelled(part) | TimePassed(part):
                 self._interrupt(event, part, world)
@@ -95,7 +95,7 @@ class Script:
     def _interrupt(self, event: Cancelled | TimePassed, part: str, world: World) -> None:
         """What is under way hangs from here on."""
         roles = {ASKS_MODEL, RUNS_CALLS, CALLS_HOST}
-        requests = tuple(world.progress.under_way)
+        requests = tuple(world.under_way)
         request = next((each for each in requests if not roles.isdisjoint(each.node.facts.roles)), None)
         if part == "whole" or request is None:
             self.missing.append("an interruption in the moment in which something ends")

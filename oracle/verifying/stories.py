@@ -132,7 +132,7 @@ def _complete(world: World, script: Script) -> None:
 
 def _plainest(world: World) -> Event | None:
     """The plainest thing that can happen; `None` if nothing can."""
-    request = next(iter(world.progress.under_way), None)
+    request = next(iter(world.under_way), None)
     if request is None:
         return TimePassed() if world.next_deadline_s is not None else None
     roles = request.node.facts.roles

@@ -1,11 +1,11 @@
-"""A run of the real tree that is driven by events instead of by time: the run loop without asyncio.
+"""A run of the real tree that is driven by chosen events instead of by tasks and time.
 
-Nodes, agent, floor and closing are the product's. As in a replay, this takes the place of the run loop; other than a
-replay it makes each outcome when it is needed, through the code that makes the outcomes of real turns and tool calls.
+Nodes, stepper, agent, floor and closing are the product's. The work is not: each outcome is made when it is needed,
+through the code that makes the outcomes of real turns and tool calls.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -16,16 +16,14 @@ from bt_runtime import (
     Outcome,
     Registry,
     Request,
-    StalledError,
-    Standing,
     Status,
+    Stepper,
     TickRecord,
     TreeDefinition,
     build,
 )
 from bt_runtime.kinds.action import CallAction
-from bt_runtime.recording import CauseKind, TickInput, describe
-from bt_runtime.ticker import FreeTicks, close_tree, tick_tree
+from bt_runtime.recording import TickInput, describe
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
@@ -120,7 +118,7 @@ class _Watched:
 
 
 @dataclass(slots=True)
-class Progress:
+class WorldProgress:
     """Where a run stands, beside what its own parts know.
 
     Args:
@@ -131,11 +129,9 @@ class Progress:
         has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
         node_error: the path of the first node that raised by itself.
         node_problem: what it raised.
-        under_way: the requests that have been started, with the tokens that each has reserved.
-        interrupted: outcomes of halted requests that the next tick gets.
+        reserved: the tokens that the turns under way have reserved.
         forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
         delivered: the keys that have got a value from outside.
-        is_stopped_by_rule: a rule of the tree stops the query with the next tick.
     """
 
     is_over: bool = False
@@ -145,11 +141,9 @@ class Progress:
     has_crashed: bool = False
     node_error: str = ""
     node_problem: str = ""
-    under_way: dict[Request, int] = field(default_factory=dict)
-    interrupted: tuple[Outcome, ...] = ()
+    reserved: dict[Request, int] = field(default_factory=dict)
     forbidden: dict[str, ToolResult] = field(default_factory=dict)
     delivered: frozenset[str] = frozenset()
-    is_stopped_by_rule: bool = False
 
 
 class World:
@@ -198,7 +192,7 @@ class World:
         )
         self.turn_limit = self.agent.state.turn_limit
         calls = Counter()
-        self.progress = Progress()
+        self.progress = WorldProgress()
         self.rules = rules_of(self.agent, definition, journal=NoJournal(), stop=self._stop)
         self._demanded = keys = demanded(definition)
         host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
@@ -211,6 +205,7 @@ class World:
         self.tokens = TokenWatch(self.tree.nodes)
         self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
         self.floor = TreeFloor(self.agent, self.tree.blackboard)
+        self.stepper = Stepper(self.tree, self.floor)
         self._partial: dict[Request, Any] = {}
         self._tokens_before = 0
         agent = self.agent
@@ -219,7 +214,7 @@ class World:
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
                 *(agent.ending, agent.gathering),
-                *(self.floor, calls, self.store, self.progress),
+                *(self.stepper, self.floor, calls, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],
         )
@@ -235,7 +230,7 @@ class World:
 
     def save(self) -> Saved:
         """The state now, to come back to."""
-        requests = {*self.progress.under_way, *self.context.posted}
+        requests = {*self.under_way, *self.stepper.posted}
         return self._memory.store(requests), tuple(self.chunks)
 
     def restore(self, saved: Saved) -> None:
@@ -252,10 +247,14 @@ class World:
     # Events
 
     @property
+    def under_way(self) -> Collection[Request]:
+        """The requests that have been started and have not ended, in order."""
+        return self.stepper.under_way.values()
+
+    @property
     def next_deadline_s(self) -> float | None:
         """The earliest deadline of a node or of the query."""
-        times = [at_s for at_s in (self.context.next_deadline_s(), self.floor.deadline_s()) if at_s is not None]
-        return min(times, default=None)
+        return self.stepper.wake_at_s
 
     def play(self, event: Event) -> None:
         """Let something happen, and tick the tree until it waits again or has ended."""
@@ -271,49 +270,37 @@ class World:
         match event:
             case Start(question):
                 self._ask(question)
-                self._tick("start", (), now_s)
             case Cancelled():
                 self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
-                ended = self._interrupt(event.part, calls=event.calls)
-                self._tick("delivery", ("cancel_requested",), now_s, ended, (("cancel_requested", True),))
-                was_complete = bool(ended)
-                if was_complete:
-                    self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
+                self._interrupt(event.part, calls=event.calls)
+                was_complete = self.stepper.has_events
+                self.stepper.deliver("cancel_requested", value=True, at_s=now_s)
             case Delivered(key, value):
                 self.progress.delivered |= {key}
-                self._tick("delivery", (key,), now_s, (), ((key, value),))
+                self.stepper.deliver(key, value, now_s)
             case TimePassed():
                 until_s = self.next_deadline_s
                 assert until_s is not None  # noqa: S101  it is offered only then
                 self._interrupt(event.part)
                 self.clock.now_s = until_s
-                paths = tuple(self.tree.paths[index] for index in self.context.due(until_s))
-                self._tick("deadline", paths or (self.tree.root.path,), until_s)
             case _:
-                request = next(each for each in self.progress.under_way if each.key == event.request)
-                outcome = self._end_of(request, event)
-                self._tick("outcome", (request.key,), now_s, (outcome,))
+                request = self.stepper.under_way[event.request]
+                self.stepper.ended(self._end_of(request, event))
+        given = self.stepper.begin(now_s) if isinstance(event, Start) else self.stepper.due(self.clock.now_s)
+        assert given is not None  # noqa: S101  something has happened
+        self._tick(given)
+        if was_complete:
+            self.progress.reason_at_cancel = self.agent.state.termination_reason or ""
         self._go_on()
         if was_complete and self.tree.root.status is not Status.RUNNING:
             # What was complete in the moment of the cancel was complete before, and so is an end that follows at once.
             self.progress.reason_at_cancel = self.progress.reason_at_cancel or "none"
         self.moment += 1
 
-    def _tick(
-        self,
-        cause: CauseKind,
-        causes: tuple[str, ...],
-        at_s: float,
-        outcomes: tuple[Outcome, ...] = (),
-        deliveries: tuple[tuple[str, Any], ...] = (),
-    ) -> TickRecord:
-        interrupted, self.progress.interrupted = self.progress.interrupted, ()
-        self._keep(outcomes)
-        given = TickInput(cause, causes, max(at_s, self.context.now_s), (*interrupted, *outcomes), deliveries)
+    def _tick(self, given: TickInput) -> None:
+        self._keep([outcome for outcome in given.outcomes if outcome.state != "cancelled"])
         has_spent = self.agent.state.tokens_used != self._tokens_before
-        record = tick_tree(self.tree, given)
-        self._observe(record, has_spent=has_spent)
-        return record
+        self._observe(self.stepper.tick(given), has_spent=has_spent)
 
     def _ask(self, question: str) -> None:
         """Put another question in place of the first one."""
@@ -335,7 +322,7 @@ class World:
     def _stop(self, fault: ModelFault) -> None:
         """End the query for a rule of the tree."""
         self.agent.fail(fault)
-        self.progress.is_stopped_by_rule = True
+        self.stepper.deliver("cancel_requested", value=True, at_s=self.clock.now_s)
 
     def _observe(self, record: TickRecord, *, has_spent: bool = True) -> None:
         visited = record.visited
@@ -357,82 +344,53 @@ class World:
             self.on_tick(record)
 
     def _go_on(self) -> None:
-        """Do what the run loop does between two waits."""
-        free, visits = FreeTicks(), 0
+        """Tick the tree until it waits or has ended."""
         try:
-            while self.tree.root.status is Status.RUNNING:
-                self._settle_halted()
-                self.context.notice_changes()
-                if not self._start_posted():
+            while not self.stepper.is_over:
+                self._settle()
+                self._start()
+                given = self.stepper.due(self.clock.now_s)
+                if given is None:
                     break
-                again = self.context.take_again()
-                until_s = self.next_deadline_s
-                if self.progress.is_stopped_by_rule and not self.tree.blackboard["cancel_requested"]:
-                    self._tick("delivery", ("cancel_requested",), self.clock.now_s, (), (("cancel_requested", True),))
-                    continue
-                if again is not None:
-                    given: tuple[CauseKind, tuple[str, ...]] = ("again", (again,))
-                elif until_s is not None and until_s <= self.clock.now_s:
-                    paths = tuple(self.tree.paths[index] for index in self.context.due(until_s))
-                    given = ("deadline", paths or (self.tree.root.path,))
-                elif until_s is None and not self.progress.under_way and not self.context.awaits_delivery():
-                    raise StalledError(_waiting(self))
-                else:
-                    return
-                free.add(given[1][0], visits=visits)
-                visits = len(self._tick(*given, self.clock.now_s).visited)
+                self._tick(given)
+            if not self.stepper.is_over:
+                return
         except BTError as error:
             self.progress.error = error.with_traceback(None)
         self._end()
 
-    def _start_posted(self) -> bool:
-        """Start what the floor lets begin; false if it ends the run."""
-        context = self.context
-        standing = Standing(
-            context.now_s, context.posted, self.progress.under_way.keys(), context.again, context.again is None
-        )
-        chosen = self.floor.judge(standing)
-        if chosen is None:
-            return False
-        for request in context.take_posted(chosen):
-            self.progress.under_way[request] = self._reserve(request)
+    def _start(self) -> None:
+        """Start what the floor lets begin."""
+        for request in self.stepper.start():
+            self._reserve(request)
             if self.progress.reason_at_cancel is not None and not isinstance(request.node, Finish):
                 self.progress.began_after_cancel = self.progress.began_after_cancel or request.node.path
-        return True
 
-    def _reserve(self, request: Request) -> int:
+    def _reserve(self, request: Request) -> None:
         """Reserve the tokens of a turn while it is under way."""
         node, rules = request.node, self.agent.rules
         if isinstance(node, RunTools):
             judged = {call.id: forbidden(self.agent, call) for call in self.agent.turn.open_calls}
             self.progress.forbidden = {call_id: result for call_id, result in judged.items() if result is not None}
         if not isinstance(node, LlmTurn):
-            return 0
+            return
         if rules is not None:
             rules.turn(visible=node.settings.visible)
         plan = self.agent.plan(node.settings.model)
-        reserved = plan.input_tokens + plan.max_tokens
-        self.agent.cost.reserved_tokens += reserved
-        return reserved
+        self.progress.reserved[request] = plan.input_tokens + plan.max_tokens
+        self.agent.cost.reserved_tokens += self.progress.reserved[request]
 
-    def _settle_halted(self) -> None:
-        while halted := self.context.halting:
+    def _settle(self) -> None:
+        while halted := self.stepper.halted:
             outcomes = [self._cancelled(request) for request in halted]
-            self.context.settled(halted)
             self._keep(outcomes)
-            for request, outcome in zip(halted, outcomes, strict=True):
-                self.progress.interrupted += (outcome,)
-                self.context.give_back(request, outcome)
+            self.stepper.settle(outcomes)
 
     def _end(self) -> None:
         """The tree has ended, or was ended: close the query as `ActiveQuery` does."""
-        self.tree.halt()
-        self.context.drop_posted()
-        self._settle_halted()
-        for request in tuple(self.progress.under_way):
-            self._drop(request)
-        interrupted, self.progress.interrupted = self.progress.interrupted, ()
-        record = close_tree(self.tree, TickInput("end", (), self.clock.now_s, interrupted))
+        self.stepper.halt()
+        self._settle()
+        record = self.stepper.close(self.clock.now_s)
         if record is not None:
             self._observe(record)
         if self.progress.error is not None:
@@ -443,19 +401,17 @@ class World:
 
     # Outcomes
 
-    def _drop(self, request: Request) -> None:
-        self.agent.cost.reserved_tokens -= self.progress.under_way.pop(request)
+    def _release(self, request: Request) -> None:
+        self.agent.cost.reserved_tokens -= self.progress.reserved.pop(request, 0)
 
     def _end_of(self, request: Request, event: Event) -> Outcome:
-        """Set the outcome of a request that ends by itself."""
-        self._drop(request)
+        """The outcome of a request that ends by itself."""
+        self._release(request)
         value, error = self._result_of(request, event)
         if error is not None:
             self.progress.has_crashed = True
         state = "done" if error is None else "failed"
-        outcome = Outcome(request.key, state, value, error, at_s=self.clock.now_s)  # type: ignore[arg-type]
-        self.context.answer(request, outcome)
-        return outcome
+        return Outcome(request.key, state, value, error, at_s=self.clock.now_s)  # type: ignore[arg-type]
 
     def _result_of(self, request: Request, event: Event) -> tuple[Any, str | None]:
         node = request.node
@@ -563,16 +519,15 @@ class World:
 
     # Interruptions
 
-    def _interrupt(self, part: str, *, calls: bool = False) -> tuple[Outcome, ...]:
-        """What the work under way has brought when it is interrupted; outcomes of what ended at the same moment."""
-        ended: list[Outcome] = []
-        for request in tuple(self.progress.under_way) if part != "nothing" else ():
+    def _interrupt(self, part: str, *, calls: bool = False) -> None:
+        """What the work under way has brought when it is interrupted; if that is the whole, it ends in this moment."""
+        for request in tuple(self.under_way) if part != "nothing" else ():
             if isinstance(request.node, LlmTurn):
                 reply = Reply(PARTIAL if part == "some" else PLAIN, calls=("read",) if calls else ())
                 if part == "whole":
-                    ended.append(self._end_of(request, Replied(request.key, reply)))
+                    self.stepper.ended(self._end_of(request, Replied(request.key, reply)))
                 else:
-                    reserved = self.progress.under_way[request]
+                    reserved = self.progress.reserved[request]
                     self.agent.cost.reserved_tokens -= reserved  # the turn itself reserves it while it is played
                     self._partial[request] = self._turn(request, reply, interrupted=True)
                     self.agent.cost.reserved_tokens += reserved
@@ -580,16 +535,15 @@ class World:
                 if part == "whole":
                     found: Result = "found"
                     results = (found,) * len(self.agent.turn.open_calls)
-                    ended.append(self._end_of(request, ToolsEnded(request.key, results)))
+                    self.stepper.ended(self._end_of(request, ToolsEnded(request.key, results)))
                 else:
                     self._partial[request] = self._tools(("found",))
-        return tuple(ended)
 
     def _cancelled(self, request: Request) -> Outcome:
         """The outcome of a request whose node was halted."""
-        if request not in self.progress.under_way:
+        if request.key not in self.stepper.under_way:
             return Outcome(request.key, "cancelled", at_s=self.clock.now_s)
-        self._drop(request)
+        self._release(request)
         node = request.node
         value = self._partial.pop(request, None)
         if value is None and isinstance(node, LlmTurn):
@@ -634,15 +588,6 @@ class _Known:
 @lru_cache(maxsize=1024)
 def _reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
     return _Known(text)
-
-
-def _waiting(world: World) -> tuple[str, ...]:
-    """The RUNNING nodes without a RUNNING child."""
-    return tuple(
-        node.path
-        for node in world.tree.nodes
-        if node.status is Status.RUNNING and not any(child.status is Status.RUNNING for child in node.child_nodes)
-    )
 
 
 @lru_cache(maxsize=256)

@@ -95,7 +95,7 @@ def poll() -> Sequence[Reply]:
             "",
             read("bt_runtime/run_loop.py", start_line=1, end_line=120),
             search("inbox wait outcome"),
-            read("bt_runtime/tasks.py"),
+            read("bt_runtime/stepper.py"),
             thinking='run_loop.py has the answer to "sleeps"; I need the inbox to see what wakes it.',
         ),
         turn(

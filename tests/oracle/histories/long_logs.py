@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bt_runtime.library import read_sources
 from bt_runtime.recording import TickInput
-from bt_runtime.ticker import tick_tree
+from bt_runtime.stepper import tick_tree
 from oracle.nodes import REGISTRY
 from oracle.replays import rebuild_query
 from oracle.runs.opened import Opened
@@ -67,7 +67,7 @@ def _events(record: RunRecord, ticks: int, tree: str) -> Iterator[Event]:
     for number in range(ticks):
         done = tick_tree(live, given)
         live.context.take_posted()
-        again = live.context.take_again()
+        again = live.context.again
         at_s = at_s if again else at_s + 1.0
         given = TickInput("again", (again,), at_s) if again else TickInput("deadline", ("repeat/sequence/wait",), at_s)
         yield replace(event, seq=number + 2, kind="tick", data=encode_tick(done), at=995.0 + done.at_s)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bt_runtime import TickRecord
-from bt_runtime.forcing import forced_key
+from bt_runtime.recording import forced_key
 from bt_runtime.testing import FakeClock
 from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome

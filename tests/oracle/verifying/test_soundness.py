@@ -204,7 +204,7 @@ def test_a_call_that_can_be_made_again_is_told_apart_from_one_that_cannot():
     for calls in (("read",), ("read_fresh",)):
         world.begin_again()
         world.play(begin)
-        (request,) = world.progress.under_way
+        (request,) = world.under_way
         world.play(Replied(request.key, Reply(PLAIN, calls=calls)))
         found.add(exploration.identity.of())
     assert len(found) == 2
