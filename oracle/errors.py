@@ -46,6 +46,7 @@ OracleError
 │   ├── StoreUnavailableError   the database cannot be read or written at the moment
 │   ├── StoreTroubleError       the same, as seen by the thread that writes
 │   ├── ImportFolderError       an imported run cannot be kept
+│   ├── PageNotBuiltError       the page of exported runs has not been built
 │   └── TreeFolderError         the folder of trees cannot be read or written
 ├── TreeAuthorError         the author of a tree or of a decision tree in Python
 │   ├── DecisionTreeError       a hook returned something else than its protocol says, or raised

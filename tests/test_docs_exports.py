@@ -10,6 +10,7 @@ import trees
 from oracle.cli import main
 from oracle.exports import EXPORT_FORMATS
 from oracle.storage import open_store
+from tests.oracle.exports.stand_in import stand_in_page
 from tests.oracle.replays.test_replays import recorded
 
 PAGE = (Path(__file__).parents[1] / "docs" / "exports.md").read_text(encoding="utf-8")
@@ -20,6 +21,7 @@ BLOCKS = re.findall(r"^```(sh|text)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def runs(tmp_path, monkeypatch, capfd):
     """The ids of two recorded runs, by those of the page; a changed tree beside them."""
     monkeypatch.chdir(tmp_path)
+    stand_in_page(monkeypatch, tmp_path)
     monkeypatch.setenv("ORACLE_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "my-trees").mkdir()
     text = (trees.FOLDER / "fallback.yaml").read_text(encoding="utf-8")

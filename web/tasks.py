@@ -25,8 +25,9 @@ from pathlib import Path
 WEB = Path(__file__).resolve().parent
 FILES = WEB.parent / "oracle" / "console" / "files"
 
-_PAGE = FILES / "index.html"
+_PAGES = (FILES / "index.html", FILES / "export.html")
 _SOURCES = (
+    "export.html",
     "index.html",
     "package.json",
     "package-lock.json",
@@ -48,7 +49,7 @@ class MissingProgramError(TaskError):
 
 
 def build() -> None:
-    """Build the console, if a source of it is newer than what is there.
+    """Build the console and the page of exported runs, if a source is newer than what is there.
 
     Raises:
         TaskError: it could not be built.
@@ -59,18 +60,19 @@ def build() -> None:
     _install()
     _say("Building the web console")
     try:
-        _npm("run", "--silent", "build", "--", "--logLevel", "warn")
+        _npm("run", "--silent", "build")
     except TaskError:
         began = 0.0  # what is there is older than any source
         raise
     finally:
-        if _PAGE.is_file():
-            os.utime(_PAGE, (began, began))  # a source that has been changed meanwhile is newer than this
+        for page in filter(Path.is_file, _PAGES):
+            os.utime(page, (began, began))  # a source that has been changed meanwhile is newer than this
 
 
 def is_built() -> bool:
-    """Whether the built console is that of the sources."""
-    return _PAGE.is_file() and _PAGE.stat().st_mtime >= max(path.stat().st_mtime for path in _sources())
+    """Whether what is built is that of the sources."""
+    newest = max(path.stat().st_mtime for path in _sources())
+    return all(page.is_file() and page.stat().st_mtime >= newest for page in _PAGES)
 
 
 def check() -> None:

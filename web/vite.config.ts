@@ -2,20 +2,45 @@ import react from "@vitejs/plugin-react";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { precompress } from "./scripts/precompress.ts";
+import { singleFile } from "./scripts/singleFile.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig({
-  plugins: [react(), precompress()],
+/** Of the page of an exported run. Trusted types: DOMPurify alone makes markup out of text. */
+const EXPORT_POLICY = [
+  "default-src 'none'",
+  "script-src SCRIPT",
+  "style-src STYLE",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types dompurify",
+];
+
+const QUIET = { checks: { bundlerTimings: false } }; // on a busy machine it would complain of every build
+
+const console_ = {
+  emptyOutDir: true,
+  manifest: true, // which files a page loads, for the test of their size
+  assetsInlineLimit: 0, // the policy of the page allows no data: in scripts and styles
+  rolldownOptions: QUIET,
+};
+const export_ = {
+  emptyOutDir: false, // it lies with the console's files
+  copyPublicDir: false,
+  cssCodeSplit: false, // else the script would add its styles, which the policy forbids
+  rolldownOptions: { ...QUIET, input: here("./export.html"), output: { format: "iife" as const } },
+};
+
+/** `vite build` builds the console; with `--mode export`, the page of an exported run. */
+export default defineConfig(({ mode }) => ({
+  plugins: [react(), mode === "export" ? singleFile(EXPORT_POLICY) : precompress()],
   resolve: { alias: { "@": here("./src") } },
   build: {
     outDir: here("../oracle/console/files"),
-    emptyOutDir: true,
-    manifest: true, // which files a page loads, for the test of their size
     target: "es2022",
-    assetsInlineLimit: 0, // the policy of the page allows no data: in scripts and styles
     modulePreload: { polyfill: false },
-    rolldownOptions: { checks: { bundlerTimings: false } }, // on a busy machine it would complain of every build
+    ...(mode === "export" ? export_ : console_),
   },
   server: {
     // The service compares `Host` with `Origin`: both are those of the dev server.
@@ -23,4 +48,4 @@ export default defineConfig({
   },
   // A test that needs a document says so in its first line: `// @vitest-environment jsdom`, half a second each.
   test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
-});
+}));

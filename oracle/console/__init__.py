@@ -4,10 +4,11 @@
     console.page(nonce="…")
     console.files["assets/index-3f9c.js"].in_encoding("gzip, br")
 
-`files/` is written by `make run`, or by the build of a wheel; git ignores it.
+`files/` is written by `make run`, or by the build of a wheel; git ignores it. The page of exported runs lies there as
+well, which is not served but filled (`oracle.exports`).
 """
 
-from oracle.console.built import FOLDER, Console, ConsoleFile, Encoded, read_console
+from oracle.console.built import EXPORT_PAGE, FOLDER, Console, ConsoleFile, Encoded, read_console
 from oracle.console.policy import PAGE_HEADERS, page_policy
 
-__all__ = ["FOLDER", "PAGE_HEADERS", "Console", "ConsoleFile", "Encoded", "page_policy", "read_console"]
+__all__ = ["EXPORT_PAGE", "FOLDER", "PAGE_HEADERS", "Console", "ConsoleFile", "Encoded", "page_policy", "read_console"]

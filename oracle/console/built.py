@@ -9,6 +9,9 @@ from pathlib import Path
 FOLDER = Path(__file__).with_name("files")
 """Where the build puts them."""
 
+EXPORT_PAGE = FOLDER / "export.html"
+"""The page of an exported run, without the run: `oracle.exports` puts it in."""
+
 _PAGE = "index.html"
 _NONCE = "CSP_NONCE"
 """What stands in the page for the nonce of a response."""
@@ -95,7 +98,7 @@ def read_console(folder: Path = FOLDER) -> Console | None:
     served = {
         name: _read(path)
         for name, path in paths.items()
-        if name != _PAGE and not name.startswith(".") and path.suffix not in _COPIES.values()
+        if name not in (_PAGE, EXPORT_PAGE.name) and not name.startswith(".") and path.suffix not in _COPIES.values()
     }
     return Console(template, served)
 

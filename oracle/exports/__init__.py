@@ -3,12 +3,13 @@
     text = render_run(history, "html")
     ImportedRuns(folder).keep(Path("run.json").read_bytes())
 
-`formats` writes a history as JSON, as a picture of its tree, or as a page (`page`) that shows it in a browser;
+`formats` writes a history as JSON, as a picture of its tree, or as a page that shows it in a browser (`page`);
 `redaction` leaves its texts out; `imported` keeps the exports of others.
 """
 
 from oracle.exports.formats import EXPORT_FORMATS, ExportFormat, UnknownTickError, render_run
 from oracle.exports.imported import ImportedRuns, ImportFolderError, Kept, read_export
+from oracle.exports.page import PageNotBuiltError
 from oracle.exports.redaction import without_texts
 from oracle.histories.view import OMITTED
 
@@ -19,6 +20,7 @@ __all__ = [
     "ImportFolderError",
     "ImportedRuns",
     "Kept",
+    "PageNotBuiltError",
     "UnknownTickError",
     "read_export",
     "render_run",

@@ -30,6 +30,7 @@ def render_run(history: History, format: ExportFormat, *, tick: int | None = Non
 
     Raises:
         UnknownTickError: there is no such tick, or the tree cannot be drawn.
+        PageNotBuiltError: a page is asked for, and has not been built here.
     """
     shown = chosen_tick(history, tick)
     match format:

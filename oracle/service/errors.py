@@ -27,6 +27,7 @@ from oracle.conversations import UnknownConversationError
 from oracle.debugging import DebugRefusedError
 from oracle.decision import ConfigError
 from oracle.errors import OperatorError, TreeAuthorError, UserError
+from oracle.exports import PageNotBuiltError
 from oracle.histories import TooManyPassesError
 from oracle.runs import DrainingError
 from oracle.service.answers import json_answer
@@ -155,6 +156,7 @@ REFUSALS: Final[Mapping[type[Exception], _Refusal]] = {
     OperatorError: _Refusal(
         503, "The service cannot do this for now; the operator finds the reason in the log.", event="request.refused"
     ),
+    PageNotBuiltError: _Refusal(503, event="request.refused", level=logging.WARNING),
     StoreUnavailableError: _NO_STORE,
     RunLostError: _NO_STORE,
 }

@@ -22,7 +22,8 @@ if sys.argv[1] == "ci":
 if "build" in sys.argv:
     files = web.parent / "oracle" / "console" / "files"
     files.mkdir(parents=True, exist_ok=True)
-    (files / "index.html").write_text("built")
+    for name in ("index.html", "export.html"):
+        (files / name).write_text("built")
     sys.exit((web / "src" / "main.tsx").read_text() == "a mistake")
 """
 """What the tasks need of npm: it notes its calls, installs what the lock file says, and builds a page."""
@@ -36,7 +37,7 @@ class Machine:
         (self.web / "src").mkdir(parents=True)
         self.bin.mkdir()
         shutil.copy(REPOSITORY / "web" / "tasks.py", self.web)
-        for name in ("index.html", "tsconfig.json", "vite.config.ts", "src/main.tsx"):
+        for name in ("export.html", "index.html", "tsconfig.json", "vite.config.ts", "src/main.tsx"):
             (self.web / name).write_text("")
         (self.web / "package.json").write_text('{"engines": {"node": ">=20.19"}}')
         self.lock({"": {}, "node_modules/react": {"version": "19.0.0"}})

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracle.exports.stand_in import stand_in_page
+
 
 @pytest.fixture
 def stuck(database):
@@ -25,7 +27,8 @@ def elsewhere(tmp_path, monkeypatch):
     return move
 
 
-def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewhere):
+def test_an_export_is_imported_elsewhere_as_the_same_run(oracle, stuck, elsewhere, monkeypatch, tmp_path):
+    stand_in_page(monkeypatch, tmp_path)
     exported = oracle("runs", "export", stuck[:8])
     assert (exported.code, exported.err) == (0, "")
     views = {

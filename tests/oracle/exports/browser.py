@@ -100,6 +100,11 @@ class Page:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 if shift else 0, **text)
         self.settle()
 
+    def type(self, text: str) -> None:
+        """Type into what has the focus."""
+        self.call("Input.insertText", text=text)
+        self.settle()
+
     def drag(self, *points: tuple[float, float]) -> None:
         """Press the mouse at the first point, move over the others, release."""
         for index, (x, y) in enumerate(points):

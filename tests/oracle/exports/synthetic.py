@@ -106,7 +106,7 @@ def hostile(history: History) -> History:
     return history_from_json(json.dumps(data))
 
 
-_NAMES = frozenset({"status", "cause", "type", "id", "severity", "setting", "caller"})
+_NAMES = frozenset({"status", "cause", "type", "id", "severity", "setting", "caller", "kind", "tone", "marks"})
 
 
 def _poisoned(data: Any, *, below: str = "") -> Any:

@@ -1,20 +1,34 @@
 """The page of a run, in a real Chromium."""
 
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from oracle.exports import without_texts
+from oracle.exports import PageNotBuiltError, page, render_run, without_texts
 from oracle.exports.page import embedded, render_page
 from oracle.histories import History
+from oracle.nodes import REGISTRY
 from tests.oracle.exports.browser import Page
 from tests.oracle.exports.synthetic import HOSTILE, hostile, large
+from tests.web.built import missing_for_the_console
+
+SELECTED = "document.querySelector('.source-scroller .source-row.is-selected')"
+TABPANEL = "document.querySelector('[role=tabpanel]:not([hidden])').textContent"
+
+
+@pytest.fixture(scope="session")
+def built() -> None:
+    """The page is built."""
+    if missing := missing_for_the_console():
+        pytest.skip(missing)
 
 
 @pytest.fixture
-def show(tab: Page, tmp_path: Path):
+def show(built, tab: Page, tmp_path: Path):
     """Open the page of a run; it must load nothing, and break no rule of its own policy."""
 
     def open_(history: History, *, tick: int | None = None, width: int = 1280, scheme: str = "light") -> Page:
@@ -30,17 +44,17 @@ def show(tab: Page, tmp_path: Path):
 
 
 def where(page: Page) -> str:
-    return page.run("document.querySelector('.where b').textContent")
+    return page.run("document.querySelector('.tick-bar-where b').textContent")
 
 
 def test_it_begins_at_the_tick_that_is_asked_for_with_the_decision_in_view(show, stuck):
     page = show(stuck, tick=2)
     assert where(page) == "Tick 2"
-    decision = page.run("document.querySelector('.source .row.decision').getAttribute('aria-label')")
-    assert re.match(r"line \d+, try_strategy, success", decision)
+    decision = page.run("document.querySelector('.source-scroller .source-row.is-decision').getAttribute('aria-label')")
+    assert re.match(r"line \d+, try_strategy, use_untried_tools, success", decision)
     top, bottom = page.run(
-        "(() => { const a = document.querySelector('.row.decision').getBoundingClientRect(), "
-        "b = document.querySelector('.source').getBoundingClientRect(); "
+        "(() => { const a = document.querySelector('.source-row.is-decision').getBoundingClientRect(), "
+        "b = document.querySelector('.source-scroller').getBoundingClientRect(); "
         "return [a.top - b.top, b.bottom - a.bottom]; })()"
     )
     assert top > 0
@@ -49,10 +63,10 @@ def test_it_begins_at_the_tick_that_is_asked_for_with_the_decision_in_view(show,
 
 def test_values_stand_at_their_operands_and_clauses_say_what_came_of_them(show, stuck):
     page = show(stuck, tick=2)
-    labels = page.run("[...document.querySelectorAll('.source .row')].map(row => row.getAttribute('aria-label'))")
+    labels = page.run("[...document.querySelectorAll('[role=row]')].map(row => row.getAttribute('aria-label'))")
     assert any(re.search(r'condition, success, signal "stuck"', label) for label in labels)
-    assert page.run("document.querySelectorAll('.clause.yes').length") > 0
-    assert '"stuck"' in page.run("[...document.querySelectorAll('.val.yes')].map(each => each.textContent)")
+    assert page.run("document.querySelectorAll('.source-token.is-yes').length") > 0
+    assert '"stuck"' in page.run("[...document.querySelectorAll('.source-value.is-yes')].map(each => each.textContent)")
 
 
 def test_keys_move_through_ticks_turns_tabs_and_lines(show, stuck):
@@ -74,12 +88,13 @@ def test_keys_move_through_ticks_turns_tabs_and_lines(show, stuck):
         page.press(key)
         assert page.run("document.querySelector('[role=tab][aria-selected=true]').textContent").startswith(name)
     page.press("d")
-    row = "document.querySelector('.source .row.selected')"
-    assert "decision" in page.run(f"{row}.className")
+    assert "is-decision" in page.run(f"{SELECTED}.className")
     page.press("ArrowUp")
-    assert "decision" not in page.run(f"{row}.className")
+    assert "is-decision" not in page.run(f"{SELECTED}.className")
+    unseen = "[...document.querySelectorAll('.source-row')].filter(row => row.textContent.includes('children:')).length"
+    assert page.run(unseen) == 0
     page.press("a")
-    assert page.run("document.querySelector('.switch [aria-pressed=true]').textContent") == "All lines"
+    assert page.run(unseen) > 0
     page.press("?")
     assert page.run("document.querySelector('dialog').open") is True
     page.run("document.querySelector('dialog').close()")
@@ -87,16 +102,16 @@ def test_keys_move_through_ticks_turns_tabs_and_lines(show, stuck):
 
 def test_enter_folds_a_line_and_search_unfolds_what_it_finds(show, stuck):
     page = show(stuck, tick=2)
-    page.run("document.querySelector('.source .row[aria-expanded=true]').click()")
+    page.run("document.querySelector('.source-row[aria-expanded=true]').click()")
     page.settle()
     page.press("Enter")
-    assert page.run("document.querySelector('.source .row.selected').getAttribute('aria-expanded')") == "false"
+    assert page.run(f"{SELECTED}.getAttribute('aria-expanded')") == "false"
     page.press("Enter")
-    assert page.run("document.querySelector('.source .row.selected').getAttribute('aria-expanded')") == "true"
+    assert page.run(f"{SELECTED}.getAttribute('aria-expanded')") == "true"
     page.press("/")
-    page.run("document.querySelector('.find').value = 'refuse_tools'")
+    page.type("refuse_tools")
     page.press("Enter")
-    assert "refuse_tools" in page.run("document.querySelector('.source .row.selected').textContent")
+    assert "refuse_tools" in page.run(f"{SELECTED}.textContent")
 
 
 def test_the_mouse_scrubs_in_the_overview_and_in_the_matrix(show, stuck):
@@ -107,31 +122,30 @@ def test_the_mouse_scrubs_in_the_overview_and_in_the_matrix(show, stuck):
     left, top, right = page.run(box % ".overview")
     page.drag((left + 80, top + 60), (right - 20, top + 60))
     assert where(page) == "Tick 5"
-    left, top, right = page.run(box % ".marks")
+    left, top, right = page.run(box % ".source-rows > canvas")
     page.drag((right - 20, top + 100), (left + 2, top + 100))
     assert where(page) == "Tick 1"
 
 
 def test_answer_blackboard_and_messages_are_those_of_the_tick(show, tools):
     page = show(tools, tick=1)
-    body = "document.querySelector('[role=tabpanel]').textContent"
     page.press("2")
-    assert "search_code" not in page.run(body)
-    assert tools.run.question in page.run(body)
+    assert "search_code" not in page.run(TABPANEL)
+    assert tools.run.question in page.run(TABPANEL)
     page.press("End")
-    assert "search_code" in page.run(body)
-    assert "Searching." in page.run(body)
+    assert "search_code" in page.run(TABPANEL)
+    assert "Searching." in page.run(TABPANEL)
     page.press("3")
-    assert "As before" in page.run(body)
+    assert "As before" in page.run(TABPANEL)
     page.press("4")
-    assert "Request of turn 2" in page.run(body)
+    assert "Request of turn 2" in page.run(TABPANEL)
 
 
 def test_it_names_its_parts_for_screen_readers(show, stuck):
     page = show(stuck, tick=2)
     slider = page.run("[...document.querySelector('[role=slider]').attributes].map(each => [each.name, each.value])")
     assert dict(slider)["aria-valuetext"] == "tick 2 of 5, turn 1"
-    assert page.run("document.querySelector('.headline').getAttribute('aria-live')") == "polite"
+    assert page.run("document.querySelector('.tick-bar-headline').getAttribute('aria-live')") == "polite"
     assert page.run("document.querySelectorAll('[role=treegrid] [role=row][aria-level]').length") > 5
     controls = "[...document.querySelectorAll('button, input')]"
     assert page.run(f"{controls}.filter(each => !each.textContent && !each.ariaLabel && !each.id).length") == 0
@@ -141,7 +155,7 @@ def test_it_names_its_parts_for_screen_readers(show, stuck):
 def test_it_has_the_colours_that_the_reader_prefers(show, stuck, scheme):
     page = show(stuck, scheme=scheme, tick=2)
     assert page.run("document.documentElement.dataset.theme") == scheme
-    contrast = page.run("getComputedStyle(document.body).backgroundColor")
+    contrast = page.run("getComputedStyle(document.querySelector('.run')).backgroundColor")
     assert contrast == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 20, 24)"}[scheme]
 
 
@@ -155,7 +169,7 @@ def test_no_text_of_a_run_becomes_markup_or_script(show, tools):
     page.run("document.querySelector('dialog').close()")
     assert page.run("document.querySelector('h1').textContent") == HOSTILE
     page.press("2")
-    assert HOSTILE in page.run("document.querySelector('.asks').textContent")
+    assert HOSTILE in page.run("document.querySelector('.answer-question').textContent")
     assert page.run("document.title").startswith(tools.run.id[:8])
 
 
@@ -164,13 +178,26 @@ def test_the_data_cannot_end_its_element():
     assert not re.search("[<>&\u2028\u2029]", text)
 
 
+@pytest.mark.usefixtures("built")
 def test_the_policy_names_the_digests_of_the_one_script_and_style(stuck):
     page = render_page(stuck, tick=None)
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert "%" not in policy
-    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", page.partition('id="run"')[0])
+    head, _, rest = page.partition("<style>")
+    style, _, rest = rest.partition("</style>")
+    script = rest.rpartition("<script>")[2].partition("</script>")[0]
+    for text in (style, script):
+        assert b64encode(sha256(text.encode()).digest()).decode() in policy
+    assert not re.search(r"(src|href)=", head + rest.partition("</script>")[0])
+    assert len(page) - len(rest) < 600_000
+
+
+def test_where_it_is_not_built_it_says_how(stuck, monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "EXPORT_PAGE", tmp_path / "export.html")
+    with pytest.raises(PageNotBuiltError, match=r"Node\.js .* `python web/tasks\.py build`"):
+        render_run(stuck, "html", registry=REGISTRY)
+    assert render_run(stuck, "json", registry=REGISTRY)
 
 
 def test_a_run_without_a_tree_or_ticks_says_so(show, stuck):
@@ -187,18 +214,20 @@ def test_a_run_without_a_tree_or_ticks_says_so(show, stuck):
 def test_an_error_is_found_with_its_message(show, stuck):
     tick = next(each for each in stuck.ticks if each.tick == 4)
     node = next(each for each in stuck.tree.nodes if each.index == tick.visited[-3])
-    stuck.ticks[3] = replace(tick, errors=((node.path, "ValueError: not a number"),))
+    error = "ValueError: not a number"
+    visits = tuple(replace(each, errors=(error,)) if each.node == node.index else each for each in tick.visits)
+    stuck.ticks[3] = replace(tick, errors=((node.path, error),), visits=visits)
     page = show(stuck, tick=1)
     page.press("e")
     assert where(page) == "Tick 4"
-    selected = page.run("document.querySelector('.source .row.selected').getAttribute('aria-label')")
+    selected = page.run("document.querySelector('.source-row.is-selected').getAttribute('aria-label')")
     assert selected.startswith(f"line {node.line}, {node.kind}, error")
-    assert "ValueError: not a number" in page.run("document.querySelector('.why').textContent")
+    assert error in page.run("document.querySelector('.why').textContent")
 
 
 def test_a_run_without_texts_is_shown_with_its_figures(show, tools):
     page = show(without_texts(tools), tick=2)
-    assert page.run("document.querySelector('.headline').textContent").endswith("decided: running.")
+    assert page.run("document.querySelector('.tick-bar-headline').textContent").strip().endswith("decided: running.")
     assert "The texts of this run were left out or deleted." in page.run("document.body.innerText")
     for key in (*"1234", "End", *"1234", "a", "e"):
         page.press(key)
@@ -208,11 +237,12 @@ def test_a_run_without_texts_is_shown_with_its_figures(show, tools):
 def test_a_large_run_stays_usable(show):
     page = show(large(nodes=400, ticks=2000), tick=1999)
     assert where(page) == "Tick 1999"
-    assert page.run("document.querySelectorAll('.row').length") < 100
+    assert page.run("document.querySelectorAll('.source-row').length") < 100
     page.run("window.took = []")
     frame = "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+    key = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft', bubbles: true}))"
     page.run(
-        "(async () => { for (let n = 0; n < 20; n++) { const begun = performance.now(); go(state.at - 1); "
+        f"(async () => {{ for (let n = 0; n < 20; n++) {{ const begun = performance.now(); {key}; "
         f"await {frame}; window.took.push(performance.now() - begun); }} }})()"
     )
     took = sorted(page.run("window.took"))

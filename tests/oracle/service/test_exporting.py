@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from oracle.exports import page
 from oracle.histories import history_from_json
 from oracle.service import exporting
 from oracle.testing import ScriptedCall, ScriptedTurn
+from tests.oracle.exports.stand_in import stand_in_page
 from tests.oracle.service.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS
 
 CALL = ScriptedTurn(text="Looking. ", tool_calls=(ScriptedCall("list_files", {}),))
@@ -34,13 +36,22 @@ async def test_json_is_what_the_importer_reads(start):
         ("mermaid", "text/plain; charset=utf-8", "flowchart"),
     ],
 )
-async def test_pages_and_pictures_are_attachments(start, format_, media, start_of_file):
+async def test_pages_and_pictures_are_attachments(start, monkeypatch, tmp_path, format_, media, start_of_file):
+    stand_in_page(monkeypatch, tmp_path)
     service = await start([CALL, ScriptedTurn(text="Done.")])
     response = await exported(service, (await service.ask(QUESTION)).run_id, format=format_, tick=2)
     assert (response.status_code, response.headers["content-type"]) == (200, media)
     assert response.text.lower().startswith(start_of_file)
     assert response.headers["content-disposition"].startswith("attachment")
     assert response.headers["cache-control"] == "no-store"
+
+
+async def test_a_page_that_is_not_built_is_refused_with_how_to_build_it(start, monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "EXPORT_PAGE", tmp_path / "export.html")
+    service = await start()
+    response = await exported(service, (await service.ask(QUESTION)).run_id, format="html")
+    assert response.status_code == 503
+    assert "`python web/tasks.py build`" in response.json()["detail"]
 
 
 async def test_without_texts_figures_are_left(start):

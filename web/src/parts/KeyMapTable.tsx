@@ -2,11 +2,11 @@ import { keysText } from "./Kbd";
 import { KEY_GROUPS } from "./keymap";
 import "./KeyMapTable.css";
 
-/** All keys, by where they work. */
-export function KeyMapTable() {
+/** The keys by where they work: all, or those of some groups. */
+export function KeyMapTable({ groups }: { groups?: readonly string[] }) {
   return (
     <div className="key-map">
-      {KEY_GROUPS.map(({ title, keys }) => (
+      {KEY_GROUPS.filter(({ title }) => groups?.includes(title) ?? true).map(({ title, keys }) => (
         <section key={title}>
           <h3>{title}</h3>
           <dl>

@@ -35,11 +35,16 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
       [["n"], "next tick in which this node was asked; while searching, next match"],
       [["shift+n"], "while searching, match before"],
       [[" "], "play"],
-      [["l"], "live"],
       [["t"], "time axis"],
       [["a"], "all lines"],
       [["g"], "graph"],
       [["1", "2", "3", "4"], "Why, Answer, Blackboard, Messages"],
+    ],
+  },
+  {
+    title: "Run of the service",
+    keys: [
+      [["l"], "live"],
       [["b"], "breakpoint"],
       [["F10"], "step"],
       [["F12"], "source"],

@@ -26,8 +26,9 @@ import type {
   TurnFacts,
   VisitFacts,
 } from "./facts";
-import { Mark, MarkTable } from "./marks";
+import { Mark, MarkTable, markWord } from "./marks";
 import { ValueHistory } from "./values";
+import { OMITTED, titleOf } from "./words";
 
 /** The last visit of each node in a tick, by node. */
 export type Visits = ReadonlyMap<number, VisitFacts>;
@@ -171,10 +172,13 @@ export class RunModel {
   headline(at: number): string {
     const tick = this.ticks[at];
     if (tick === undefined) return "";
-    const said = tick.headline ?? "";
-    if (this.end?.tick !== tick.tick) return said;
-    const whole = said.includes(this.end.sentence) ? said : this.end.sentence;
-    return this.end.cause ? `${whole} Cause: ${this.end.cause}` : whole;
+    const end = this.end?.tick === tick.tick ? this.end : null;
+    const told = tick.headline ?? "";
+    const said = end === null || told.includes(end.sentence) ? told : end.sentence;
+    const decision = this.decision(at);
+    if (said === OMITTED && decision !== null)
+      return `${titleOf(this.nodes[decision])} decided: ${markWord(this.mark(decision, at))}.`;
+    return end?.cause ? `${said} Cause: ${end.cause}` : said;
   }
 
   // For loaders

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { TickFacts, TurnFacts } from "./facts";
 import { RunModel } from "./model";
 import { sampleEvaluation, sampleNodes, samplePage, sampleTick, sampleTurn, sampleVisit } from "./sample";
-import { placeOf, whyOf, type Piece } from "./why";
+import { whyOf, type Piece } from "./why";
+import { placeOf } from "./words";
 
 const NODES = sampleNodes([
   { parent: null, kind: "loop", category: "composite", name: "turns" }, // 0

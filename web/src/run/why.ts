@@ -7,6 +7,7 @@
  */
 import type { EvaluationFacts, NodeFacts, TurnFacts, VisitFacts } from "./facts";
 import type { RunModel, Visits } from "./model";
+import { titleOf } from "./words";
 
 /** A piece of a sentence: plain words, the name of a node, or code of the tree. */
 export interface Piece {
@@ -40,17 +41,6 @@ export function whyOf(model: RunModel, at: number): Step[] | undefined {
   const visits = model.visits(at);
   if (visits === undefined) return undefined;
   return new Reasons(model, at, visits).steps();
-}
-
-/** The place of a node, short: `oracle:22`. */
-export function placeOf(node: NodeFacts): string {
-  return `${node.file.replace(/\.ya?ml$/, "")}:${String(node.line)}`;
-}
-
-/** What people call a node: its name, else the tree that it includes, else its kind. */
-export function titleOf(node: NodeFacts | undefined): string {
-  if (node === undefined) return "a node";
-  return [node.title, node.name].find((text) => text) ?? node.kind;
 }
 
 /** A guard that holds: what it says, and how much of its limit is used. */

@@ -1,7 +1,8 @@
-/** Values of the blackboard and of expressions, as short texts. */
+/** Values of the blackboard and of expressions, and names of nodes, as short texts. */
+import type { NodeFacts } from "./facts";
 
 /** The service's text for what was left out of an export. */
-const OMITTED = "…";
+export const OMITTED = "…";
 
 /** A value as people read it: numbers with separators, all else as JSON; cut off behind `longest` characters. */
 export function valueText(value: unknown, longest = 60): string {
@@ -16,6 +17,17 @@ export function valueText(value: unknown, longest = 60): string {
 /** The text, with an ellipsis in place of what is too long. */
 export function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, Math.max(0, longest - 1))}…` : text;
+}
+
+/** What people call a node: its name, else the tree that it includes, else its kind. */
+export function titleOf(node: NodeFacts | undefined): string {
+  if (node === undefined) return "a node";
+  return [node.title, node.name].find((text) => text) ?? node.kind;
+}
+
+/** The place of a node, short: `oracle:22`. */
+export function placeOf(node: NodeFacts): string {
+  return `${node.file.replace(/\.ya?ml$/, "")}:${String(node.line)}`;
 }
 
 /** As expressions of trees take a value: empty texts and lists are false, and so are zero and null. */

@@ -7,6 +7,7 @@ import { duration, number } from "@/parts/format";
 import { Mark } from "@/parts/Mark";
 import { Skeleton } from "@/parts/Skeleton";
 import { outcomeOf } from "@/run/outcome";
+import { FiguresStrip } from "./FiguresStrip";
 import "./NoRun.css";
 
 interface NoRunProps {
@@ -69,7 +70,7 @@ function Figures({ runId }: { runId: string }) {
   ];
   return (
     <div className="no-run">
-      <FiguresStrip />
+      <FiguresStrip>The conversation was deleted, or the record has reached its age.</FiguresStrip>
       <dl>
         {rows.map(([label, value]) => (
           <div key={label}>
@@ -79,16 +80,5 @@ function Figures({ runId }: { runId: string }) {
         ))}
       </dl>
     </div>
-  );
-}
-
-export function FiguresStrip() {
-  return (
-    <p className="no-run-strip" role="status">
-      <Mark kind="info" size={14} label={null} />
-      <span>
-        <b>Figures only.</b> The conversation was deleted, or the record has reached its age.
-      </span>
-    </p>
   );
 }

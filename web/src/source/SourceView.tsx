@@ -16,6 +16,7 @@ import {
 } from "react";
 import { Skeleton } from "@/parts/Skeleton";
 import { landmarks } from "@/run/rows";
+import { OMITTED } from "@/run/words";
 import {
   arrange,
   FOOT_PX,
@@ -304,9 +305,7 @@ export function SourceView({
             event.preventDefault();
           }}
         >
-          {model.tree === null && (
-            <p className="source-empty">The tree of this run is not in the store any more.</p>
-          )}
+          {model.tree === null && <p className="source-empty">{whyNoTree(model.problem)}</p>}
           <div className="source-rows" role="rowgroup" style={{ height: bodyHeight }}>
             {visible.map((each, index) => (
               <Row
@@ -373,4 +372,10 @@ export function SourceView({
       </div>
     </div>
   );
+}
+
+function whyNoTree(problem: string): string {
+  return problem === "" || problem === OMITTED
+    ? "The tree of this run is not in the store any more."
+    : `The tree of this run is not known: ${problem}.`;
 }

@@ -1,6 +1,7 @@
 /** Exports of a run: files that the service writes, saved by the browser. */
 import { api, ApiError, unwrap } from "@/api/client";
 import type { operations } from "@/api/schema";
+import { save } from "@/parts/save";
 import { toast } from "@/parts/Toast";
 
 export type ExportFormat = NonNullable<
@@ -39,16 +40,4 @@ export async function downloadExport(
   } catch (error) {
     toast(error instanceof ApiError ? error.message : "The file could not be saved.");
   }
-}
-
-/** Have the browser save some data as a file. */
-export function save(data: Blob, name: string): void {
-  const address = URL.createObjectURL(data);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => {
-    URL.revokeObjectURL(address);
-  }, 0);
 }

@@ -56,11 +56,11 @@ export interface SourceViewProps {
   readonly selectedRow: number | null;
   readonly onSelectRow: (row: number | null) => void;
   /** By node. */
-  readonly breakpoints?: ReadonlyMap<number, BreakpointMark>;
+  readonly breakpoints?: ReadonlyMap<number, BreakpointMark> | undefined;
   /** Without it the gutter has no place for breakpoints to click on. */
-  readonly onToggleBreakpoint?: (node: number) => void;
+  readonly onToggleBreakpoint?: ((node: number) => void) | undefined;
   /** The node at whose breakpoint the run is paused. */
-  readonly pausedAt?: number | null;
+  readonly pausedAt?: number | null | undefined;
   /** The run is under way: the view stays at the decision as ticks come. */
   readonly live?: boolean;
   readonly compare?: Comparison;

@@ -1,58 +1,47 @@
 /** The head of a run: what was asked, how it ended, what it used, and what can be done with it. */
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { Badge } from "@/parts/Badge";
-import { Button, LinkButton } from "@/parts/Button";
 import { duration, number, plural } from "@/parts/format";
-import { ChevronLeftIcon, MoreIcon } from "@/parts/icons";
-import { Menu, type MenuItem } from "@/parts/Menu";
+import { ChevronLeftIcon } from "@/parts/icons";
 import type { RunModel } from "@/run/model";
 import { outcomeOf } from "@/run/outcome";
-import { downloadExport, EXPORTS } from "@/source/exports";
 import { useMedia } from "@/store/media";
-import { CompareDialog } from "./CompareDialog";
 import { usedBy } from "./figures";
 import "./RunHead.css";
 
 interface RunHeadProps {
   model: RunModel;
-  at: number;
   isFollowing: boolean;
   onLive: () => void;
   onNextError: () => void;
   isPaused: boolean;
   /** The connection of a live run is lost, and being made again. */
   isReconnecting: boolean;
-  /** More buttons. */
+  /** Other pages are there: the list of runs, and the tree. */
+  isLinked: boolean;
+  /** Buttons. */
   children?: ReactNode;
 }
 
 export function RunHead(props: RunHeadProps) {
-  const { model, at, isFollowing, onLive, onNextError, isPaused } = props;
-  const [isComparing, setComparing] = useState(false);
+  const { model, isFollowing, isLinked, onLive, onNextError, isPaused } = props;
   const isWide = useMedia("(width >= 1500px)");
   const isNarrow = useMedia("(width < 700px)");
   const { run } = model;
   const outcome = outcomeOf(run);
   const errors = model.errors.length;
   const used = usedBy(model);
-  const tick = model.ticks[at]?.tick;
-  const exports = EXPORTS.map(({ format, label, detail }): MenuItem => ({
-    label,
-    detail,
-    onSelect: () => void downloadExport(run.id, format, tick ?? null),
-  }));
-  const replay = run.tree
-    ? `/trees/${encodeURIComponent(run.tree)}?replay=${encodeURIComponent(run.id)}`
-    : null;
-  const compare = { label: "Compare…", onSelect: () => setComparing(true) };
+  const tree = `${run.tree}${run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}`;
   return (
     <header className="run-head">
       <nav className="run-head-where" aria-label="Where this is">
-        <Link href="/runs" aria-label="All runs">
-          {isNarrow ? <ChevronLeftIcon /> : "Runs"}
-        </Link>
-        {!isNarrow && <span aria-hidden="true">/</span>}
+        {isLinked && (
+          <Link href="/runs" aria-label="All runs">
+            {isNarrow ? <ChevronLeftIcon /> : "Runs"}
+          </Link>
+        )}
+        {isLinked && !isNarrow && <span aria-hidden="true">/</span>}
         <code title={run.id}>{run.id.slice(0, 8)}</code>
       </nav>
       <h1 className="run-head-question truncate" title={run.question}>
@@ -90,44 +79,18 @@ export function RunHead(props: RunHeadProps) {
           <div>
             <dt className="visually-hidden">Tree</dt>
             <dd>
-              <Link className="run-head-tree" href={`/trees/${encodeURIComponent(run.tree)}`}>
-                <code>
-                  {run.tree}
-                  {run.tree_version ? `@${run.tree_version.slice(0, 7)}` : ""}
-                </code>
-              </Link>
+              {isLinked ? (
+                <Link className="run-head-tree" href={`/trees/${encodeURIComponent(run.tree)}`}>
+                  <code>{tree}</code>
+                </Link>
+              ) : (
+                <code>{tree}</code>
+              )}
             </dd>
           </div>
         )}
       </dl>
-      <div className="run-head-actions">
-        {props.children}
-        {!isNarrow && <Button onClick={compare.onSelect}>Compare…</Button>}
-        <Menu
-          label="Export"
-          align="end"
-          items={isNarrow ? [compare, ...exports] : exports}
-          button={(props) =>
-            isWide ? (
-              <Button {...props}>Export</Button>
-            ) : (
-              <Button
-                {...props}
-                variant={isNarrow ? "ghost" : "plain"}
-                icon={<MoreIcon />}
-                aria-label={isNarrow ? "Compare and export" : "Export"}
-                title="Export"
-              />
-            )
-          }
-        />
-        {!isNarrow && replay !== null && (
-          <LinkButton variant="primary" href={replay}>
-            Replay on an edit…
-          </LinkButton>
-        )}
-      </div>
-      {isComparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
+      <div className="run-head-actions">{props.children}</div>
     </header>
   );
 }

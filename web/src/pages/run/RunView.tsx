@@ -1,29 +1,28 @@
 /** The view of a run: overview, source with its matrix, and panes, all at one tick. */
-import { useEffect, useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { useEffect, useRef, useState, type ComponentType, type ReactNode, type RefObject } from "react";
 import { StatusBar } from "@/parts/StatusBar";
+import type { NodeFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
 import { firstShown, nextAsked, nextError, turnFrom } from "@/run/moves";
 import { sourceOf } from "@/run/source";
-import { titleOf } from "@/run/why";
+import { titleOf } from "@/run/words";
 import { Overview, SourceView, useRunVersion, type SourceHandle, type TickRange } from "@/source";
-import { useDebugging } from "@/source/debug/useDebugging";
+import type { Debugging } from "@/source/debug/useDebugging";
+import { FiguresStrip } from "@/source/FiguresStrip";
 import { Legend } from "@/source/Legend";
-import { FiguresStrip } from "@/source/NoRun";
-import type { LoadedRun } from "@/source/useRun";
 import { useKeys, type KeyMap } from "@/store/keys";
 import { useMedia } from "@/store/media";
 import { usePlaces } from "@/store/places";
-import { TABS } from "./address";
+import { TABS, type Address, type ChangeAddress } from "./address";
 import { BottomSheet } from "./BottomSheet";
 import { findValue } from "./find";
 import { Graph } from "./graph/Graph";
 import { Panes } from "./panes";
+import { Answer, type AnswerProps } from "./panes/Answer";
 import { RunHead } from "./RunHead";
 import { RunSearch, type Found } from "./RunSearch";
 import { TickBar } from "./TickBar";
 import { usePlay } from "./usePlay";
-import { useView } from "./useView";
 import "./RunView.css";
 
 const KEYS = [
@@ -35,20 +34,34 @@ const KEYS = [
 ] as const;
 
 interface RunViewProps {
-  loaded: LoadedRun;
   model: RunModel;
+  view: Address;
+  change: ChangeAddress;
+  source: RefObject<SourceHandle | null>;
+  /** Load what explains a tick. */
+  explain: (at: number) => void;
+  /** Why texts are gone, if they are. */
+  whyNoTexts: string;
+  /** What can be done with the run, as buttons. */
+  actions: ReactNode;
+  /** What only a run of a service has. */
+  served?: {
+    readonly debugging: Debugging;
+    /** The connection of a live run is lost, and being made again. */
+    readonly isReconnecting: boolean;
+    readonly onOpenSource: (node: NodeFacts) => void;
+    readonly Answer: ComponentType<AnswerProps>;
+  };
 }
 
-export function RunView({ loaded, model }: RunViewProps) {
+export function RunView({ model, view, change, source, explain, whyNoTexts, actions, served }: RunViewProps) {
   const version = useRunVersion(model);
-  const [view, change] = useView();
+  const debugging = served?.debugging;
   const [row, setRow] = useState<number | null>(null);
   const [window_, setWindow] = useState<TickRange | null>(null);
   const [search, setSearch] = useState<string | null>(null);
   const [foundKey, setFoundKey] = useState<string | null>(null);
-  const source = useRef<SourceHandle>(null);
   const field = useRef<HTMLInputElement>(null);
-  const [, navigate] = useLocation();
   const isWide = useMedia("(width >= 1500px)");
   const isNarrow = useMedia("(width < 700px)");
 
@@ -61,7 +74,6 @@ export function RunView({ loaded, model }: RunViewProps) {
   };
   const play = usePlay(model, at, go);
 
-  const { explain } = loaded;
   const wanted = isFollowing ? last : at;
   const isExplained = model.visits(wanted) !== undefined;
   const isPassing = isFollowing && model.run.status !== "running"; // it has ended, and its ticks are being read
@@ -113,19 +125,16 @@ export function RunView({ loaded, model }: RunViewProps) {
   };
   const openSource = () => {
     const selected = model.nodes[source.current?.selectedNode() ?? model.decision(at) ?? -1];
-    if (selected === undefined) return;
-    const file = selected.file.replace(/\.ya?ml$/, "");
-    navigate(`/trees/${encodeURIComponent(file)}?line=${String(selected.line)}`);
+    if (selected !== undefined) served?.onOpenSource(selected);
   };
 
-  const debugging = useDebugging(model, at, () => source.current?.selectedNode() ?? node);
   /** The focus goes with it: a screen reader says the line. */
   const moveRow = (step: number) => {
     source.current?.focus();
     source.current?.moveRow(step);
   };
   const keys: KeyMap = {
-    ...debugging.keys,
+    ...debugging?.keys,
     ArrowLeft: () => go(at - 1),
     ArrowRight: () => go(at + 1),
     "shift+ArrowLeft": () => go(turnFrom(model, at, -1)),
@@ -163,27 +172,29 @@ export function RunView({ loaded, model }: RunViewProps) {
       tab={view.tab}
       isSplit={isWide}
       foundKey={foundKey}
+      Answer={served?.Answer ?? Answer}
       onTab={(tab) => change({ tab })}
       onNode={showNode}
       onSelectTick={go}
-      onChangeValue={debugging.onChangeValue}
+      onChangeValue={debugging?.onChangeValue}
     />
   );
   return (
     <div className="run">
       <RunHead
         model={model}
-        at={at}
         isFollowing={isFollowing}
+        isLinked={served !== undefined}
         onLive={() => change({ tick: null })}
         onNextError={toError}
-        isPaused={debugging.isPaused}
-        isReconnecting={loaded.state === "reconnecting"}
+        isPaused={debugging?.isPaused ?? false}
+        isReconnecting={served?.isReconnecting ?? false}
       >
-        {debugging.buttons}
+        {debugging?.buttons}
+        {actions}
       </RunHead>
-      {debugging.strip}
-      {model.run.kept !== "whole" && <FiguresStrip />}
+      {debugging?.strip}
+      {model.run.kept !== "whole" && <FiguresStrip>{whyNoTexts}</FiguresStrip>}
       <div className="run-overview">
         <Overview model={model} at={at} onSelectTick={go} window={isNarrow ? null : window_} />
       </div>
@@ -233,9 +244,9 @@ export function RunView({ loaded, model }: RunViewProps) {
               axis={view.axis}
               selectedRow={row}
               onSelectRow={selectRow}
-              {...(debugging.breakpoints && { breakpoints: debugging.breakpoints })}
-              {...(debugging.onToggleBreakpoint && { onToggleBreakpoint: debugging.onToggleBreakpoint })}
-              pausedAt={debugging.pausedAt}
+              breakpoints={debugging?.breakpoints}
+              onToggleBreakpoint={debugging?.onToggleBreakpoint}
+              pausedAt={debugging?.pausedAt}
               live={isFollowing}
               onWindow={setWindow}
             />
@@ -246,7 +257,7 @@ export function RunView({ loaded, model }: RunViewProps) {
       <StatusBar keys={KEYS}>
         <Legend />
       </StatusBar>
-      {debugging.dialogs}
+      {debugging?.dialogs}
     </div>
   );
 }

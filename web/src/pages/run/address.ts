@@ -16,6 +16,8 @@ export interface Address {
   readonly graph: boolean;
 }
 
+export type ChangeAddress = (changes: Partial<Address>) => void;
+
 export const FIRST_VIEW: Address = {
   tick: null,
   node: null,

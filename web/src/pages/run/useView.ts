@@ -1,12 +1,10 @@
 /** What of a run is shown, kept in the address. */
 import { useEffect, useState } from "react";
-import { readAddress, writeAddress, type Address } from "./address";
+import { readAddress, writeAddress, type Address, type ChangeAddress } from "./address";
 
 const SETTLED_MS = 200; // browsers refuse an address that changes with each tick of a scrub
 
-export type ChangeView = (changes: Partial<Address>) => void;
-
-export function useView(): readonly [Address, ChangeView] {
+export function useView(): readonly [Address, ChangeAddress] {
   const [view, setView] = useState(() => readAddress(window.location.search));
   useEffect(() => {
     const timer = setTimeout(() => {

@@ -5,7 +5,7 @@ import { Dialog } from "@/parts/Dialog";
 import { TrashIcon } from "@/parts/icons";
 import { Select } from "@/parts/Select";
 import type { RunModel } from "@/run/model";
-import { placeOf, titleOf } from "@/run/why";
+import { placeOf, titleOf } from "@/run/words";
 import type { Breakpoint, NewBreakpoint, useBreakpoints } from "./useBreakpoints";
 import "./Dialogs.css";
 

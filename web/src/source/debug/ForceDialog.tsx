@@ -4,7 +4,7 @@ import { Button } from "@/parts/Button";
 import { Dialog } from "@/parts/Dialog";
 import { Select } from "@/parts/Select";
 import type { RunModel } from "@/run/model";
-import { placeOf, titleOf } from "@/run/why";
+import { placeOf, titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
 import "./Dialogs.css";
 

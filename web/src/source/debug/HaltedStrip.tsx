@@ -3,7 +3,7 @@ import { Button } from "@/parts/Button";
 import { Mark } from "@/parts/Mark";
 import type { RunModel } from "@/run/model";
 import { valueText } from "@/run/valueText";
-import { titleOf } from "@/run/why";
+import { titleOf } from "@/run/words";
 import type { Debugger } from "./useDebugger";
 import "./HaltedStrip.css";
 

@@ -1,7 +1,7 @@
 /** Where the nodes of a tree stand in its graph: from left to right by depth, from top to bottom by order. */
 import { flextree } from "d3-flextree";
 import type { NodeFacts } from "@/run/facts";
-import { titleOf } from "@/run/why";
+import { titleOf } from "@/run/words";
 
 export interface Box {
   readonly node: number;

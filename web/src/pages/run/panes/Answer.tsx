@@ -1,6 +1,5 @@
 /** What the user had read by the tick that is shown; of a run that is followed, what is being read. */
 import { memo, useCallback, useEffect, useMemo, useRef } from "react";
-import { useMe } from "@/api/queries";
 import { Badge } from "@/parts/Badge";
 import { duration, plural } from "@/parts/format";
 import { FileIcon } from "@/parts/icons";
@@ -20,20 +19,21 @@ import {
 } from "@/run/answer";
 import type { CallFacts } from "@/run/facts";
 import type { RunModel } from "@/run/model";
-import { useAnswerOf } from "@/stream/useAnswer";
+import type { LiveAnswer } from "@/stream/answerStream";
 import { LongText } from "./LongText";
 import "./Answer.css";
 
-interface AnswerProps {
+export interface AnswerProps {
   model: RunModel;
   at: number;
   version: number;
   /** The last tick is followed. */
   isFollowing: boolean;
+  /** The answer as it comes; `null` or left out where nobody reads it. */
+  live?: LiveAnswer | null;
 }
 
-export const Answer = memo(function Answer({ model, at: shownAt, isFollowing }: AnswerProps) {
-  const live = useAnswerOf(useOwnRun(model));
+export const Answer = memo(function Answer({ model, at: shownAt, isFollowing, live = null }: AnswerProps) {
   // Of a tick that is shown it is known why, so it may be older than the last one; nobody waits for the words.
   const at = isFollowing ? model.ticks.length - 1 : shownAt;
   // eslint-disable-next-line react-hooks/exhaustive-deps -- a model changes in place, and counts its changes
@@ -70,12 +70,6 @@ export const Answer = memo(function Answer({ model, at: shownAt, isFollowing }: 
     </div>
   );
 });
-
-/** The run if it is under way, and the user's own: the service shows nobody else an answer that comes. */
-function useOwnRun({ run }: RunModel): string | null {
-  const { data: me } = useMe();
-  return run.status === "running" && run.kept === "whole" && run.user_id === me?.user_id ? run.id : null;
-}
 
 interface ItemViewProps {
   item: Item;

@@ -3,7 +3,8 @@ import { memo, useLayoutEffect, useRef } from "react";
 import { Mark } from "@/parts/Mark";
 import { Skeleton } from "@/parts/Skeleton";
 import type { RunModel } from "@/run/model";
-import { placeOf, whyOf, type Piece } from "@/run/why";
+import { whyOf, type Piece } from "@/run/why";
+import { placeOf } from "@/run/words";
 import { markKind } from "@/source";
 import "./Why.css";
 

@@ -1,9 +1,10 @@
 /** The panes of a run: all as tabs; on wide screens Why stands above the others. */
+import type { ComponentType } from "react";
 import { Tabs } from "@/parts/Tabs";
 import { boardAt, type BoardRow } from "@/run/board";
 import type { RunModel } from "@/run/model";
 import type { TabName } from "../address";
-import { Answer } from "./Answer";
+import type { AnswerProps } from "./Answer";
 import { Blackboard } from "./Blackboard";
 import { Messages } from "./Messages";
 import { Why } from "./Why";
@@ -19,6 +20,7 @@ interface PanesProps {
   /** Why has a place of its own. */
   isSplit: boolean;
   foundKey: string | null;
+  Answer: ComponentType<AnswerProps>;
   onTab: (tab: TabName) => void;
   onNode: (node: number) => void;
   onSelectTick: (at: number) => void;
@@ -26,7 +28,7 @@ interface PanesProps {
 }
 
 export function Panes(props: PanesProps) {
-  const { model, at, version, isFollowing, tab, isSplit, onTab } = props;
+  const { model, at, version, isFollowing, tab, isSplit, onTab, Answer } = props;
   const why = <Why model={model} at={at} version={version} onNode={props.onNode} />;
   const tabs = [
     ...(isSplit ? [] : [{ name: "why" as const, label: "Why", panel: why }]),
