@@ -1,58 +1,18 @@
-"""The node kinds that every tree has, one file each; a new kind is a new file and a line in this list."""
+"""The node kinds of the runtime, one file each, and the blackboard keys that they need."""
 
 from bt_runtime.kind import Key, Kind
-from bt_runtime.kinds.action import CallAction
-from bt_runtime.kinds.condition import ExpressionCondition
-from bt_runtime.kinds.cooldown import Cooldown
-from bt_runtime.kinds.finally_ import Finally
-from bt_runtime.kinds.for_each import ForEach
-from bt_runtime.kinds.force import ForceFailure, ForceSuccess
-from bt_runtime.kinds.guarded import Guarded
-from bt_runtime.kinds.if_ import If
-from bt_runtime.kinds.inverter import Inverter
-from bt_runtime.kinds.loop import Loop
-from bt_runtime.kinds.notify import Notify
-from bt_runtime.kinds.on_halt import OnHalt
-from bt_runtime.kinds.once import Once
-from bt_runtime.kinds.parallel import Parallel
-from bt_runtime.kinds.py_trees import PyTrees
-from bt_runtime.kinds.repeat import Repeat
-from bt_runtime.kinds.retry import Retry
-from bt_runtime.kinds.selector import Selector
-from bt_runtime.kinds.sequence import Sequence
-from bt_runtime.kinds.set import Set
-from bt_runtime.kinds.subtree import Subtree
-from bt_runtime.kinds.switch import Switch
-from bt_runtime.kinds.timeout import Timeout
-from bt_runtime.kinds.wait import Wait
+from bt_runtime.registration import kinds_of
 
-BUILTIN_KINDS: tuple[Kind, ...] = (
-    Sequence.kind,
-    Selector.kind,
-    Parallel.kind,
-    If.kind,
-    Switch.kind,
-    Inverter.kind,
-    ForceSuccess.kind,
-    ForceFailure.kind,
-    Retry.kind,
-    Repeat.kind,
-    ForEach.kind,
-    Loop.kind,
-    Guarded.kind,
-    Timeout.kind,
-    Cooldown.kind,
-    Once.kind,
-    Finally.kind,
-    OnHalt.kind,
-    Subtree.kind,
-    ExpressionCondition.kind,
-    Set.kind,
-    CallAction.kind,
-    Notify.kind,
-    Wait.kind,
-    PyTrees.kind,
+BUILTIN_KINDS: tuple[Kind, ...] = kinds_of(
+    __name__,
+    (
+        *("sequence", "selector", "parallel", "if_", "switch"),
+        *("inverter", "force", "retry", "repeat", "for_each", "loop", "guarded", "timeout", "cooldown", "once"),
+        *("finally_", "on_halt", "subtree"),
+        *("condition", "set", "action", "notify", "wait", "py_trees"),
+    ),
 )
+"""In the order of the palette. A new kind is a new file, and its name here."""
 
 BUILTIN_KEYS: tuple[Key, ...] = (
     Key(

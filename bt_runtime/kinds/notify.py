@@ -35,7 +35,6 @@ class NotifySettings(NodeSettings):
 
 @node(
     "notify",
-    category="action",
     settings=NotifySettings,
     shorthand="message",
     facts=Facts(roles=(NOTIFIES,), shows=True),

@@ -56,7 +56,6 @@ class PyTreesSettings(NodeSettings):
 
 @node(
     "py_trees",
-    category="action",
     settings=PyTreesSettings,
     shorthand="behaviour",
     waits=True,

@@ -31,7 +31,7 @@ class SetSettings(NodeSettings):
                 yield ExpressionUse(("values", key), value)
 
 
-@node("set", category="action", settings=SetSettings, shorthand="values", facts=Facts(), flow=transfers.set_)
+@node("set", settings=SetSettings, shorthand="values", facts=Facts(), flow=transfers.set_)
 class Set(Node[SetSettings]):
     """Writes to the blackboard, in the order of the file.
 

@@ -52,7 +52,6 @@ class WaitSettings(NodeSettings):
 
 @node(
     "wait",
-    category="action",
     settings=WaitSettings,
     shorthand="seconds",
     waits=True,

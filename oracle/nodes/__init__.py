@@ -1,72 +1,30 @@
-"""The node kinds of the agent's trees; a new kind is a new file and a line in this list."""
+"""The node kinds of the agent's trees, one file each, and the registry that a tree is read with."""
 
 from dataclasses import replace
 from typing import get_args
 
 from bt_runtime import BUILTIN_KEYS, BUILTIN_KINDS, Kind, Registry
+from bt_runtime.registration import kinds_of
 from oracle.chunks import TerminationReason
 from oracle.nodes.board import AGENT_KEYS, demanded, values_of
 from oracle.nodes.checks import CODES, JUDGES
-from oracle.nodes.classify_query import ClassifyQuery
-from oracle.nodes.classify_response import ClassifyResponse
-from oracle.nodes.compose_prompt import ComposePrompt
-from oracle.nodes.explain_stop import ExplainStop
-from oracle.nodes.finish import Finish
 from oracle.nodes.flows import AGENT_FLOW
-from oracle.nodes.grant_turn import GrantTurn
-from oracle.nodes.guards.cancelled import Cancelled
-from oracle.nodes.guards.deadline import Deadline
-from oracle.nodes.guards.error_limit import ErrorLimit
-from oracle.nodes.guards.no_progress import NoProgress
-from oracle.nodes.guards.token_budget import TokenBudget
-from oracle.nodes.guards.turn_budget import TurnBudget
-from oracle.nodes.hold_back_calls import HoldBackCalls
 from oracle.nodes.host import AgentHost
-from oracle.nodes.judge_context import JudgeContext
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.note import Note
 from oracle.nodes.notify import AGENT_NOTIFY
-from oracle.nodes.offer_all_reading_tools import OfferAllReadingTools
-from oracle.nodes.offer_tools import OfferTools
-from oracle.nodes.refuse_tools import RefuseTools
-from oracle.nodes.require_answer import RequireAnswer
 from oracle.nodes.rules import RULES
-from oracle.nodes.run_tools import RunTools
-from oracle.nodes.say import Say
-from oracle.nodes.stop import Stop
-from oracle.nodes.try_strategy import TryStrategy
-from oracle.nodes.warn_near_limits import WarnNearLimits
-from oracle.nodes.withhold_tools import WithholdTools
 from oracle.rules import AGENT_EVENTS
 
-AGENT_KINDS: tuple[Kind, ...] = (
-    Cancelled.kind,
-    TurnBudget.kind,
-    TokenBudget.kind,
-    Deadline.kind,
-    NoProgress.kind,
-    ErrorLimit.kind,
-    ClassifyQuery.kind,
-    ComposePrompt.kind,
-    OfferAllReadingTools.kind,
-    OfferTools.kind,
-    WithholdTools.kind,
-    WarnNearLimits.kind,
-    LlmTurn.kind,
-    RunTools.kind,
-    RefuseTools.kind,
-    HoldBackCalls.kind,
-    JudgeContext.kind,
-    Note.kind,
-    RequireAnswer.kind,
-    GrantTurn.kind,
-    TryStrategy.kind,
-    ClassifyResponse.kind,
-    Say.kind,
-    Stop.kind,
-    ExplainStop.kind,
-    Finish.kind,
+AGENT_KINDS: tuple[Kind, ...] = kinds_of(
+    __name__,
+    (
+        *("guards.cancelled", "guards.turn_budget", "guards.token_budget", "guards.deadline"),
+        *("guards.no_progress", "guards.error_limit"),
+        *("classify_query", "compose_prompt", "offer_all_reading_tools", "offer_tools", "withhold_tools"),
+        *("warn_near_limits", "llm_turn", "run_tools", "refuse_tools", "hold_back_calls", "judge_context", "note"),
+        *("require_answer", "grant_turn", "try_strategy", "classify_response", "say", "stop", "explain_stop", "finish"),
+    ),
 )
+"""In the order of the palette. A new kind is a new file, and its name here."""
 
 _SHARED_KINDS = tuple(AGENT_NOTIFY if kind.name == AGENT_NOTIFY.name else kind for kind in BUILTIN_KINDS)
 

@@ -13,7 +13,6 @@ from oracle.nodes.roles import CLASSIFIES_QUERY
 
 @node(
     "classify_query",
-    category="action",
     facts=Facts(roles=(CLASSIFIES_QUERY,)),
     flow=leaf(
         Case("success", writes={**LAGGING, "query_type": of_values(QUERY_TYPES)}, facts={"tools": None, "added": ""})

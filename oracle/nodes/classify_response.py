@@ -17,7 +17,6 @@ log = structlog.get_logger(__name__)
 
 @node(
     "classify_response",
-    category="action",
     facts=Facts(roles=(CLASSIFIES_RESPONSE,), reads=("intent",)),
     flow=leaf(Case("success", writes={**LAGGING, "intent": of_values(SIGNALS)})),
 )

@@ -10,7 +10,6 @@ from oracle.nodes.roles import COMPOSES_PROMPT
 
 @node(
     "compose_prompt",
-    category="action",
     facts=Facts(roles=(COMPOSES_PROMPT,)),
     flow=leaf(Case("success", facts={"prompt": "yes"}), Case("failure", fault=True)),
 )

@@ -7,12 +7,7 @@ from oracle.nodes.base import AgentNode
 from oracle.nodes.roles import EXPLAINS_STOP
 
 
-@node(
-    "explain_stop",
-    category="action",
-    facts=Facts(roles=(EXPLAINS_STOP,)),
-    flow=leaf(Case("success", stops=True)),
-)
+@node("explain_stop", facts=Facts(roles=(EXPLAINS_STOP,)), flow=leaf(Case("success", stops=True)))
 class ExplainStop(AgentNode[NoSettings]):
     """Says why the query stopped, where it did not simply complete: a notification, and a last sentence of the answer.
 

@@ -28,7 +28,6 @@ class GrantTurnSettings(NodeSettings):
 
 @node(
     "grant_turn",
-    category="action",
     settings=GrantTurnSettings,
     shorthand="hint",
     facts=Facts(roles=(GRANTS_TURN,), shows=True),

@@ -21,7 +21,6 @@ class HoldBackCallsSettings(NodeSettings):
 
 @node(
     "hold_back_calls",
-    category="action",
     settings=HoldBackCallsSettings,
     shorthand="why",
     facts=Facts(roles=(HOLDS_BACK_CALLS,)),

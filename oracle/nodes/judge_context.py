@@ -19,7 +19,6 @@ _SAYS = {
 
 @node(
     "judge_context",
-    category="action",
     facts=Facts(roles=(JUDGES_CONTEXT,)),
     flow=leaf(Case("success", writes={**LAGGING, "sufficient": of_values(("", *REASONS))})),
 )

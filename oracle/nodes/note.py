@@ -26,7 +26,6 @@ class NoteSettings(NodeSettings):
 
 @node(
     "note",
-    category="action",
     settings=NoteSettings,
     shorthand="text",
     facts=Facts(shows=True),

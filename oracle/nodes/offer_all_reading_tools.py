@@ -9,7 +9,6 @@ from oracle.nodes.offer_words import offer_words
 
 @node(
     "offer_all_reading_tools",
-    category="action",
     facts=Facts(),
     flow=leaf(
         Case(

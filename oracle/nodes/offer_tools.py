@@ -11,7 +11,6 @@ from oracle.nodes.tool_names import ToolNames
 
 @node(
     "offer_tools",
-    category="action",
     settings=ToolNames,
     shorthand="tools",
     facts=Facts(roles=(OFFERS_TOOLS,)),

@@ -21,7 +21,6 @@ class RefuseToolsSettings(NodeSettings):
 
 @node(
     "refuse_tools",
-    category="action",
     settings=RefuseToolsSettings,
     shorthand="why",
     facts=Facts(roles=(REFUSES_CALLS,)),

@@ -30,7 +30,6 @@ class RequireAnswerSettings(NodeSettings):
 
 @node(
     "require_answer",
-    category="action",
     settings=RequireAnswerSettings,
     shorthand="hint",
     facts=Facts(roles=(REQUIRES_ANSWER,), shows=True),

@@ -29,7 +29,6 @@ class SaySettings(NodeSettings):
 
 @node(
     "say",
-    category="action",
     settings=SaySettings,
     shorthand="text",
     facts=Facts(roles=(SPEAKS,), shows=True),

@@ -21,7 +21,6 @@ class StopSettings(NodeSettings):
 
 @node(
     "stop",
-    category="action",
     settings=StopSettings,
     shorthand="reason",
     facts=Facts(roles=(STOPS,)),

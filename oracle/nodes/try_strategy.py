@@ -41,7 +41,6 @@ class TryStrategySettings(NodeSettings):
 
 @node(
     "try_strategy",
-    category="action",
     settings=TryStrategySettings,
     shorthand="hint",
     facts=Facts(roles=(TRIES_STRATEGY,), shows=True),

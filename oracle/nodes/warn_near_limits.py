@@ -7,7 +7,7 @@ from oracle.nodes.base import AgentNode
 from oracle.nodes.roles import WARNS_NEAR_LIMITS
 
 
-@node("warn_near_limits", category="action", facts=Facts(roles=(WARNS_NEAR_LIMITS,)), flow=leaf(Case("success")))
+@node("warn_near_limits", facts=Facts(roles=(WARNS_NEAR_LIMITS,)), flow=leaf(Case("success")))
 class WarnNearLimits(AgentNode[NoSettings]):
     """Tells user and model, once for each limit, that the turns or the tokens are nearly used up.
 

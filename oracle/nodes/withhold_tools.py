@@ -8,14 +8,7 @@ from oracle.nodes.base import AgentNode
 from oracle.nodes.tool_names import ToolNames
 
 
-@node(
-    "withhold_tools",
-    category="action",
-    settings=ToolNames,
-    shorthand="tools",
-    facts=Facts(),
-    flow=leaf(Case("success")),
-)
+@node("withhold_tools", settings=ToolNames, shorthand="tools", facts=Facts(), flow=leaf(Case("success")))
 class WithholdTools(AgentNode[ToolNames]):
     """Does not offer some tools in this query, whatever its type: neither now nor by a later `offer_tools`.
 
