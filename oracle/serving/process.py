@@ -3,8 +3,8 @@
 import asyncio
 import gc
 import sys
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,10 +14,8 @@ import uvloop
 from oracle.logs import written_in_background
 from oracle.models import Model
 from oracle.service import ServiceParts, build_app
-from oracle.serving.errors import ServingError
-from oracle.serving.lag import measured_lag
 from oracle.serving.server import DrainingServer
-from oracle.serving.sockets import address, bind, is_loopback
+from oracle.serving.sockets import ServingError, address, bind, is_loopback
 from oracle.settings import STRONG_TOKEN_CHARACTERS, Settings
 from oracle.wiring.service import open_service
 
@@ -26,6 +24,8 @@ log = structlog.get_logger(__name__)
 _LAST_CHUNKS_S: Final = 1.0
 """For streams to send the ends of their runs, once all runs have ended."""
 _LOOK_S: Final = 0.02
+_LAG_INTERVAL_S: Final = 0.25
+_LONG_LAG_S: Final = 1.0
 _SWITCH_S: Final = 0.0005
 _GARBAGE: Final = (5_000, 10, 200)  # objects, and how often the younger are looked at before the older
 
@@ -36,10 +36,10 @@ class Listening:
 
     Args:
         url: where it listens.
-        model: who answers.
-        control: what drives a query.
+        model: the name of the model that answers.
+        control: the setting that says what drives a query.
         store: the kind of database.
-        auth: how users are authenticated.
+        auth: the ways in which users are authenticated, for people.
     """
 
     url: str
@@ -157,3 +157,34 @@ def _settle_interpreter() -> None:
     gc.freeze()
     gc.set_threshold(*_GARBAGE)
     sys.setswitchinterval(_SWITCH_S)
+
+
+@asynccontextmanager
+async def measured_lag(
+    observe: Callable[[float], None], *, interval_s: float = _LAG_INTERVAL_S, long_s: float = _LONG_LAG_S
+) -> AsyncIterator[None]:
+    """Measure how late the event loop is while this is entered: the figure that shows whether one process is enough.
+
+    Args:
+        observe: gets the lag in seconds, four times a second.
+        interval_s: between two measurements.
+        long_s: a lag of at least this is logged as well.
+    """
+    task = asyncio.create_task(_measure_lag(observe, interval_s, long_s), name="loop lag")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _measure_lag(observe: Callable[[float], None], interval_s: float, long_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        due_s = loop.time() + interval_s
+        await asyncio.sleep(interval_s)
+        lag_s = max(0.0, loop.time() - due_s)
+        observe(lag_s)
+        if lag_s >= long_s:
+            log.warning("loop.lagged", ms=round(lag_s * 1000))

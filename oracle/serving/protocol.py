@@ -3,18 +3,22 @@
 uvicorn's own takes a request's head (its address, its headers) of any size, over any time, into memory, and queues as
 many requests as a client sends without waiting for answers. Here both are bounded: while `MOST_QUEUED` requests wait,
 the connection is not read, and what was read of it before is not parsed. Bodies are bounded by the service, which reads
-them; one that is still coming when its answer is complete is bounded by `early`.
+them; one that is still coming when its answer is complete is bounded by `EarlyAnswers`.
+
+None of this can be had by uvicorn's settings. Its other implementation, on h11, bounds a head by one
+(`h11_max_incomplete_event_size`), but not the time that it takes, and needs more than twice the time for each streamed
+piece. So its classes are overridden, and `tests/oracle/serving/test_protocol.py` fails where a new version differs.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any, Final
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
-
-from oracle.serving.early import LINGER_S, EarlyAnswers
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 """More than any browser or proxy sends; what comes with the last piece is not counted."""
@@ -22,6 +26,10 @@ MOST_QUEUED: Final = 16
 """Requests of a connection that wait for the answer of an earlier one."""
 _PIECE_BYTES: Final = 4096
 """Parsed at a time, between two looks at the queue; the shortest request has 18 bytes, so at most 227 come on top."""
+LINGER_S: Final = 2.0
+"""How long the rest of a body is read and dropped whose answer is complete."""
+LINGER_BYTES: Final = 8_000_000
+"""How much of it is."""
 _TOO_LARGE: Final = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-type: application/json\r\ncontent-length: 47\r\nconnection: close\r\n\r\n"
@@ -33,12 +41,61 @@ def _never() -> bool:
     return False
 
 
+class EarlyAnswers:
+    """Closes the connection after an answer that comes before the request's body has.
+
+    A refusal (401, 404, 413) is often sent while the client is still sending. Such a connection is not used again: what
+    still comes is the body of a request that is over. It is not closed at once either, because a connection that is
+    closed on unread bytes is reset, and the client may lose the answer with it. So the answer has `Connection: close`,
+    goes out whole, and the connection is closed when the body has ended or after a short time, whichever comes first
+    (RFC 9112, section 9.6, calls this a lingering close).
+
+    Args:
+        app: the application that answers the request.
+        is_whole: whether the request has come to its end.
+        linger_s: how long the rest of it is read and dropped.
+    """
+
+    def __init__(self, app: ASGIApp, *, is_whole: Callable[[], bool], linger_s: float = LINGER_S) -> None:
+        self._app = app
+        self._is_whole = is_whole
+        self._linger_s = linger_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        is_early = False
+
+        async def marked(message: Message) -> None:
+            nonlocal is_early
+            if message["type"] == "http.response.start":
+                is_early = not self._is_whole()
+                if is_early:
+                    message = {**message, "headers": [*_without_connection(message), (b"connection", b"close")]}
+            elif is_early and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                await self._linger(receive)
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
+            await send(message)
+
+        await self._app(scope, receive, marked)
+
+    async def _linger(self, receive: Receive) -> None:
+        left = LINGER_BYTES
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._linger_s):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b""))
+                    if not message.get("more_body"):  # the end of the body, or of the connection
+                        return
+
+
 class _Flow(FlowControl):
     """uvicorn's, which resumes reading at every answer, with a condition for that.
 
     Args:
-        transport: of the connection.
-        may_read: whether more may be read.
+        transport: that of the connection.
+        may_read: says whether more may be read.
     """
 
     def __init__(self, transport: asyncio.Transport, *, may_read: Callable[[], bool]) -> None:
@@ -160,3 +217,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
+
+
+def _without_connection(message: Message) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, value in message.get("headers", ()) if name.lower() != b"connection"]

@@ -35,7 +35,7 @@ class DrainingServer(uvicorn.Server):
     """Serves an app until a signal comes.
 
     Args:
-        app: what answers.
+        app: the ASGI application that answers requests.
         drain: ends what is under way; the server goes on answering while it lasts.
         on_listening: called when the first request could be answered.
     """

@@ -5,7 +5,7 @@ import ipaddress
 import socket
 from typing import Final
 
-from oracle.serving.errors import ServingError
+from oracle.errors import OperatorError
 
 LOCALHOST: Final = "localhost"
 
@@ -14,6 +14,10 @@ _REASONS = {
     errno.EACCES: "this user may not listen there; choose a --port above 1023",
     errno.EADDRNOTAVAIL: "this machine has no such address; choose another --host",
 }
+
+
+class ServingError(OperatorError):
+    """The service cannot listen on the given address; the message says what would be right."""
 
 
 def is_loopback(host: str) -> bool:

@@ -3,7 +3,7 @@ import time
 
 from structlog.testing import capture_logs
 
-from oracle.serving.lag import measured_lag
+from oracle.serving.process import measured_lag
 
 
 async def test_a_blocked_loop_is_measured_and_a_long_block_is_logged():
