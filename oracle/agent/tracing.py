@@ -10,7 +10,7 @@ from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.models.protocol import ModelRequest, ToolCall, Usage
 from oracle.tools import ToolResult
-from oracle.traces import RunEnd, content, names
+from oracle.traces import TracedEnd, content, names
 from oracle.traces.spans import AttributeValue, count, fail, short
 
 _NOT_TRACED: Final[AbstractContextManager[None]] = nullcontext()
@@ -108,7 +108,7 @@ def note_end(run: AgentRun) -> None:
     state, fault = run.state, run.fault
     has_failed = state.termination_reason == "error"
     run.trace.ended(
-        RunEnd(
+        TracedEnd(
             reason=state.termination_reason or "completed",
             turns=state.turn,
             tokens=state.tokens_used,

@@ -89,7 +89,7 @@ class BertLayers:
 
     Args:
         path: `model.safetensors`.
-        shape: of the model.
+        shape: what the configuration says of the model.
         layers: how many layers to compute, from below.
 
     Raises:

@@ -28,7 +28,7 @@ class Head:
         labels: in the order of the columns.
         mean: of the exemplars' vectors, which is subtracted first.
         weights: a row for each number of a vector, a column for each label.
-        bias: for each label.
+        bias: what is added to the score of each label.
         sharpness: what scores are multiplied with before they become shares, so that these are calibrated.
     """
 
@@ -46,7 +46,7 @@ class Head:
             vectors: a row for each exemplar.
             given: their labels.
             labels: all labels; each has an exemplar.
-            sharpness: as above.
+            sharpness: what scores are multiplied with before they become shares.
         """
         mean = vectors.mean(axis=0)
         rows = _of_length_1(vectors - mean)

@@ -38,9 +38,9 @@ class LoadedEncoder:
     """The encoder in memory; for one thread at a time.
 
     Args:
-        tokenizer: of the package `tokenizers`.
-        layers: of the model.
-        heads: for each kind of text.
+        tokenizer: a `Tokenizer` of the package `tokenizers`, made from `tokenizer.json`.
+        layers: the lowest layers of the model, which make the vector of a text.
+        heads: what makes shares of a vector, by the kind of text.
     """
 
     tokenizer: Any

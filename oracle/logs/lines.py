@@ -30,7 +30,7 @@ class LineThread:
 
     Args:
         descriptor: the file that is written to.
-        most_lines: how many may wait.
+        most_lines: lines that may wait to be written; further ones are dropped.
     """
 
     def __init__(self, descriptor: int, *, most_lines: int = MOST_LINES) -> None:

@@ -9,7 +9,7 @@ class PluginError(OperatorError):
     """Plugins that cannot be used; the message says which, why, and what would be right.
 
     Args:
-        problems: at least one.
+        problems: a sentence for each problem; there is at least one.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:

@@ -28,7 +28,7 @@ class Loaded:
     """What one contribution has added.
 
     Args:
-        group: of its entry point.
+        group: the group of its entry point, one of `GROUPS`.
         package: the distribution with its version, or the module.
         names: of what it adds; that of a blackboard key ends with ` (key)`.
     """
@@ -44,10 +44,10 @@ class Plugins:
 
     Args:
         tools: in addition to the built-in ones.
-        kinds: of nodes.
-        keys: of the blackboard.
-        behaviours: of py_trees, by name.
-        decision_trees: by name.
+        kinds: the node kinds that are added.
+        keys: the blackboard keys that are added.
+        behaviours: classes of py_trees, by the names that trees have for them.
+        decision_trees: what makes a decision tree, by its name.
         trees: folders of tree files.
         prompts: folders of prompt segments.
         intents: classifies responses in place of the built-in heuristic.

@@ -8,7 +8,7 @@ from opentelemetry.trace import format_trace_id
 from oracle.chunks import Done
 from oracle.runs.recovery import Ending
 from oracle.storage import RunRecord
-from oracle.traces import RunEnd, RunTrace, SpanContext, Traces, headers_of, place_of
+from oracle.traces import RunTrace, SpanContext, TracedEnd, Traces, headers_of, place_of
 
 _FIELD = "trace"
 
@@ -59,7 +59,7 @@ def note_recovered(traces: Traces | None, run: RunRecord, ending: Ending, done: 
     failed, fault = ending.failed, ending.fault
     has_failed = failed is not None and ending.reason == "error"
     trace.ended(
-        RunEnd(
+        TracedEnd(
             reason=done.termination_reason,
             turns=done.turns,
             tokens=done.tokens_used,

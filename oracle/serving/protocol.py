@@ -94,7 +94,7 @@ class _Flow(FlowControl):
     """uvicorn's, which resumes reading at every answer, with a condition for that.
 
     Args:
-        transport: that of the connection.
+        transport: what the connection is read from.
         may_read: says whether more may be read.
     """
 

@@ -17,7 +17,7 @@ class Tokens(Mapping[str, str]):
     """The user of each token. Read-only; its representation shows only the number of tokens.
 
     Args:
-        users: by token.
+        users: the name of the user, by the bearer token.
     """
 
     __slots__ = ("_users",)

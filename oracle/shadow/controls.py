@@ -52,7 +52,7 @@ async def shadow_control(wanted: str, *, controls: Controls, store: Store, regis
         wanted: `loop`, the name of a tree, or `tree@digest` with the first six digits or more of a version that a run
             has used.
         controls: the trees of the service.
-        store: has the versions.
+        store: has the versions of trees that runs have used.
         registry: the kinds of nodes.
 
     Raises:

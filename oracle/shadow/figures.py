@@ -41,8 +41,8 @@ def figures_of(
     Args:
         primary: the run that the user saw.
         shadow: the other one.
-        courses: of both, in this order.
-        ledger: of the shadow's tool calls.
+        courses: what happened in each, the primary first.
+        ledger: what became of the tool calls of the shadow.
         known: whether a tool has a name.
     """
     first, second = courses

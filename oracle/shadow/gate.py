@@ -72,11 +72,11 @@ class Held:
     """Holds one shadow at the gate: call it before each step.
 
     Args:
-        gate: of all.
-        clock: of the process.
+        gate: the one that all shadows share.
+        clock: the clock behind that of the shadow.
 
     Attributes:
-        clock: of the shadow.
+        clock: the time of the shadow, which stands still while it is held.
     """
 
     def __init__(self, gate: Gate, *, clock: Clock) -> None:

@@ -36,7 +36,7 @@ class Stage:
     Args:
         oracle: answers users; shadows have its trees, prompts and limits.
         model: answers shadows, with connections of its own.
-        control: what drives shadows.
+        control: the tree or decision tree that drives shadows.
         store: has the runs, and keeps the pairs.
         new_id: makes ids of runs.
         clock: monotonic time.
@@ -106,7 +106,7 @@ class Rehearsal:
     Args:
         stage: where it runs.
         primary: the row of the run as it began.
-        gate: of all shadows.
+        gate: the one at which all shadows are held.
     """
 
     def __init__(self, stage: Stage, primary: RunRecord, *, gate: Gate) -> None:

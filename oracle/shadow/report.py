@@ -80,9 +80,9 @@ class Measure:
     """What both controls needed for the same questions.
 
     Args:
-        name: of the measure.
-        primary: its mean.
-        shadow: likewise.
+        name: what is counted, such as `tool_calls`.
+        primary: the mean over the runs that users saw.
+        shadow: the mean over their shadows.
         difference: shadow less primary, the mean over the pairs.
         relative: the difference as a share of the primary's mean; `None` if that is 0.
     """
@@ -154,9 +154,9 @@ class ShadowReport:
         dropped: never begun, by reason.
         failed: begun and without figures, by reason.
         groups: the latest first.
-        further_groups: how many more there are.
+        further_groups: the number of groups that are left out.
         is_complete: all pairs were looked at, not the newest alone.
-        method: how the figures are made.
+        method: a sentence on how intervals and similarity are made.
     """
 
     pairs: int

@@ -49,7 +49,7 @@ class Shadows:
     Args:
         stage: where a shadow runs.
         store: has the runs, and keeps the pairs.
-        metrics: of the process.
+        metrics: count shadows and their tokens.
         rate: the share of runs that are shadowed, 0 to 1.
         tokens_per_hour: the most tokens of all shadows in an hour; `None`: any number.
         clock: monotonic time.

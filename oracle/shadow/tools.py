@@ -31,7 +31,7 @@ class Ledger:
     """What became of the calls of a shadow.
 
     Args:
-        answered: from the primary's results.
+        answered: the number of calls that were answered from the primary's results.
         ran: calls of tools that only read.
         would_call: names of the writing tools, one for each call that was not made.
     """
@@ -62,8 +62,8 @@ def shadow_tools(tools: ToolRegistry, course: Course, ledger: Ledger, hold: Hold
     """The same tools for the shadow of a run.
 
     Args:
-        tools: of the user.
-        course: of the primary.
+        tools: those that the user has.
+        course: the turns and results of the primary.
         ledger: takes each call.
         hold: before each call that is run.
     """

@@ -6,13 +6,13 @@ A tool that makes requests of its own adds `trace_headers()` to them.
 from opentelemetry.trace import SpanContext
 
 from oracle.errors import OperatorError
-from oracle.traces.spans import RunEnd, RunTrace, Traces, headers_of, place_of, trace_headers
+from oracle.traces.spans import RunTrace, TracedEnd, Traces, headers_of, place_of, trace_headers
 
 __all__ = [
-    "RunEnd",
     "RunTrace",
     "SpanContext",
     "TraceSetupError",
+    "TracedEnd",
     "Traces",
     "headers_of",
     "place_of",

@@ -130,7 +130,7 @@ class Exporting:
 
     Args:
         traces: makes the spans.
-        counts: what became of them.
+        counts: what became of the spans so far.
         provider: for spans of a host's own.
     """
 

@@ -84,13 +84,13 @@ def place_of(parents: Sequence[str], states: Sequence[str] = ()) -> SpanContext 
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnd:
+class TracedEnd:
     """How a run ended.
 
     Args:
         reason: the termination reason.
         turns: finished turns.
-        tokens: as the budget counts them.
+        tokens: the tokens that the token budget was charged with.
         model: the model that answered last.
         error_type: the kind of failure; empty unless the reason is `error`.
         error: what failed, for operators; without secrets.
@@ -138,7 +138,8 @@ class Traces:
             tree: the name of the control.
             version: the digest of the tree; `None` for a decision tree in Python.
             model: the model that is asked.
-            parent: what the client's request said; `None`: OpenTelemetry's current span is above it, if there is one.
+            parent: the place that the client's request named; `None`: it named none, and OpenTelemetry's current span
+                is above the run, if there is one.
             began_at: seconds since the epoch; `None`: now.
             above: what is above it if no request said anything; `None`: the current span.
 
@@ -179,10 +180,10 @@ class Traces:
 
         Args:
             place: that of the run in its trace, as its process had written it down.
-            tree: as for `begin`.
-            version: as for `begin`.
-            model: as for `begin`.
-            parent: what the client's request said.
+            tree: the name of the control.
+            version: the digest of the tree; `None` for a decision tree in Python.
+            model: the model that was asked.
+            parent: the place in a trace that the client's request had named.
             began_at: seconds since the epoch.
         """
         if not place.trace_flags.sampled:
@@ -246,10 +247,10 @@ class RunTrace:
         """A turn or a tool call, which is under way in the block; one that is interrupted is marked as cancelled.
 
         Args:
-            name: of the span.
+            name: the name of the span, as the conventions form it.
             attributes: what is known at its beginning.
             node: the path of the node that asked for it; empty where no tree does.
-            kind: who works.
+            kind: `CLIENT` if the work is done by another service.
             above: the turn that asked for it; `None`: the run.
         """
         if node:
@@ -273,7 +274,7 @@ class RunTrace:
         self._input_tokens = count(self._input_tokens + input_tokens)
         self._output_tokens = count(self._output_tokens + output_tokens)
 
-    def ended(self, end: RunEnd) -> None:
+    def ended(self, end: TracedEnd) -> None:
         """The run has ended; one that never does is not exported."""
         span = self.span
         if not span.is_recording():

@@ -20,7 +20,7 @@ async def open_encoder(settings: Settings, *, metrics: Metrics, after_s: float =
     Args:
         settings: the operator's.
         metrics: count what it reads.
-        after_s: when it begins to load.
+        after_s: seconds from the start until it begins to load.
     """
     if settings.encoder == "off":
         yield NO_ENCODER

@@ -30,9 +30,9 @@ async def open_shadows(
     Args:
         settings: the operator's.
         oracle: answers users.
-        trees: of the service.
-        store: of the service.
-        metrics: of the process.
+        trees: those that the service answers with.
+        store: has the runs, and keeps the pairs.
+        metrics: count shadows and their tokens.
         stack: closes at its end what is opened here.
         load: says when the provider has refused a request of the users' model, or of a shadow's.
         model: answers shadows; `None`: one as the settings say, with a client of its own, so that its connections, its
