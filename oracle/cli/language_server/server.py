@@ -5,10 +5,11 @@ refusal; the server goes on.
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import structlog
 from lsprotocol import types
@@ -36,6 +37,8 @@ from oracle.editing import (
     rename,
     renamed_at,
 )
+
+T = TypeVar("T")
 
 _TRIGGERS = (":", " ", "{", "[", "$", '"', "'")
 _REQUEST_FAILED = -32803
@@ -75,7 +78,8 @@ class TreesServer(LanguageServer):
         self.files = OpenFiles(desk)
         self.checks = Checks(self.files, self._publish)
         self.is_shut_down = False
-        _register(self)
+        for name, handler, options in _HANDLERS:
+            self.feature(name, options)(partial(handler, self))
 
     @property
     def encoding(self) -> types.PositionEncodingKind:
@@ -93,10 +97,25 @@ class TreesServer(LanguageServer):
         """Positions in a text."""
         return Coordinates(text, file=file, encoding=self.encoding)
 
-    def file_at(self, uri: str) -> OpenFile | None:
-        """The open text, unless it is too large to be edited here."""
+    def tree_at(self, uri: str) -> OpenFile | None:
+        """The open text, unless it is no tree, or too large to be edited here."""
         each = self.files.get(uri)
-        return each if each is not None and each.is_bounded else None
+        return each if each is not None and each.is_bounded and self.files.is_tree(each) else None
+
+    def ask(self, about: Callable[..., T], params: Any, **more: Any) -> T | None:  # noqa: ANN401  messages differ
+        """What a function of `oracle.editing` says about the position of a message; `None` where there is no tree.
+
+        Raises:
+            JsonRpcException: the request was right, and is refused.
+        """
+        each = self.tree_at(params.text_document.uri)
+        if each is None:
+            return None
+        place = self.coordinates(each.text, str(each.file)).place(params.position)
+        try:
+            return about(self.files.desk(), each.text, each.file, line=place.line, column=place.column, **more)
+        except RenameError as error:
+            raise _RefusedError(error) from None
 
     def texts(self, files: Iterable[str]) -> dict[str, Coordinates]:
         """Positions in the files of some places."""
@@ -130,19 +149,6 @@ class TreesServer(LanguageServer):
         occurrences = tuple(found)
         texts = self.texts(each.start.file for each in occurrences)
         return [wire.location(each.start, each.end, texts[each.start.file]) for each in occurrences]
-
-
-def _register(server: TreesServer) -> None:
-    """Register every handler."""
-    for name, handler, options in _HANDLERS:
-        server.feature(name, options)(_bound(server, handler))
-
-
-def _bound(server: TreesServer, handler: Any) -> Any:  # noqa: ANN401  handlers differ in their messages
-    def handle(params: Any) -> Any:  # noqa: ANN401
-        return handler(server, params)
-
-    return handle
 
 
 def _initialize(server: TreesServer, params: types.InitializeParams) -> None:
@@ -194,79 +200,43 @@ def _shut_down(server: TreesServer, _params: Any) -> None:  # noqa: ANN401  it h
 
 
 def _complete(server: TreesServer, params: types.CompletionParams) -> types.CompletionList | None:
-    each = server.file_at(params.text_document.uri)
-    if each is None or not server.files.is_tree(each):
+    found = server.ask(complete, params)
+    if found is None:
         return None
-    coordinates = server.coordinates(each.text, str(each.file))
-    place = coordinates.place(params.position)
-    found = complete(server.files.desk(), each.text, each.file, line=place.line, column=place.column)
-    snippets = server.knows_snippets
-    items = [wire.completion_item(completion, coordinates, snippets=snippets) for completion in found]
+    texts, snippets = server.texts(each.start.file for each in found), server.knows_snippets
+    items = [wire.completion_item(each, texts[each.start.file], snippets=snippets) for each in found]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _hover(server: TreesServer, params: types.HoverParams) -> types.Hover | None:
-    each = server.file_at(params.text_document.uri)
-    if each is None or not server.files.is_tree(each):
-        return None
-    place = server.coordinates(each.text, str(each.file)).place(params.position)
-    said = hover(server.files.desk(), each.text, each.file, line=place.line, column=place.column)
+    said = server.ask(hover, params)
     return types.Hover(wire.markdown(said)) if said is not None else None
 
 
 def _define(server: TreesServer, params: types.DefinitionParams) -> list[types.Location]:
-    each = server.file_at(params.text_document.uri)
-    if each is None:
-        return []
-    place = server.coordinates(each.text, str(each.file)).place(params.position)
-    return server.locations(definition(server.files.desk(), each.text, each.file, line=place.line, column=place.column))
+    return server.locations(server.ask(definition, params) or ())
 
 
 def _refer(server: TreesServer, params: types.ReferenceParams) -> list[types.Location]:
-    each = server.file_at(params.text_document.uri)
-    if each is None:
-        return []
-    place = server.coordinates(each.text, str(each.file)).place(params.position)
-    found = references(
-        server.files.desk(),
-        each.text,
-        each.file,
-        line=place.line,
-        column=place.column,
-        declarations=params.context.include_declaration,
-    )
-    return server.locations(found)
+    return server.locations(server.ask(references, params, declarations=params.context.include_declaration) or ())
 
 
 def _prepare_rename(server: TreesServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-    each = server.file_at(params.text_document.uri)
-    if each is None:
+    found = server.ask(renamed_at, params)
+    if found is None:
         return None
-    coordinates = server.coordinates(each.text, str(each.file))
-    place = coordinates.place(params.position)
-    try:
-        found = renamed_at(server.files.desk(), each.text, each.file, line=place.line, column=place.column)
-    except RenameError as error:
-        raise _RefusedError(error) from None
-    return types.PrepareRenamePlaceholder(coordinates.range(found.start, found.end), found.name)
+    where = server.locations([found])[0].range
+    return types.PrepareRenamePlaceholder(where, found.name)
 
 
 def _rename(server: TreesServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    each = server.file_at(params.text_document.uri)
-    if each is None:
-        return None
-    desk = server.files.desk()
-    place = server.coordinates(each.text, str(each.file)).place(params.position)
-    try:
-        edits = rename(desk, each.text, each.file, line=place.line, column=place.column, name=params.new_name)
-    except RenameError as error:
-        raise _RefusedError(error) from None
-    return wire.text_edits(edits, server.texts(edit.start.file for edit in edits))
+    edits = server.ask(rename, params, name=params.new_name)
+    return None if edits is None else wire.text_edits(edits, server.texts(edit.start.file for edit in edits))
 
 
 def _act(server: TreesServer, params: types.CodeActionParams) -> list[types.CodeAction]:
-    each = server.file_at(params.text_document.uri)
-    if each is None or not server.files.is_tree(each):
+    each = server.tree_at(params.text_document.uri)
+    if each is None:
         return []
     coordinates = server.coordinates(each.text, str(each.file))
     first, last = coordinates.place(params.range.start).line, coordinates.place(params.range.end).line
