@@ -7,7 +7,7 @@ and change nothing. Lines and columns count from 1, a column counts characters.
 from oracle.editing.actions import fixes_for, silence, with_offers
 from oracle.editing.completion import Completion, complete
 from oracle.editing.desk import Desk
-from oracle.editing.diagnosing import Diagnosis, Finding, diagnose
+from oracle.editing.diagnosing import Diagnosis, FileMistake, diagnose
 from oracle.editing.hovering import hover
 from oracle.editing.lines import Lines
 from oracle.editing.navigating import definition, references
@@ -18,7 +18,7 @@ __all__ = [
     "Completion",
     "Desk",
     "Diagnosis",
-    "Finding",
+    "FileMistake",
     "Lines",
     "Occurrence",
     "RenameError",

@@ -14,11 +14,6 @@ from oracle.editing.context import Context, context_at
 from oracle.editing.desk import Desk
 from oracle.editing.expressions import expression_items, placeholder_items
 from oracle.editing.grammar import (
-    Declaration,
-    DeclarationField,
-    Declarations,
-    FieldValue,
-    FileValue,
     KindValue,
     NodesValue,
     NodeValue,
@@ -27,22 +22,16 @@ from oracle.editing.grammar import (
     setting_value,
     shorthand_value,
 )
+from oracle.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Part
 from oracle.editing.items import Item, ItemKind
 from oracle.editing.lines import Lines
 from oracle.editing.roles import Role, choices
-from oracle.editing.rules import RuleValue, rule_items
-from oracle.editing.scanning import Spot
 from oracle.editing.snippets import kind_snippet, required_of, setting_snippet, spelt
 
 _TAIL = re.compile(r"[\w-]*")
 _COLON = re.compile(r"\s*:(?=\s|$)")
 _SILENCE = re.compile(r"\s*silence\s+([\w-]*)$")
 _GUARDING: Final = frozenset({"guard", "condition"})
-_EXAMPLES: Final[Mapping[str, str]] = {
-    "internal": "internal: true",
-    "blackboard": "blackboard:\n  $0",
-    "root": "root:\n  $0",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,34 +126,20 @@ def _items(context: Context) -> Iterator[Item]:
         yield from _of_kind(context, expected.kind)
     elif isinstance(expected, SettingValue):
         yield from _setting_keys(context, expected) if spot.at == "key" else _setting_values(context, expected)
-    else:
-        yield from _in_header(context)
+    elif isinstance(expected, Part):
+        yield from _in_part(context, expected)
 
 
-def _in_header(context: Context) -> Iterator[Item]:
-    expected = context.expected
-    if isinstance(expected, FileValue):
-        yield from _fields(context)
-    elif isinstance(expected, RuleValue):
-        yield from _in_rules(context, expected)
-    elif isinstance(expected, FieldValue):
-        yield from _field_values(context, expected)
-    elif isinstance(expected, Declarations):
-        yield from _declared(context, expected)
-    elif isinstance(expected, Declaration | DeclarationField):
-        yield from _declaration_values(context, expected)
-
-
-def _in_rules(context: Context, value: RuleValue) -> Iterator[Item]:
+def _in_part(context: Context, part: Part) -> Iterator[Item]:
     spot = context.spot
-    found = rule_items(
-        value,
-        present=_present(context),
-        registry=context.desk.registry,
-        keys=tuple(context.names.keys),
-        is_key=spot.at == "key",
-    )
-    yield from (item for item in found if spot.at != "value" or not item.is_key)
+    if part.declares:
+        yield from _declared(context, part)
+    elif part is TREE_NAME:
+        yield Item(context.file.stem, "value")
+    elif part is DEFAULT and spot.scalars and spot.scalars[-1].get("type") == "bool":
+        yield from FLAG.items((), is_key=False, is_value=True)
+    else:
+        yield from part.items(_present(context), is_key=spot.at == "key", is_value=spot.at == "value")
 
 
 def _present(context: Context) -> Mapping[str, str]:
@@ -179,27 +154,13 @@ def _silences(context: Context) -> Iterator[Item]:
             yield Item(code, "code", doc=meaning, insert=f"{code}: ", typed=typed[1])
 
 
-def _fields(context: Context) -> Iterator[Item]:
-    for number, (name, doc) in enumerate(describing.FIELDS.items()):
-        if name not in _present(context) and context.spot.at == "key":
-            snippet = _EXAMPLES.get(name, f"{name}:\n  $0" if name == "parameters" else f"{name}: $0")
-            yield Item(name, "field", doc=doc, insert=f"{name}: ", snippet=snippet, order=number, is_key=True)
-
-
-def _field_values(context: Context, field: FieldValue) -> Iterator[Item]:
-    if field.name == "internal":
-        yield from (Item(value, "value") for value in ("true", "false"))
-    elif field.name == "tree":
-        yield Item(context.file.stem, "value", doc=describing.FIELDS["tree"])
-
-
-def _declared(context: Context, section: Declarations) -> Iterator[Item]:
+def _declared(context: Context, part: Part) -> Iterator[Item]:
     if context.spot.at == "value":
         return
-    types = ",".join(describing.TYPES)
+    types = ",".join(TYPES)
     snippet = f"${{1:name}}: {{ type: ${{2|{types}|}}, default: $3 }}"
     yield Item("name: { type, default }", "field", detail="a new one", insert="name: { type: int }", snippet=snippet)
-    if section.of == "blackboard":
+    if part.declares == "key":
         for key in context.desk.registry.keys.values():
             if key.name not in _present(context):
                 insert = f"{key.name}: {{ type: {key.type}, default: "
@@ -207,28 +168,6 @@ def _declared(context: Context, section: Declarations) -> Iterator[Item]:
                 yield Item(
                     key.name, "key", detail=key.type, doc=doc, insert=f"{insert} }}", snippet=f"{insert}$1 }}", order=5
                 )
-
-
-def _declaration_values(context: Context, declaration: Declaration | DeclarationField) -> Iterator[Item]:
-    spot = context.spot
-    if isinstance(declaration, Declaration):
-        if spot.at != "value":
-            further = describing.KEY_FIELDS if declaration.of == "blackboard" else {}
-            for number, (name, doc) in enumerate({**describing.DECLARATION_FIELDS, **further}.items()):
-                if name not in _present(context):
-                    yield Item(name, "field", doc=doc, insert=f"{name}: ", order=number, is_key=True)
-        if spot.at != "key":
-            yield from (Item(name, "type", doc=doc, order=5) for name, doc in describing.TYPES.items())
-    elif declaration.field == "type":
-        yield from (Item(name, "type", doc=doc) for name, doc in describing.TYPES.items())
-    elif declaration.field == "from":
-        yield Item("delivery", "value", doc=describing.KEY_FIELDS["from"])
-    elif declaration.field == "private" or _is_bool(spot, declaration):
-        yield from (Item(value, "value") for value in ("true", "false"))
-
-
-def _is_bool(spot: Spot, declaration: DeclarationField) -> bool:
-    return declaration.field == "default" and bool(spot.scalars) and spot.scalars[-1].get("type") == "bool"
 
 
 def _kinds(context: Context) -> Iterator[Item]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oracle.editing.desk import Desk, Names, names_in
-from oracle.editing.grammar import Expected, FileValue, step
+from oracle.editing.grammar import Expected, step
+from oracle.editing.header import file_part
 from oracle.editing.lines import Lines
 from oracle.editing.scanning import Spot, spot_at
 
@@ -35,8 +36,8 @@ class Context:
 
 def context_at(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
     """The context of a cursor; line and column count characters from 1."""
-    spot = spot_at(lines, line, column)
-    return Context(desk, lines, file, spot, expected_at(spot, desk), names_in(lines, desk.registry))
+    spot, names = spot_at(lines, line, column), names_in(lines, desk.registry)
+    return Context(desk, lines, file, spot, _expected_at(spot, desk, names), names)
 
 
 def context_of_word(desk: Desk, lines: Lines, file: Path, line: int, column: int) -> Context:
@@ -45,9 +46,9 @@ def context_of_word(desk: Desk, lines: Lines, file: Path, line: int, column: int
     return context_at(desk, lines, file, line, rest.end() + 1 if rest else column)
 
 
-def expected_at(spot: Spot, desk: Desk) -> Expected | None:
+def _expected_at(spot: Spot, desk: Desk, names: Names) -> Expected | None:
     """What belongs to the path of a spot."""
-    expected: Expected | None = FileValue()
+    expected: Expected | None = file_part(desk.registry, tuple(names.keys))
     for depth, part in enumerate(spot.path):
         siblings = tuple(spot.scalars[depth]) if depth < len(spot.scalars) else ()
         expected = step(expected, part, siblings, desk.registry) if expected is not None else None

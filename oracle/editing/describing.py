@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from bt_runtime.expressions import FUNCTIONS
 from bt_runtime.kind import Key, Kind, argument_meanings
@@ -11,35 +11,6 @@ from bt_runtime.reading.header import Header
 from bt_runtime.reading.shorthand import slot_named
 from oracle.models.protocol import ToolDefinition
 
-FIELDS: Final[Mapping[str, str]] = {
-    "tree": "The name of the tree, equal to that of its file: `tree: oracle` is in `oracle.yaml`.",
-    "description": "One sentence about the tree.",
-    "internal": "`true` for a tree that is only a part of others and is not run by itself.",
-    "blackboard": "Keys that the nodes read and write, each with a type and a default.",
-    "parameters": "Values that a tree which includes this one may set, each with a type; required without a default.",
-    "rules": "Rules over the events of a run, which are verified, judged on recorded runs, and enforced.",
-    "root": "The topmost node.",
-}
-"""The fields of a tree file."""
-KEY_FIELDS: Final[Mapping[str, str]] = {
-    "from": "`delivery` for a key whose value comes from outside while the tree runs.",
-    "private": "`true` for a key that each inclusion of the tree has for itself, and that only its nodes see.",
-}
-"""The fields that only keys have, beside those of every declaration."""
-DECLARATION_FIELDS: Final[Mapping[str, str]] = {
-    "type": "`int`, `float`, `str`, `bool`, `list`, `map` or `any`.",
-    "default": "The value at the start of a run; `null` without it. A parameter without a default must be set.",
-    "description": "One sentence for authors.",
-}
-TYPES: Final[Mapping[str, str]] = {
-    "int": "A whole number.",
-    "float": "A number.",
-    "str": "Text.",
-    "bool": "`true` or `false`.",
-    "list": "A list.",
-    "map": "A mapping.",
-    "any": "A value of any type.",
-}
 _LONGEST = 4_000
 _PARAGRAPH = re.compile(r"\n\s*\n")
 

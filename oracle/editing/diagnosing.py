@@ -12,7 +12,7 @@ from oracle.editing.symbols import Files
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileMistake:
     """One mistake of a file.
 
     Args:
@@ -28,7 +28,7 @@ class Finding:
 class Diagnosis:
     """All mistakes of a file, sorted; `sources` are the texts of the files that they are in."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FileMistake, ...]
     sources: Mapping[str, str]
 
 
@@ -46,7 +46,7 @@ def diagnose(desk: Desk, text: str, file: Path) -> Diagnosis:
     return Diagnosis(tuple(sorted(findings, key=_order)), sources)
 
 
-def _order(finding: Finding) -> tuple[int, int]:
+def _order(finding: FileMistake) -> tuple[int, int]:
     return finding.mistake.place.line, finding.mistake.place.column
 
 
@@ -57,9 +57,9 @@ def with_end(mistake: Mistake, lines: Mapping[str, Lines]) -> Mistake:
     return replace(mistake, end=lines[mistake.place.file].token_end(mistake.place))
 
 
-def _finding(mistake: Mistake, file: str, inclusions: Mapping[str, Place], lines: Mapping[str, Lines]) -> Finding:
+def _finding(mistake: Mistake, file: str, inclusions: Mapping[str, Place], lines: Mapping[str, Lines]) -> FileMistake:
     if mistake.place.file == file:
-        return Finding(mistake)
+        return FileMistake(mistake)
     place = inclusions.get(mistake.place.file, Place(file))
     tree = Path(mistake.place.file).stem
     here = replace(
@@ -69,7 +69,7 @@ def _finding(mistake: Mistake, file: str, inclusions: Mapping[str, Place], lines
         message=f"in the tree {tree!r}, line {mistake.place.line}: {mistake.message}",
         fixes=(),
     )
-    return Finding(here, mistake)
+    return FileMistake(here, mistake)
 
 
 def _inclusions(desk: Desk, text: str, file: Path) -> dict[str, Place]:

@@ -10,48 +10,12 @@ from typing import Any
 from bt_runtime.kind import Kind, Location, Slot
 from bt_runtime.reading.shorthand import mapping_target, own_names, slot_named, takes_mapping
 from bt_runtime.registry import Registry
+from oracle.editing.header import ROOT, Part
 from oracle.editing.roles import EACH, KEYS, Role, below, roles_of
-from oracle.editing.rules import RuleValue, rule_step
 
 Step = str | int
 _GUARDS = "guards"
 """The slot whose nodes are asked at every tick."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileValue:
-    """The whole file: a mapping of the header's fields."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldValue:
-    """The value of a header field that has no structure: `tree`, `description`, `internal`."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Declarations:
-    """The mapping below `blackboard` or `parameters`."""
-
-    of: str
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A declared key or parameter: a type, or a mapping."""
-
-    of: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class DeclarationField:
-    """The value of `type`, `default` or `description` in a declaration."""
-
-    of: str
-    name: str
-    field: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +74,7 @@ class SettingValue:
         return _roles_at(self.kind, (*self.at, KEYS))
 
 
-Expected = (
-    FileValue
-    | FieldValue
-    | Declarations
-    | Declaration
-    | DeclarationField
-    | NodeValue
-    | NodesValue
-    | KeyedNodes
-    | NameValue
-    | KindValue
-    | SettingValue
-    | RuleValue
-)
+Expected = Part | NodeValue | NodesValue | KeyedNodes | NameValue | KindValue | SettingValue
 
 
 def _roles_at(kind: Kind, at: Location) -> frozenset[Role]:
@@ -153,10 +104,9 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
     Returns:
         `None` if nothing is known of it.
     """
-    if isinstance(expected, FileValue | Declarations | Declaration):
-        return _in_header(expected, str(part))
-    if isinstance(expected, RuleValue):
-        return rule_step(expected, part, siblings, registry)
+    if isinstance(expected, Part):
+        inner = expected.step(part, siblings)
+        return NodeValue() if inner is ROOT else inner
     if isinstance(expected, NodesValue):
         return NodeValue(expected.are_guards) if isinstance(part, int) else None
     if isinstance(expected, KeyedNodes):
@@ -169,24 +119,6 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
     if isinstance(expected, SettingValue):
         return SettingValue(expected.kind, (*expected.at, part), below(expected.annotation, part))
     return None
-
-
-def _in_header(expected: FileValue | Declarations | Declaration, part: str) -> Expected | None:
-    if isinstance(expected, Declarations):
-        return Declaration(expected.of, part)
-    if isinstance(expected, Declaration):
-        return DeclarationField(expected.of, expected.name, part)
-    return _field(part)
-
-
-def _field(part: str) -> Expected | None:
-    if part in {"blackboard", "parameters"}:
-        return Declarations(part)
-    if part == "root":
-        return NodeValue()
-    if part == "rules":
-        return RuleValue("rules")
-    return FieldValue(part) if part in {"tree", "description", "internal"} else None
 
 
 def _below_kind(kind: Kind, part: Step, siblings: Collection[str], registry: Registry) -> Expected | None:

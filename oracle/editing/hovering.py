@@ -7,19 +7,9 @@ from bt_runtime.expressions import FUNCTIONS
 from oracle.editing import describing
 from oracle.editing.context import Context, context_of_word
 from oracle.editing.desk import Desk
-from oracle.editing.grammar import (
-    Declaration,
-    DeclarationField,
-    Declarations,
-    FileValue,
-    KindValue,
-    NodeValue,
-    SettingValue,
-    setting_value,
-    shorthand_value,
-)
+from oracle.editing.grammar import KindValue, NodeValue, SettingValue, setting_value, shorthand_value
+from oracle.editing.header import Part
 from oracle.editing.lines import Lines
-from oracle.editing.rules import RuleValue, rule_word
 
 _WORD = re.compile(r"(?<![\w-])[\w-]+$")
 
@@ -43,14 +33,10 @@ def hover(desk: Desk, text: str, file: Path, *, line: int, column: int) -> str |
 
 def _meaning(context: Context, word: str) -> str | None:
     expected, spot = context.expected, context.spot
-    if isinstance(expected, FileValue):
-        return describing.FIELDS.get(word)
-    if isinstance(expected, RuleValue):
-        return rule_word(expected, word, context.desk.registry)
-    if isinstance(expected, Declarations):
-        return _name(context, word) if expected.of == "blackboard" else _parameter(context, word)
-    if isinstance(expected, Declaration | DeclarationField):
-        return describing.TYPES.get(word) or {**describing.DECLARATION_FIELDS, **describing.KEY_FIELDS}.get(word)
+    if isinstance(expected, Part):
+        if expected.declares == "key":
+            return _name(context, word)
+        return _parameter(context, word) if expected.declares else expected.meaning(word)
     if isinstance(expected, NodeValue):
         return _kind(context, word)
     if isinstance(expected, KindValue):

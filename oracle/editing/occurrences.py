@@ -17,10 +17,7 @@ from bt_runtime.registry import RESERVED, Registry
 from bt_runtime.text import Place
 from bt_runtime.text.yaml_reader import Document, Entry, YamlNode
 from oracle.editing.grammar import (
-    Declarations,
     Expected,
-    FieldValue,
-    FileValue,
     KindValue,
     NameValue,
     NodeValue,
@@ -29,6 +26,7 @@ from oracle.editing.grammar import (
     shorthand_value,
     step,
 )
+from oracle.editing.header import TREE_NAME, Part, file_part
 from oracle.editing.lines import LARGEST_TEXT, Lines
 from oracle.editing.roles import Role
 
@@ -71,7 +69,7 @@ def occurrences(document: Document, registry: Registry) -> list[Occurrence]:
     if document.root is None or len(document.text) > LARGEST_TEXT:
         return []
     finder = _Finder(Lines(document.text, file=document.file), registry)
-    return list(finder.walk(document.root, FileValue()))
+    return list(finder.walk(document.root, file_part(registry)))
 
 
 class _Finder:
@@ -103,9 +101,9 @@ class _Finder:
             yield from self.walk(entry.node, below)
 
     def _key(self, entry: Entry, expected: Expected | None, below: Expected | None) -> Iterator[Occurrence]:
-        if isinstance(expected, Declarations):
-            sort: Sort = "key" if expected.of == "blackboard" else "parameter"
-            yield self._at(entry, sort, access="declare")
+        if isinstance(expected, Part):
+            if expected.declares:
+                yield self._at(entry, expected.declares, access="declare")
         elif isinstance(expected, NodeValue):
             yield self._at(entry, "kind")
         elif isinstance(expected, KindValue) and isinstance(below, SettingValue) and len(below.at) > 1:
@@ -136,7 +134,7 @@ class _Finder:
             yield self._whole(node, "kind", text)
         elif isinstance(expected, NameValue):
             yield self._whole(node, "node", text, access="declare")
-        elif isinstance(expected, FieldValue) and expected.name == "tree":
+        elif expected is TREE_NAME:
             yield self._whole(node, "tree", text, access="declare")
         elif isinstance(expected, SettingValue):
             yield from self._setting(node, text, expected)

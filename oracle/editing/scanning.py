@@ -54,7 +54,7 @@ class _Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenKey:
     """A key with the scalar behind it, as far as that is on its line."""
 
     path: Path
@@ -93,7 +93,7 @@ class Scanner:
     """Follows the structure of a text, line by line."""
 
     def __init__(self, lines: Lines) -> None:
-        self.keys: list[Written] = []
+        self.keys: list[WrittenKey] = []
         self._lines = lines
         self._frames: list[_Frame] = []
         self._block: int | None = None
@@ -180,7 +180,7 @@ class Scanner:
         frame.key, frame.is_filled = name, False
         frame.scalars.setdefault(name, "")
         if self._frames[0].key in {"blackboard", "parameters"} and 1 < len(self._frames) <= _DEEPEST_DECLARATION:
-            self.keys.append(Written(self.path, self._lines.place(self._number, column + 1), ""))
+            self.keys.append(WrittenKey(self.path, self._lines.place(self._number, column + 1), ""))
 
     def _take(self, value: str) -> None:
         """The scalar of the present key."""
@@ -191,7 +191,7 @@ class Scanner:
         if frame.is_mapping and frame.key is not None:
             frame.scalars[frame.key] = value
             if self.keys and len(self._frames) <= _DEEPEST_DECLARATION and self.keys[-1].path == self.path:
-                self.keys[-1] = Written(self.path, self.keys[-1].place, value)
+                self.keys[-1] = WrittenKey(self.path, self.keys[-1].place, value)
 
     def _value(self, text: str, column: int) -> None:
         properties = _PROPERTIES.match(text, column)
@@ -405,7 +405,7 @@ def spot_at(lines: Lines, line: int, column: int) -> Spot:
     return scanner.spot(lines[line][: column - 1])
 
 
-def declarations(lines: Lines) -> list[Written]:
+def declarations(lines: Lines) -> list[WrittenKey]:
     """The keys below `blackboard:` and `parameters:`, with their fields."""
     scanner = Scanner(lines)
     for number in range(1, len(lines) + 1 if len(lines.text) <= LARGEST_TEXT else 1):

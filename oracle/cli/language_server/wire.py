@@ -9,7 +9,7 @@ from pygls.uris import from_fs_path
 
 from bt_runtime.text import Edit, Fix, Mistake, Place
 from oracle.cli.language_server.coordinates import Coordinates
-from oracle.editing import Completion, Finding
+from oracle.editing import Completion, FileMistake
 
 SOURCE: Final = "oracle trees"
 _KINDS: Final[Mapping[str, types.CompletionItemKind]] = {
@@ -35,7 +35,7 @@ def uri_of(file: str | Path) -> str:
     return from_fs_path(str(Path(file).absolute())) or ""
 
 
-def diagnostic(finding: Finding, texts: Mapping[str, Coordinates]) -> types.Diagnostic:
+def diagnostic(finding: FileMistake, texts: Mapping[str, Coordinates]) -> types.Diagnostic:
     """A mistake; `texts` are the files that it is in."""
     mistake = finding.mistake
     message = mistake.message if mistake.hint is None else f"{mistake.message}\n{mistake.hint}"

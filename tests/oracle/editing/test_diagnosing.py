@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.text import Mistake, Place
-from oracle.editing import Diagnosis, Finding, Lines, diagnose, fixes_for, silence
+from oracle.editing import Diagnosis, FileMistake, Lines, diagnose, fixes_for, silence
 from oracle.nodes import REGISTRY
 from tests.oracle.editing.desks import desk_in
 
 WRONG = "tree: part\ninternal: true\nroot:\n  sequence:\n    - condition: turns > 1\n"
 
 
-def errors(diagnosis: Diagnosis) -> list[Finding]:
+def errors(diagnosis: Diagnosis) -> list[FileMistake]:
     return [each for each in diagnosis.findings if each.mistake.is_error]
 
 
