@@ -10,10 +10,10 @@ from pydantic import TypeAdapter
 
 from oracle.histories.model import EndFacts, EvaluationFacts, RowFacts, StepFacts, TickFacts, VisitFacts
 from oracle.histories.sharing import MOST_PASSES
-from oracle.service.comparing import MOST_TICKS
 from oracle.service.history_replies import HistoryPage
 from oracle.service.replies import RunBody, RunSummaryBody, Tick
 from oracle.service.run_bodies import LONGEST_QUESTION
+from oracle.service.whole_runs import MOST_TICKS
 from oracle.storage.run_pages import MOST_COUNTED, MOST_SEARCHED
 from tests.oracle.service.conftest import quiet_logs, start  # noqa: F401  fixtures
 

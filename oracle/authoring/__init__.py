@@ -6,7 +6,7 @@ nodes of a tree have answered in recorded runs. `results` keeps what trials have
 """
 
 from oracle.authoring.counting import AnswerCounts, NodeAnswers, TreeAnswers
-from oracle.authoring.editor import Checked, Save, TreeEditor
+from oracle.authoring.editor import CheckedText, Save, TreeEditor
 from oracle.authoring.errors import NoSuchTreeError, TreeConflictError, TreeFolderError, TreeRefusedError, TrialError
 from oracle.authoring.results import Tested, TrialResults, Verified, is_served
 from oracle.authoring.trials import Trials
@@ -14,7 +14,7 @@ from oracle.authoring.watching import watch
 
 __all__ = [
     "AnswerCounts",
-    "Checked",
+    "CheckedText",
     "NoSuchTreeError",
     "NodeAnswers",
     "Save",

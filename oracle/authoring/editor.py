@@ -67,7 +67,7 @@ class Save:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedText:
     """The result of a check: the errors and warnings of a text, and the errors of the trees that include it.
 
     Args:
@@ -159,7 +159,7 @@ class TreeEditor:
             raise NoSuchTreeError(name)
         return text
 
-    async def check(self, text: str, *, name: str | None = None) -> Checked:
+    async def check(self, text: str, *, name: str | None = None) -> CheckedText:
         """Check a text; with a name as the file of that tree, together with the trees that include it.
 
         What judges its control ends soon after a cancellation.
@@ -267,7 +267,7 @@ class TreeEditor:
             raise TreeRefusedError(mistakes)
         return PreparedFile(self._path(save.name), save.text.encode())
 
-    def _check(self, text: str, name: str | None, *, budget: Budget | None) -> Checked:
+    def _check(self, text: str, name: str | None, *, budget: Budget | None) -> CheckedText:
         """Check a text; without a budget its control is not judged."""
         data = text.encode()[: LARGEST_FILE_BYTES + 1]
         registry = self.trees.library.registry
@@ -282,7 +282,7 @@ class TreeEditor:
         warnings: tuple[Mistake, ...] = ()
         if tree is not None and budget is not None:
             warnings = warnings_of(tree, registry=registry, budget=budget)
-        return Checked(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
+        return CheckedText(mistakes, warnings, file=_TEXT if name is None else str(self._path(name)))
 
     def _with(self, name: str, source: Source) -> tuple[TreeDefinition | None, tuple[Mistake, ...]]:
         """A tree with this file, and the mistakes that this would bring anywhere."""

@@ -9,12 +9,10 @@ from starlette.middleware.cors import CORSMiddleware
 
 from oracle.service import (
     agent_settings,
-    comparing,
     console,
     conversations,
     debugging,
     editing,
-    exporting,
     me,
     operations,
     queries,
@@ -25,11 +23,11 @@ from oracle.service import (
     sources,
     trees,
     watching,
+    whole_runs,
 )
 from oracle.service.described import DescribedApp
 from oracle.service.errors import add_error_answers
-from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard
-from oracle.service.limits import RequestLimit
+from oracle.service.guards import AuthGuard, BodyLimit, Edge, LoopbackGuard, RequestLimit
 from oracle.service.parameters import refuse_unknown_parameters
 from oracle.service.parts import ServiceParts
 
@@ -87,8 +85,7 @@ def _with_calls(*, has_auth: bool) -> FastAPI:
         run_list,
         recorded,
         watching,
-        comparing,
-        exporting,
+        whole_runs,
         conversations,
         agent_settings,
         editing,

@@ -141,7 +141,7 @@ class TreeWord(TreeText):
     column: int = Field(ge=1, le=1_000_000, description="Of a character of the word, from 1.")
 
 
-class TreeTrial(RequestBody):
+class TreeWithText(RequestBody):
     """A text of a tree that exists."""
 
     name: TreeName = Field(description="The tree.")
@@ -157,7 +157,7 @@ class TreePresent(RequestBody):
     )
 
 
-class TreeReplay(TreeTrial):
+class TreeReplay(TreeWithText):
     """A text of a tree, and how many recorded queries it is tried on."""
 
     runs: int = Field(default=20, ge=1, le=1_000, description="The latest N queries of each tree that it concerns.")

@@ -3,7 +3,12 @@
 An address of the console is known here as well as there, so that any other one is a 404 in JSON, as for every client.
 """
 
+import base64
+import hashlib
+import re
 import secrets
+from pathlib import Path
+from typing import Final
 
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
@@ -11,7 +16,6 @@ from starlette.responses import HTMLResponse, Response
 
 from oracle.console import PAGE_HEADERS, ConsoleFile, page_policy
 from oracle.service.access import Parts
-from oracle.service.page import PAGE, PAGE_POLICY
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,6 +32,15 @@ ADDRESSES = (
 )
 """The routes of `web/src/app/App.tsx`; the console asks for a token at any of them."""
 
+_NO_CONSOLE: Final = (Path(__file__).parent / "no_console.html").read_text(encoding="utf-8")
+"""The page where the console has not been built: what this is, how it is reached, and how the console is built."""
+_STYLES: Final = re.findall(r"<style>(.*?)</style>", _NO_CONSOLE, re.DOTALL)
+_STYLE_HASH: Final = base64.b64encode(hashlib.sha256("".join(_STYLES).encode()).digest()).decode()
+_NO_CONSOLE_POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Its own style, and nothing else."""
+
 _FOR_EVER = "public, max-age=31536000, immutable"
 """For files that have a digest of their content in their name."""
 
@@ -36,7 +49,7 @@ async def page(request: Request, parts: Parts) -> Response:
     """The console's page; where it has not been built, one that says what this service is."""
     if parts.console is None:
         status = 200 if request.url.path == "/" else 404
-        return HTMLResponse(PAGE, status, headers={"Content-Security-Policy": PAGE_POLICY})
+        return HTMLResponse(_NO_CONSOLE, status, headers={"Content-Security-Policy": _NO_CONSOLE_POLICY})
     nonce = secrets.token_urlsafe(16)
     return HTMLResponse(
         parts.console.page(nonce=nonce), headers={**PAGE_HEADERS, "Content-Security-Policy": page_policy(nonce)}

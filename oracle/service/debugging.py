@@ -18,7 +18,7 @@ from oracle.debugging import (
 from oracle.service.access import OperatorNow, Parts, find_run, operator_of
 from oracle.service.answers import json_answer
 from oracle.service.auth import Caller
-from oracle.service.bodies import BreakpointChange, BreakpointNew, DebugForce, DebugRequest, DebugSet
+from oracle.service.bodies import BreakpointChange, BreakpointNew, DebugRequest
 from oracle.service.debug_replies import BreakpointBody, BreakpointList, DebugBody
 from oracle.service.described import refusals
 from oracle.service.errors import UnknownBreakpointError, UnknownRunError
@@ -136,12 +136,7 @@ async def remove_breakpoint(breakpoint_id: str, debugger: DebuggerNow, parts: Pa
 
 
 def _command(body: DebugRequest, by: str) -> DebugCommand:
-    match body:
-        case DebugSet():
-            return DebugCommand("set", by, key=body.key, value=body.value)
-        case DebugForce():
-            return DebugCommand("force", by, path=body.path, result=body.result)
-    return DebugCommand(body.command, by)
+    return DebugCommand(body.command, by, **body.model_dump(exclude={"command"}))
 
 
 async def _state(run: RunRecord, debugger: Debugger) -> dict[str, Any]:

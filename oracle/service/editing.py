@@ -14,16 +14,16 @@ from starlette.responses import Response
 
 from bt_runtime import Mistake
 from bt_runtime.text import MOST_MISTAKES
-from oracle.authoring.editor import Checked
+from oracle.authoring.editor import CheckedText
 from oracle.editing import Desk, complete, definition, hover, with_offers
 from oracle.service.access import OperatorNow, Parts
 from oracle.service.answers import json_answer
 from oracle.service.bodies import TreeCursor, TreeText, TreeWord
 from oracle.service.described import refusals
 from oracle.service.parts import ServiceParts
-from oracle.service.presence import while_present
 from oracle.service.tree_bodies import mistake_bodies
 from oracle.service.tree_replies import TreeCheck, TreeCompletions, TreeHover, TreePlaces
+from oracle.service.waiting import while_present
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ async def _at(body: TreeWord | TreeCursor, parts: ServiceParts, ask: Callable[..
         return await asyncio.to_thread(ask, parts.desk, body.source, file, line=body.line, column=body.column)
 
 
-def _with_offers(checked: Checked, text: str, desk: Desk) -> tuple[list[Mistake], list[Mistake]]:
+def _with_offers(checked: CheckedText, text: str, desk: Desk) -> tuple[list[Mistake], list[Mistake]]:
     registry, file = desk.registry, checked.file
     return (
         with_offers(checked.mistakes, text, file=file, registry=registry),

@@ -11,10 +11,12 @@ From the outside in:
 
 import asyncio
 import contextlib
+import math
 import re
 import time
 import traceback
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Callable, Collection
 from uuid import uuid4
 
 import structlog
@@ -25,7 +27,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from oracle.service.answers import json_answer
 from oracle.service.auth import Authenticator, UnauthorizedError
 from oracle.service.errors import bounded, later
-from oracle.service.limits import RequestLimit
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +37,7 @@ _DRAINED, _DRAIN_S = 8, 2.0
 """How much of a body that is too large is read and forgotten, in bodies of the greatest size, and for how long."""
 _PROBES = frozenset({"/healthz", "/readyz", "/metrics"})  # asked every few seconds, by machines
 _FAILED = 400
+_MOST_USERS = 10_000  # whose requests are counted
 _CANCEL_PATH = re.compile(r"/api/oracle/runs/[^/]+/cancel")
 
 _PROTECTION = {
@@ -103,7 +105,7 @@ class LoopbackGuard:
     DNS rebinding is recognised by `Host`; forms and scripts of other pages by `Origin`.
 
     Args:
-        app: what is guarded.
+        app: the app behind it.
         origins: other pages that the operator trusts.
     """
 
@@ -134,11 +136,43 @@ class LoopbackGuard:
         return None
 
 
+class RequestLimit:
+    """A rate limit: a bucket of `per_minute` requests for each user, refilled at that rate.
+
+    Each worker counts for itself; a limit over all workers belongs into a proxy in front.
+
+    Args:
+        per_minute: requests that a user may send in a minute.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, per_minute: int, *, clock: Callable[[], float]) -> None:
+        self._most = float(per_minute)
+        self._per_second = per_minute / 60
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # user: (left, at); oldest use first
+
+    def take(self, user_id: str) -> int:
+        """Count a request.
+
+        Returns:
+            0 if the request may proceed, otherwise the seconds until the next one may.
+        """
+        now = self._clock()
+        left, at = self._buckets.pop(user_id, (self._most, now))
+        left = min(self._most, left + (now - at) * self._per_second)
+        wait_s = 0 if left >= 1 else max(1, math.ceil((1 - left) / self._per_second))
+        self._buckets[user_id] = (left if wait_s else left - 1, now)
+        if len(self._buckets) > _MOST_USERS:  # the least recently used is the likeliest to be full
+            self._buckets.popitem(last=False)
+        return wait_s
+
+
 class AuthGuard:
     """Authenticates and rate-limits everything below `/api/`, before the body is read.
 
     Args:
-        app: what is guarded; finds the caller in `scope["state"]["caller"]`.
+        app: the app behind it; finds the caller in `scope["state"]["caller"]`.
         authenticator: finds the caller.
         limit: rate limit of a user; `None`: none.
     """
@@ -177,8 +211,8 @@ class BodyLimit:
     """Refuses bodies that are too large, by `Content-Length` or by what is received, and those that take too long.
 
     Args:
-        app: what is guarded.
-        most_bytes: of a body.
+        app: the app behind it.
+        most_bytes: the greatest size of a body.
         most_s: seconds for the whole of a body, from the end of the request's head on.
     """
 

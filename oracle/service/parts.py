@@ -14,7 +14,7 @@ from oracle.histories import Passes
 from oracle.metrics import Metrics
 from oracle.runs import RunManager
 from oracle.service.auth import Authenticator
-from oracle.service.run_bodies import Progress
+from oracle.service.run_bodies import TurnCounts
 from oracle.service.sse import OpenStreams, StreamTiming
 from oracle.settings import Settings
 from oracle.storage import Store
@@ -66,7 +66,7 @@ class ServiceParts:
     encoder: Encoder = NO_ENCODER
     typing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    progress: Progress = field(default_factory=Progress)
+    progress: TurnCounts = field(default_factory=TurnCounts)
     streams: OpenStreams = field(default_factory=OpenStreams)
     timing: StreamTiming = field(default_factory=StreamTiming)
     clock: Callable[[], float] = time.monotonic

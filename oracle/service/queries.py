@@ -1,6 +1,8 @@
 """`POST /api/oracle/stream` and `POST /api/oracle`: a question, answered as a stream or whole."""
 
-from fastapi import APIRouter, Request
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
 from oracle.answering import Ask
@@ -16,13 +18,26 @@ from oracle.service.idempotency import KeyHeader, key_of
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import AfterId, LastEventId, last_seen, open_stream, run_headers
 from oracle.service.replies import WholeAnswer
-from oracle.service.tracing import TraceparentHeader, TracestateHeader, trace_of
-from oracle.service.whole import whole_answer
+from oracle.service.waiting import whole_answer
 from oracle.storage import AlreadyBegunError, RunRecord, StoreUnavailableError
+from oracle.traces import SpanContext, place_of
 
 router = APIRouter(tags=["queries"])
 
 _MOST_TRIES = 3  # to find or begin the run of a key whose earlier runs could not be opened
+
+TraceparentHeader = Annotated[
+    str | None,
+    Header(
+        alias="traceparent",
+        description="The trace that the run is to be part of (W3C Trace Context), where traces are on; an invalid one "
+        "is ignored.",
+    ),
+]
+TracestateHeader = Annotated[
+    str | None, Header(alias="tracestate", description="Passed on beside `traceparent`; an invalid one is ignored.")
+]
+"""The headers as `/openapi.json` describes them; an invalid one is ignored, as the specification says."""
 
 _RUN_HEADERS = {
     "X-Run-Id": {"description": "The run's name.", "schema": {"type": "string"}},
@@ -112,6 +127,12 @@ async def _run_for(body: QueryRequest, request: Request, parts: ServiceParts, ca
     raise StoreUnavailableError("the run of an earlier request with this key was abandoned again and again")
 
 
+def _trace_of(request: Request) -> SpanContext | None:
+    """The place in a trace that a request comes from; `None` if it says none, or nothing valid."""
+    headers = request.headers
+    return place_of(headers.getlist("traceparent"), headers.getlist("tracestate"))
+
+
 async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller: Caller) -> Ask:
     return Ask(
         question=body.question,
@@ -122,7 +143,7 @@ async def _ask(body: QueryRequest, request: Request, parts: ServiceParts, caller
         tree=body.tree or DEFAULT_TREE,
         limits=body.limits.given,
         config=await config_of(parts, caller.user_id),
-        trace=trace_of(request),
+        trace=_trace_of(request),
     )
 
 

@@ -18,7 +18,7 @@ from oracle.service.access import own_run, with_texts
 from oracle.service.auth import Caller
 from oracle.service.errors import InvalidRequestError
 from oracle.service.parts import ServiceParts
-from oracle.service.sse import EventStream, whole_stream
+from oracle.service.sse import EventStreamResponse, whole_stream
 from oracle.storage import ChunkPage, RunRecord, StoredChunk
 
 GREATEST_ID = 2**31 - 1
@@ -77,7 +77,9 @@ async def resume_stream(parts: ServiceParts, run_id: str, *, caller: Caller, aft
     return open_stream(parts, run, after=after, first=first)
 
 
-def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None) -> EventStream:
+def open_stream(
+    parts: ServiceParts, run: RunRecord, *, after: int = 0, first: ChunkPage | None = None
+) -> EventStreamResponse:
     """The run's chunks after a number, and those to come.
 
     Args:
@@ -86,7 +88,7 @@ def open_stream(parts: ServiceParts, run: RunRecord, *, after: int = 0, first: C
         after: the number.
         first: the chunks after it as they were read before.
     """
-    return EventStream(
+    return EventStreamResponse(
         chunks_of(parts, run, after=after, first=first),
         headers=run_headers(run.id),
         reading=_reading(parts, run),

@@ -38,7 +38,7 @@ class _SoFar:
         )
 
 
-class Progress:
+class TurnCounts:
     """How far runs under way have come, from the turns in their logs; each turn is read once."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Progress:
         return known
 
 
-async def body_of(run: RunRecord, log: EventLog, progress: Progress, caller: Caller) -> dict[str, Any]:
+async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: Caller) -> dict[str, Any]:
     """A run as the caller gets it.
 
     Raises:

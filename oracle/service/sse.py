@@ -85,7 +85,7 @@ class OpenStreams:
             self.open -= 1
 
 
-class EventStream(Response):
+class EventStreamResponse(Response):
     """Sends batches of chunks until they end.
 
     Args:
@@ -126,7 +126,7 @@ class EventStream(Response):
             tasks = [
                 asyncio.create_task(self._pump(send)),
                 asyncio.create_task(self._beat(send)),
-                asyncio.create_task(_gone(receive)),
+                asyncio.create_task(disconnected(receive)),
             ]
             try:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -202,7 +202,7 @@ def _writes(batch: Sequence[StoredChunk]) -> Iterator[bytes]:
     yield b"".join(events[begin:])
 
 
-async def _gone(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
     """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

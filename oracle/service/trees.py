@@ -32,9 +32,7 @@ from oracle.service.bodies import TreePresent, TreeProof, TreeReplay, TreeSave, 
 from oracle.service.described import refusals
 from oracle.service.errors import InvalidRequestError, bounded
 from oracle.service.parts import ServiceParts
-from oracle.service.presence import while_present
-from oracle.service.tree_bodies import mistake_bodies
-from oracle.service.tree_figures import figures_for
+from oracle.service.tree_bodies import figures_for, mistake_bodies
 from oracle.service.tree_replies import (
     TreeAnswersBody,
     TreeBody,
@@ -46,6 +44,7 @@ from oracle.service.tree_replies import (
     TreeTest,
     TreeTextBody,
 )
+from oracle.service.waiting import while_present
 from oracle.storage import Archive
 
 router = APIRouter(prefix="/api/trees", tags=["trees"])

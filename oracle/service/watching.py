@@ -15,7 +15,7 @@ from oracle.service.described import event_stream, refusals
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import GREATEST_ID, AfterId, LastEventId, is_stalled, last_seen
 from oracle.service.run_bodies import end_for
-from oracle.service.sse import EventStream
+from oracle.service.sse import EventStreamResponse
 from oracle.storage import RunRecord, StoredChunk
 
 router = APIRouter(prefix="/api/runs/{run_id}", tags=["runs"])
@@ -68,7 +68,7 @@ async def watch_ticks(
         if seen > ticks:
             return Response(status_code=204)
     watcher = _Watcher(parts, run, caller, after=seen, has_reasons=reasons)
-    return EventStream(
+    return EventStreamResponse(
         watcher.batches(),
         headers={},
         reading=watcher.reading(),

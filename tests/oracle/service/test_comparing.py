@@ -1,6 +1,6 @@
 """Where two recorded runs part, over HTTP."""
 
-from oracle.service import comparing
+from oracle.service import whole_runs
 from oracle.service.history_replies import RunComparison
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS
@@ -42,7 +42,7 @@ async def test_both_runs_must_be_ones_own(start):
 async def test_very_long_runs_are_refused(start, monkeypatch):
     service = await start()
     run = await service.ask()
-    monkeypatch.setattr(comparing, "MOST_TICKS", 1)
+    monkeypatch.setattr(whole_runs, "MOST_TICKS", 1)
     refused = await service.client.get(f"/api/runs/{run.run_id}/compare", params={"with": run.run_id})
     assert refused.status_code == 422
     assert "oracle runs diff" in refused.json()["detail"][0]["msg"]

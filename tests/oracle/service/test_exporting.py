@@ -6,7 +6,7 @@ import pytest
 
 from oracle.exports import page
 from oracle.histories import history_from_json
-from oracle.service import exporting
+from oracle.service import whole_runs
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.exports.stand_in import stand_in_page
 from tests.oracle.service.conftest import ALICE, BOB, OLGA, OPERATOR, TOKENS
@@ -81,7 +81,7 @@ async def test_it_is_for_the_runs_user_and_operators(start):
 async def test_very_long_runs_are_refused(start, monkeypatch):
     service = await start()
     run = await service.ask()
-    monkeypatch.setattr(exporting, "MOST_TICKS", 1)
+    monkeypatch.setattr(whole_runs, "MOST_TICKS", 1)
     refused = await exported(service, run.run_id)
     assert refused.status_code == 422
     assert "oracle runs export" in refused.json()["detail"][0]["msg"]

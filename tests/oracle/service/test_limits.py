@@ -1,5 +1,5 @@
 from bt_runtime.testing import FakeClock
-from oracle.service.limits import RequestLimit
+from oracle.service.guards import RequestLimit
 
 
 def test_so_many_requests_go_at_once_and_then_one_for_each_part_of_the_minute():

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from oracle.service.sse import EventStream, OpenStreams, StreamTiming, whole_stream
+from oracle.service.sse import EventStreamResponse, OpenStreams, StreamTiming, whole_stream
 from oracle.storage import StoredChunk, StoreUnavailableError
 
 GUARD_S = 20.0
@@ -87,7 +87,7 @@ class Reading:
 
 
 def responding(batches: Batches, client: Client, *, reading=None, timing=None, streams=None, is_stalled=lambda: False):
-    response = EventStream(
+    response = EventStreamResponse(
         batches.follow(),
         headers={"X-Run-Id": "r"},
         reading=(reading or Reading()).attach(),
@@ -222,7 +222,7 @@ def test_what_is_left_of_an_ended_run_is_one_answer() -> None:
     answer = whole_stream([chunk(3, b'{"a":1}'), chunk(4)], headers={"X-Run-Id": "run-1"})
     assert answer is not None
     assert answer.body == b'id: 3\ndata: {"a":1}\n\nid: 4\ndata: {}\n\n'
-    streamed = EventStream(
+    streamed = EventStreamResponse(
         Batches().follow(),
         headers={"X-Run-Id": "run-1"},
         reading=contextlib.nullcontext(),

@@ -63,7 +63,7 @@ async def test_runs_of_the_last_day_are_counted_by_outcome(start, folder, databa
 async def test_runs_of_earlier_days_are_not_counted(start, folder, monkeypatch):
     service = await start(trees_folder=folder)
     await service.ask(tree="outer")
-    monkeypatch.setattr("oracle.service.tree_figures.DAY_S", -60.0)
+    monkeypatch.setattr("oracle.service.tree_bodies.DAY_S", -60.0)
     assert sum((await listed(service))["outer"]["runs_of_day"].values()) == 0
 
 

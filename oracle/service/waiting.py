@@ -1,14 +1,18 @@
-"""A run's answer as one object, folded from its chunks, so that it cannot differ from the stream."""
+"""Answers that are waited for as a whole, such as that of a run: folded from its chunks, so that it cannot differ."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
 from oracle.chunks import Answer, read_chunk
 from oracle.service.parts import ServiceParts
 from oracle.service.reading import attached, chunks_of, is_stalled
+from oracle.service.sse import disconnected
 from oracle.storage import RunRecord, StoreUnavailableError
+
+T = TypeVar("T")
 
 
 def as_one_object(answer: Answer) -> dict[str, Any]:
@@ -32,6 +36,23 @@ def as_one_object(answer: Answer) -> dict[str, Any]:
     return body
 
 
+async def while_present(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do some work; `None` if the client disconnects before its end, which cancels it.
+
+    Args:
+        request: its body has been read.
+        work: cancelled when the client disconnects.
+    """
+    doing, gone = asyncio.create_task(work), asyncio.create_task(disconnected(request.receive))
+    try:
+        await asyncio.wait((doing, gone), return_when=asyncio.FIRST_COMPLETED)
+        return doing.result() if doing.done() else None
+    finally:
+        doing.cancel()
+        gone.cancel()
+        await asyncio.gather(doing, gone, return_exceptions=True)
+
+
 async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
     """Wait for the end of the run; `None` if the client disconnects first.
 
@@ -39,35 +60,28 @@ async def whole_answer(request: Request, parts: ServiceParts, run: RunRecord) ->
         StoreUnavailableError: the end cannot be awaited; the run may go on.
     """
     with attached(parts, run), parts.streams.opened():
-        tasks = {
-            "gather": asyncio.create_task(_gather(parts, run)),
-            "gone": asyncio.create_task(_gone(request)),
-            "stalled": asyncio.create_task(_stalled(parts)),
-        }
-        try:
-            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-            if tasks["gather"].done():
-                return tasks["gather"].result()
-            if tasks["gone"].done():
-                return None
+        return await while_present(request, _gathered(parts, run))
+
+
+async def _gathered(parts: ServiceParts, run: RunRecord) -> dict[str, Any]:
+    gathering, stalled = asyncio.create_task(_gather(parts, run)), asyncio.create_task(_stalled(parts))
+    try:
+        await asyncio.wait((gathering, stalled), return_when=asyncio.FIRST_COMPLETED)
+        if not gathering.done():
             raise StoreUnavailableError("the wait for the answer was given up")
-        finally:
-            for task in tasks.values():
-                task.cancel()
-            await asyncio.gather(*tasks.values(), return_exceptions=True)
+        return gathering.result()
+    finally:
+        gathering.cancel()
+        stalled.cancel()
+        await asyncio.gather(gathering, stalled, return_exceptions=True)
 
 
-async def _gather(parts: ServiceParts, run: RunRecord) -> dict[str, Any] | None:
+async def _gather(parts: ServiceParts, run: RunRecord) -> dict[str, Any]:
     answer = Answer()
     async for batch in chunks_of(parts, run):
         for stored in batch:
             answer.add(read_chunk(stored.data))
     return as_one_object(answer)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _stalled(parts: ServiceParts) -> None:
