@@ -17,7 +17,7 @@ from oracle.cli.question import read_limits, read_question
 from oracle.cli.setup import settings_for
 from oracle.cli.streams import SafeStream, abandon_standard_output
 from oracle.cli.terminal import TerminalView
-from oracle.cli.views import JsonView, PlainView, View, is_answered
+from oracle.cli.views import JsonView, PlainView, QueryView, is_answered
 from oracle.decision import AgentConfig
 from oracle.logs import is_interactive, wants_colour
 from oracle.settings import Settings, ceiling_name, variable_of
@@ -144,7 +144,7 @@ class _Stage:
         self._cancel()
 
 
-def _choose_view(out: SafeStream, *, as_json: bool) -> View:
+def _choose_view(out: SafeStream, *, as_json: bool) -> QueryView:
     if as_json:
         return JsonView(out)
     if not is_interactive(sys.stdout):

@@ -25,7 +25,7 @@ _Kind = Literal["none", "text", "item", "fence"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A block of a text.
 
     Args:
@@ -49,22 +49,22 @@ class BlockReader:
         self._had_blank = False
 
     @property
-    def pending(self) -> Block | None:
+    def pending(self) -> TextBlock | None:
         """The unfinished block; `None` if it has no text yet."""
         text = "\n".join((*self._lines, self._rest)) if self._rest else "\n".join(self._lines)
-        return Block(text, self._is_tight) if text.strip() else None
+        return TextBlock(text, self._is_tight) if text.strip() else None
 
-    def feed(self, text: str) -> list[Block]:
+    def feed(self, text: str) -> list[TextBlock]:
         """Add the next piece; return the blocks that it finishes."""
         *lines, self._rest = (self._rest + text).split("\n")
         return [block for line in lines for block in self._take(line)]
 
-    def close(self) -> list[Block]:
+    def close(self) -> list[TextBlock]:
         """End the text; return the blocks that are left."""
         finished = self.feed("\n") if self._rest else []
         return [*finished, *self._finish()]
 
-    def _take(self, line: str) -> Iterator[Block]:
+    def _take(self, line: str) -> Iterator[TextBlock]:
         if self._fence:
             self._lines.append(line)
             if _closes(line, self._fence):
@@ -108,11 +108,11 @@ class BlockReader:
         if self._kind == "item" and (fence := _FENCE_IN_LIST.match(line)):
             self._fence = fence["mark"]
 
-    def _finish(self) -> Iterator[Block]:
+    def _finish(self) -> Iterator[TextBlock]:
         text, is_tight = "\n".join(self._lines).rstrip("\n"), self._is_tight
         self._kind, self._lines, self._fence, self._had_blank, self._is_tight = "none", [], "", False, False
         if text.strip():
-            yield Block(text, is_tight)
+            yield TextBlock(text, is_tight)
 
 
 def _begins_block(line: str) -> bool:

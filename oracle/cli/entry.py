@@ -16,10 +16,10 @@ from oracle.cli.streams import abandon_standard_output, prepare_standard_streams
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "ask": ("oracle.cli.ask:ask", "Ask one question, and see the answer as it comes."),
     "serve": ("oracle.cli.serve:serve", "Serve queries over HTTP, until SIGTERM or Ctrl-C."),
-    "runs": ("oracle.cli.runs:runs", "Look at recorded runs, also while a service is running."),
-    "shadow": ("oracle.cli.shadow:shadow", "Compare the control that answers users with one that runs beside it."),
+    "runs": ("oracle.cli.groups:runs", "Look at recorded runs, also while a service is running."),
+    "shadow": ("oracle.cli.groups:shadow", "Compare the control that answers users with one that runs beside it."),
     "plugins": ("oracle.cli.plugins:plugins", "Print what other packages have added."),
-    "trees": ("oracle.cli.trees:trees", "Check, test and compare trees; copy, list and show them."),
+    "trees": ("oracle.cli.groups:trees", "Check, test and compare trees; copy, list and show them."),
 }
 
 

@@ -13,7 +13,7 @@ _EVERY_S: Final = 0.2
 _COLUMNS: Final = 80
 
 
-class Progress:
+class ProgressLine:
     """Context manager. The first Ctrl-C sets `is_interrupted`, for the command to stop at; the second ends the process.
 
     Args:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from oracle.cli.output_file import OUTPUT, write_new_file
-from oracle.cli.progress import Progress
+from oracle.cli.progress import ProgressLine
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
 from oracle.exports import EXPORT_FORMATS, ExportFormat, render_run, without_texts
 from oracle.histories import History
@@ -53,7 +53,7 @@ def export(
     async def work(source: RunSource) -> History:
         return await source.history(run)
 
-    progress = Progress()
+    progress = ProgressLine()
     try:
         progress.show("explaining the run, tick by tick")
         history = with_source(SourceOptions(data_dir, url), work)

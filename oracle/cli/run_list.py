@@ -1,47 +1,21 @@
 """`oracle runs list`: recorded runs, newest first."""
 
-import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from oracle.chunks import TerminationReason
+from oracle.cli.archive import Since
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, ListedRun, RunSource, SourceOptions, with_source
 from oracle.cli.run_view import ColorChoice, Screen, run_list
 from oracle.encoding import to_json
 from oracle.storage import RunFilter
 
-_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_AGO = re.compile(rf"(\d{{1,6}})\s*({'|'.join(_UNITS)})")
 _REASONS = ("running", *get_args(TerminationReason))
-
-
-class Since(click.ParamType[float]):
-    """A duration until now (`2h`), or a date and time in UTC (`2026-11-01`); seconds since the epoch."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The time.
-
-        Raises:
-            click.BadParameter: it is neither.
-        """
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        if ago := _AGO.fullmatch(text):
-            return time.time() - int(ago[1]) * _UNITS[ago[2]]
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError:
-            self.fail(f"{text!r} is no time; give a duration (30min, 2h, 7d) or a date (2026-11-01)", param, ctx)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 @click.command("list")

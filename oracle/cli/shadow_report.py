@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from oracle.cli.archive import with_archive
-from oracle.cli.run_list import Since
+from oracle.cli.archive import Since, with_archive
 from oracle.cli.run_sources import RUN_SOURCE
 from oracle.cli.setup import settings_for
 from oracle.cli.shadow_view import report_lines

@@ -17,10 +17,10 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from oracle.chunks import Chunk, Content, Done, Failed, SystemNotice, Thinking, ToolCalled, ToolReturned
-from oracle.cli.blocks import Block, BlockReader
+from oracle.cli.blocks import BlockReader, TextBlock
 from oracle.cli.streams import SafeStream
 from oracle.cli.text import call_label, clean
-from oracle.cli.views import Clock, View, ending, finished_call, source_labels
+from oracle.cli.views import Clock, QueryView, ending, finished_call, source_labels
 
 AMBER: Final = "#ffb000"
 _MARK_STYLES: Mapping[str, str] = {"✓": "green", "✗": "red"}
@@ -29,7 +29,7 @@ _MOST_SOURCES = 20
 _MOST_LIVE_CHARS = 20_000
 
 
-class TerminalView(View):
+class TerminalView(QueryView):
     """Shows a query on a terminal.
 
     Args:
@@ -94,7 +94,7 @@ class TerminalView(View):
         self._progress_labels = None
         self._draw(_UnfinishedBlock(self._reader, is_apart=self._has_shown))
 
-    def _print_blocks(self, blocks: Sequence[Block]) -> None:
+    def _print_blocks(self, blocks: Sequence[TextBlock]) -> None:
         """Write finished blocks.
 
         The live part is removed first, because its thread may draw it at any moment, even during a print.

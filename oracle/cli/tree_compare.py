@@ -13,7 +13,7 @@ from bt_runtime.library import read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.errors import CommandError
 from oracle.cli.named_trees import named_tree
-from oracle.cli.progress import Progress
+from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
 from oracle.histories import Answer, Replayed, queries_of, replay_query
@@ -70,7 +70,7 @@ def compare_(
         progress.clear()
         return done
 
-    with Progress() as progress:
+    with ProgressLine() as progress:
         found = with_archive(settings, work)
     if as_json:
         click.echo(json.dumps({"runs": [each.to_json() for each in found]}, ensure_ascii=False, indent=2))

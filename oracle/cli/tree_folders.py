@@ -11,7 +11,7 @@ from bt_runtime import TreeFileError, TreeLibrary
 from oracle.cli.errors import CommandError
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.cli.tree_schema import schema_text
+from oracle.cli.tree_show import schema_text
 from oracle.wiring import tree_library
 from trees import FOLDER
 

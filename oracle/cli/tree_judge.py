@@ -1,16 +1,12 @@
 """`oracle trees judge`: which recorded queries kept to the rules of a tree."""
 
 import json
-import re
-import time
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 import click
 
 from bt_runtime import TreeDefinition
-from oracle.cli.archive import DATA_DIR, with_archive
+from oracle.cli.archive import DATA_DIR, Since, with_archive
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
@@ -19,36 +15,11 @@ from oracle.judging import Judge, Judgment, Story
 from oracle.storage import Archive
 from oracle.wiring import tree_library
 
-_SPAN: Final = re.compile(r"([0-9]{1,6})([hdw])")
-_SECONDS: Final = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-
-
-class _Since(click.ParamType[float]):
-    """A time ago (`7d`) or a date, as seconds since the epoch."""
-
-    name = "since"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read the text.
-
-        Raises:
-            click.BadParameter: it is neither.
-        """
-        text = str(value)
-        span = _SPAN.fullmatch(text)
-        if span is not None:
-            return time.time() - int(span[1]) * _SECONDS[span[2]]
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError:
-            self.fail(f"{one_line(text, longest=40)!r} is no time; write 7d, 12h, 2w or 2026-11-30", param, ctx)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
 
 @click.command("judge")
 @click.argument("name")
 @click.option("--runs", type=click.IntRange(1, 1_000_000), help="The latest N queries alone.")
-@click.option("--since", type=_Since(), metavar="7d|DATE", help="Queries that began then or later (dates are UTC).")
+@click.option("--since", type=Since(), metavar="7d|DATE", help="Queries that began then or later (dates are UTC).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @DATA_DIR
 def judge(*, name: str, runs: int | None, since: float | None, as_json: bool, data_dir: Path | None) -> int:

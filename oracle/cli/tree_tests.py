@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from oracle.cli.errors import FAILED, CommandError
-from oracle.cli.progress import Progress
+from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.cli.tree_folders import shortest
 from oracle.scenarios.coverage import Coverage, FileCoverage, total
@@ -43,7 +43,7 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
     if not files:
         raise CommandError("there are no scenario files; see docs/scenarios.md")
     suite = Suite(library)
-    with Progress() as progress:
+    with ProgressLine() as progress:
         results = list(_played(suite, files, progress, update=update, is_silent=as_json))
     covered = _coverage(suite, results) if coverage else []
     if as_json:
@@ -61,7 +61,7 @@ def test(*, paths: tuple[Path, ...], update: bool, coverage: bool, as_json: bool
 
 
 def _played(
-    suite: Suite, files: Sequence[Path], progress: Progress, *, update: bool, is_silent: bool
+    suite: Suite, files: Sequence[Path], progress: ProgressLine, *, update: bool, is_silent: bool
 ) -> Iterator[FileResult]:
     """Play the files, until an interruption; prints the report on each."""
     for number, file in enumerate(files):

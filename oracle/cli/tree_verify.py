@@ -11,7 +11,7 @@ import click
 from bt_runtime import TreeDefinition, TreeLibrary
 from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
-from oracle.cli.progress import Progress
+from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
 from oracle.verifying import Bounds, Report, Scope, Standing, recording_of, scenario_file, verify
 from oracle.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
@@ -72,7 +72,7 @@ def verify_(
     library = tree_library(settings_for(log="critical"))
     scope = Scope(turns=turns, bounds=Bounds(states, seconds, megabytes), registry=library.registry)
     reports: list[Report] = []
-    with Progress() as progress:
+    with ProgressLine() as progress:
         for tree in _chosen(library, names):
             reports.append(verify(tree, scope, watch=_shown(progress, tree.name, turns)))
             progress.clear()
@@ -87,7 +87,7 @@ def verify_(
     return progress.code(FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0)
 
 
-def _shown(progress: Progress, name: str, turns: int) -> Callable[[Standing], bool]:
+def _shown(progress: ProgressLine, name: str, turns: int) -> Callable[[Standing], bool]:
     """Shows how far the exploration of a tree has come, and stops it on an interruption."""
     began_s = time.monotonic()
 

@@ -13,7 +13,7 @@ _LINE_BREAKS = {char.encode(): char.encode("unicode_escape").replace(b"\\x", b"\
 """Characters that JSON allows in a text, and at which readers of lines break."""
 
 
-class View:
+class QueryView:
     """Shows a query, chunk by chunk; `answer` is what they add up to."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class View:
         raise NotImplementedError
 
 
-class JsonView(View):
+class JsonView(QueryView):
     """One JSON object per line, in UTF-8, and nothing else: the `data:` objects of the HTTP stream."""
 
     def __init__(self, out: SafeStream) -> None:
@@ -48,7 +48,7 @@ class JsonView(View):
         self._out.write_bytes(json_line(chunk))
 
 
-class PlainView(View):
+class PlainView(QueryView):
     """Text without escapes: the answer and its sources go to one stream, everything about it to the other.
 
     `now` gives monotonic seconds.

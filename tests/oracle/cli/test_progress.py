@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from oracle.cli.progress import Progress
+from oracle.cli.progress import ProgressLine
 from oracle.verifying import Scope, verify
 from tests.oracle.verifying.verified import shipped
 
@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(("stream", "shown"), [(Terminal(), f"{CLEAR}one{CLEAR}three{CLEAR}"), (io.StringIO(), "")])
 def test_the_line_is_replaced_a_few_times_a_second_and_only_at_a_terminal(stream, shown):
     times = iter((0.0, 0.0, 0.1, 0.3, 0.3))
-    progress = Progress(stream, now=lambda: next(times))
+    progress = ProgressLine(stream, now=lambda: next(times))
     for text in ("one", "two", "three"):
         progress.show(text)
     progress.clear()
