@@ -17,7 +17,7 @@ def compared(old: str, new: str, *, name: str, library: TreeLibrary) -> str:
     Args:
         old: the earlier text.
         new: the later text.
-        name: of the tree.
+        name: the name of the tree, for messages.
         library: has the trees that they include; its present files.
     """
     before, after = (_tree(text, name, library) for text in (old, new))

@@ -50,10 +50,10 @@ class Save:
     """A text to be saved.
 
     Args:
-        name: of the tree.
-        text: of its file.
+        name: the name of the tree.
+        text: the whole text of its file.
         base: the version that it was made from; `None` for a tree that does not exist.
-        user_id: who saves it.
+        user_id: the operator who saves it.
         note: why.
         how: `restored` if it is a former text.
     """
@@ -85,7 +85,7 @@ class TreeEditor:
     """Changes the trees of a service.
 
     Args:
-        trees: what the service uses.
+        trees: the trees that new runs use.
         folder: the operator's; trees are saved there.
         edits: keeps the versions.
     """

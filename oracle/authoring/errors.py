@@ -15,7 +15,7 @@ class TreeRefusedError(TreeAuthorError):
     """A text that cannot be saved: it, or a tree that includes it, would have mistakes.
 
     Args:
-        mistakes: at least one, sorted.
+        mistakes: at least one, sorted by their places.
     """
 
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
@@ -27,7 +27,7 @@ class TreeConflictError(UserError):
     """An edit that was not made from the present version.
 
     Args:
-        message: for people.
+        message: says what has happened meanwhile.
         version: the present one; `None` if there is none.
         edit: who saved it; `None` if that is not known.
         difference: what has changed since the version that the edit was made from; `None` if that is not known.

@@ -25,7 +25,7 @@ class Verified:
         verdict: `proven`, `refuted` or `not_decided`.
         at: when, in seconds since the epoch.
         turns: the most turns of a run that was explored.
-        states: how many states were explored.
+        states: the number of states that were explored.
         stopped_at: what had stopped the exploration; `None` if it was complete.
     """
 

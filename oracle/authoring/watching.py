@@ -67,7 +67,7 @@ async def watch(
     """Call `on_change` after each batch of changes, and once when watching has begun; runs until it is cancelled.
 
     Args:
-        folders: of tree files.
+        folders: the folders that have tree files.
         on_change: reads what has changed.
         set_watched: called with `True` when changes are reported from now on, and `False` when no longer.
     """

@@ -16,7 +16,7 @@ def named_tree(library: TreeLibrary, name: str, *, samples: bool = False) -> Tre
 
     Args:
         library: where names are searched.
-        name: as the user wrote it.
+        name: the name or path, exactly as the user wrote it.
         samples: give parameters without a default sample values; otherwise such a tree is a mistake.
 
     Raises:

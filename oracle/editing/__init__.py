@@ -10,9 +10,9 @@ from oracle.editing.desk import Desk
 from oracle.editing.diagnosing import Diagnosis, FileMistake, diagnose
 from oracle.editing.hovering import hover
 from oracle.editing.lines import Lines
-from oracle.editing.navigating import definition, references
 from oracle.editing.occurrences import Occurrence
 from oracle.editing.renaming import RenameError, rename, renamed_at
+from oracle.editing.symbols import definition, references
 
 __all__ = [
     "Completion",

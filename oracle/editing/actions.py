@@ -40,7 +40,7 @@ def fixes_for(mistakes: Iterable[Mistake], text: str, registry: Registry) -> lis
     """The fixes of each mistake, the declaration of a key that does not exist, and for a warning the silence.
 
     Args:
-        mistakes: of one file.
+        mistakes: the mistakes of one file.
         text: the text of the file.
         registry: the kinds and the host's keys.
     """

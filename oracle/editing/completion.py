@@ -39,10 +39,10 @@ class Completion:
     """One thing that can be typed.
 
     Args:
-        label: as lists show it.
-        kind: what it is.
+        label: the text that lists show.
+        kind: the kind of thing, which an editor shows as an icon.
         detail: type and bounds, or what else stands beside the label.
-        doc: what it means, in Markdown.
+        doc: its meaning, in Markdown.
         start: the text from here ...
         end: ... to here is replaced.
         insert: the text, without tab stops.
@@ -83,7 +83,7 @@ def complete(desk: Desk, text: str, file: Path, *, line: int, column: int) -> tu
         desk: the trees around the file.
         text: the text, which may be incomplete.
         file: its file, which need not exist.
-        line: of the cursor, from 1.
+        line: the line of the cursor, counted from 1.
         column: of the cursor, in characters from 1.
     """
     lines = Lines(text, file=str(file))

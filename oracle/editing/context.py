@@ -20,10 +20,10 @@ class Context:
     Args:
         desk: the trees around the file.
         lines: the text.
-        file: of the text.
+        file: the path of the text, which need not exist.
         spot: where the position is in the structure of the text.
         expected: what belongs to the spot's path; `None` if nothing is known of it.
-        names: that the file may use.
+        names: the keys and parameters that the file may use.
     """
 
     desk: Desk

@@ -66,7 +66,7 @@ class Names:
 
     Args:
         keys: the host's blackboard keys, and those that the file declares.
-        parameters: that the file declares.
+        parameters: the parameters that the file declares.
         declared: the names among `keys` that the file declares.
     """
 

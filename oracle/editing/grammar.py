@@ -96,7 +96,7 @@ def step(expected: Expected, part: Step, siblings: Collection[str], registry: Re
     """What belongs one step below.
 
     Args:
-        expected: what belongs here.
+        expected: the value that belongs here.
         part: a key or the number of an item.
         siblings: all keys of the mapping, as far as they are known.
         registry: the kinds.

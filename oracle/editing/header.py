@@ -14,8 +14,8 @@ class Part:
     """A value above the nodes.
 
     Args:
-        keys: that it has if it is a mapping.
-        words: that it can be.
+        keys: the keys that it can have, if it is a mapping.
+        words: the scalars that it can be.
         item: each of its items, if it is a list.
         variants: what it is once it has one of these keys.
         declares: what the names are that are its keys.
@@ -70,7 +70,7 @@ class PartWord:
 
     Args:
         doc: its meaning.
-        below: what stands behind a key.
+        below: the value behind it, if it is a key.
         kind: what it is for a list of proposals.
         order: its place in such a list.
         snippet: the key with tab stops; empty if it is inserted with its colon alone.

@@ -21,8 +21,8 @@ def hover(desk: Desk, text: str, file: Path, *, line: int, column: int) -> str |
         desk: the trees around the file.
         text: the text, which may be incomplete.
         file: its file.
-        line: from 1.
-        column: in characters from 1.
+        line: the line of the word, counted from 1.
+        column: a character of the word, counted from 1.
     """
     context = context_of_word(desk, Lines(text, file=str(file)), file, line, column)
     word = _WORD.search(context.spot.text)

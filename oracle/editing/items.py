@@ -26,8 +26,8 @@ class Item:
     """One thing that can be typed.
 
     Args:
-        label: as lists show it.
-        kind: what it is.
+        label: the text that lists show.
+        kind: the kind of thing, which an editor shows as an icon.
         insert: the text, if it is not the label.
         snippet: the text with tab stops, if it has any.
         order: lower ones come first.

@@ -38,8 +38,8 @@ def rename(desk: Desk, text: str, file: Path, *, line: int, column: int, name: s
         desk: the trees around the file.
         text: the text of the file.
         file: its file.
-        line: of the name, from 1.
-        column: in characters from 1.
+        line: the line of the name, counted from 1.
+        column: a character of the name, counted from 1.
         name: the new name.
 
     Raises:

@@ -76,7 +76,7 @@ class Spot:
         scalars: by the depth of the path, the scalars beside each of its keys; the last one are those of the mapping
             whose key is typed.
         is_flow: inside of brackets.
-        indent: of the line, in characters.
+        indent: the number of spaces before the line.
     """
 
     path: Path
@@ -394,7 +394,7 @@ def spot_at(lines: Lines, line: int, column: int) -> Spot:
 
     Args:
         lines: the text.
-        line: of the cursor, from 1.
+        line: the line of the cursor, counted from 1.
         column: of the cursor, in characters from 1.
     """
     scanner = Scanner(lines)

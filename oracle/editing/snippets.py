@@ -20,7 +20,7 @@ def kind_snippet(kind: Kind, *, column: int, is_inline: bool, in_brackets: bool)
     """A node of the kind with what it must have.
 
     Args:
-        kind: of the node.
+        kind: the kind of the node that is inserted.
         column: how far its first line is indented beyond the line that it is inserted into.
         is_inline: it stands behind a key, where only a mapping in braces can stand.
         in_brackets: it is an item of a list in brackets.

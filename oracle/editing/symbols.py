@@ -1,4 +1,4 @@
-"""What a name at a position stands for, and where it is declared and used."""
+"""What a name at a position stands for; from there to its declaration, and to all of its uses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Symbol:
     """What a name stands for.
 
     Args:
-        sort: what it is.
+        sort: the sort of thing that is named.
         name: its name.
         occurrence: where it was asked for.
         tree: the file that declares the parameter or private key; for others the file at hand.
@@ -197,3 +197,35 @@ def declaration_of(files: Files, symbol: Symbol) -> list[Occurrence]:
     declared = [each for each in uses if each.access == "declare" and each.sort == symbol.sort]
     here = [each for each in declared if each.start.file == str(files.file)]
     return here[:1] or declared
+
+
+def definition(desk: Desk, text: str, file: Path, *, line: int, column: int) -> tuple[Occurrence, ...]:
+    """Where the name at a position is declared: the file of a tree, the line of a key or parameter.
+
+    Empty for what the host declares, and where there is no name.
+    """
+    files = Files(desk, text, file)
+    symbol = symbol_at(files, line, column)
+    return tuple(declaration_of(files, symbol)) if symbol is not None else ()
+
+
+def references(
+    desk: Desk, text: str, file: Path, *, line: int, column: int, declarations: bool = True
+) -> tuple[Occurrence, ...]:
+    """Every place of the name at a position, in all files that mean the same by it.
+
+    For the name of a tree those are its uses in all files of the folder; for a key, those in this tree, in the trees
+    that it includes, and in those that include it.
+
+    Args:
+        desk: the trees around the file.
+        text: the text of the file.
+        file: its file.
+        line: the line of the name, counted from 1.
+        column: a character of the name, counted from 1.
+        declarations: whether declarations count.
+    """
+    files = Files(desk, text, file)
+    symbol = symbol_at(files, line, column)
+    uses = uses_of(files, symbol) if symbol is not None else []
+    return tuple(each for each in uses if declarations or each.access != "declare")

@@ -37,7 +37,7 @@ class Gap:
     """Something of a tree that nothing has visited.
 
     Args:
-        what: in words.
+        what: says in words what never happened.
     """
 
     place: Place

@@ -53,7 +53,7 @@ class SignalLine:
     """A signal that the model writes at the end of its text.
 
     Args:
-        type: of the signal.
+        type: the type of the signal, such as `need_turn`.
         fields: of its type; the required ones have defaults.
         confidence: `None` leaves it out.
     """

@@ -57,7 +57,7 @@ class ScenarioFileError(TreeAuthorError):
 
     Args:
         mistakes: all of them.
-        text: of the file.
+        text: the whole text of the file.
     """
 
     def __init__(self, mistakes: tuple[Mistake, ...], text: str) -> None:

@@ -28,7 +28,7 @@ def updated(text: str, verdicts: Iterable[ScenarioVerdict]) -> str:
     cannot be stated, and so is not updated.
 
     Args:
-        text: of the file, without mistakes.
+        text: the whole text of a file without mistakes.
         verdicts: on its scenarios.
     """
     text = text.removeprefix("\ufeff")

@@ -56,7 +56,7 @@ class InvalidRequestError(UserError):
     Args:
         message: what is wrong, and what would be right.
         loc: where it is, in FastAPI's form: `("body", "model")`.
-        value: as it was given.
+        value: the value exactly as it was given.
     """
 
     def __init__(self, message: str, *, loc: Sequence[str | int], value: object = None) -> None:
@@ -90,11 +90,11 @@ class _Refusal:
     """How an error is answered.
 
     Args:
-        status: of HTTP.
+        status: the HTTP status.
         detail: what the client reads; `None`: the error's own message.
         loc: of a 422, if the error has no `loc` of its own: the part of the request that is wrong.
         event: what is logged, with the error's message, where that is for the operator to read.
-        level: of that log event.
+        level: the level of that log event.
     """
 
     status: int

@@ -29,22 +29,22 @@ class ServiceParts:
         trees: that operators look at and change.
         trials: say what a text of a tree would change.
         answers: counts what nodes have answered.
-        results: what trials have last said.
+        results: keep what trials have last said.
         desk: says what can be typed in a tree file.
-        store: what is kept.
+        store: keeps runs, conversations, settings and versions.
         runs: starts, cancels and ends runs; entered (recovered) before the first request.
         passes: explain recorded runs; closed at the end of the process.
         settings: the operator's.
-        metrics: what is counted.
+        metrics: the counters and times for Prometheus.
         authenticator: finds the caller of a request.
         provider_answers: a provider's model answers, so that a request may name one; the embedded model is one alone.
         console: the web console; `None`: it has not been built.
         encoder: reads questions and responses beside the heuristics.
         typing: lets one text be completed at a time, because that takes processor time.
-        progress: of runs under way.
+        progress: counts the turns of runs under way.
         comparing: lets two runs be compared, or one be exported, at a time, because that takes memory.
         streams: open streams; closed at the end of the process.
-        timing: of streams.
+        timing: the heartbeats and timeouts of streams.
         clock: monotonic seconds, for the rate of requests.
         body_s: how long the body of a request may take; one of the greatest size needs 17 KB/s then.
     """

@@ -83,7 +83,7 @@ def open_stream(
     """The run's chunks after a number, and those to come.
 
     Args:
-        parts: of the service.
+        parts: the parts of the service.
         run: the run.
         after: the number.
         first: the chunks after it as they were read before.

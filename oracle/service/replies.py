@@ -32,8 +32,11 @@ class ErrorAnswer(BaseModel):
     detail: str
 
 
-class Mistake(BaseModel):
+class RequestMistake(BaseModel):
     """One mistake in a request."""
+
+    __qualname__ = "Mistake"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="Mistake")
 
     type: str
     loc: list[str | int]
@@ -45,7 +48,7 @@ class Mistake(BaseModel):
 class InvalidRequest(BaseModel):
     """Everything that is wrong with a request."""
 
-    detail: list[Mistake]
+    detail: list[RequestMistake]
 
 
 class WholeAnswer(BaseModel):

@@ -92,7 +92,7 @@ class EventStreamResponse(Response):
         batches: of committed chunks; what is closed when the stream ends.
         headers: further ones.
         reading: entered while the client is connected.
-        timing: of heartbeats and of patience.
+        timing: the heartbeats and timeouts of the stream.
         streams: where it counts as open, and who may close it.
         is_stalled: asked at each heartbeat; a true answer ends the stream.
     """
