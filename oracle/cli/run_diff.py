@@ -8,8 +8,7 @@ import click
 
 from oracle.cli.color import COLOR
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Screen
-from oracle.cli.run_view.difference import difference_lines
+from oracle.cli.run_view import ColorChoice, Screen, difference_lines
 from oracle.histories import History
 from oracle.histories.diffs import diff_histories
 from oracle.nodes import REGISTRY

@@ -13,7 +13,7 @@ from bt_runtime.library import read_source, read_sources
 from oracle.cli.archive import DATA_DIR, with_archive
 from oracle.cli.named_trees import named_tree
 from oracle.cli.run_sources.imports import imported_runs
-from oracle.cli.run_view.values import evaluated
+from oracle.cli.run_view.tree import evaluated
 from oracle.cli.run_view.words import path_end
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
@@ -137,8 +137,8 @@ def _side(definition: TreeDefinition, path: str, visit: Visit | None) -> dict[st
     code = source[node.place.line - 1].strip() if node.place.line <= len(source) else ""
     saw = ""
     if evaluations:
-        note = evaluated(evaluations[-1])
-        saw = " ".join(filter(None, (note.words, note.verdict.text if note.verdict else "")))
+        words, verdict = evaluated(evaluations[-1])
+        saw = f"{words} {verdict.plain}".strip()
     elif visit is not None:
         saw = visit.words.text or visit.status.name.lower()
     return place | {"status": visit.status.name if visit else None, "code": code, "saw": saw}

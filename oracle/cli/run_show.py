@@ -71,7 +71,8 @@ def show(
         click.echo(to_json(plain(history.ticks[position])))
         return 0
     screen = Screen(color)
-    screen.write(run_page(history, position, width=screen.width, sections=Sections(**flags), now=time.time()))
+    page = run_page(history, position, width=screen.width, sections=Sections(**flags), now=time.time())
+    screen.write(page.lines)
     return 0
 
 

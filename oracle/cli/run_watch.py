@@ -10,7 +10,7 @@ import click
 from oracle.cli.color import COLOR
 from oracle.cli.interrupts import Interrupts
 from oracle.cli.run_sources import RUN_SOURCE, RunSource, SourceOptions, with_source
-from oracle.cli.run_view import ColorChoice, Line, Screen, Sections, cropped, deciding_tick, run_page, tick_line
+from oracle.cli.run_view import ColorChoice, Page, Screen, Sections, deciding_tick, run_page, tick_line
 from oracle.histories import History
 
 _FRAME_S = 0.1  # between two drawings
@@ -55,13 +55,13 @@ async def _watch(source: RunSource, run: str, screen: Screen) -> None:
         return
     history: History | None = None
     async with aclosing(source.follow(run)) as histories:
-        with screen.alternate():
+        with screen.alternate() as other:
             async for history in histories:
-                screen.draw(cropped(_page(history, screen), screen.height))
+                screen.draw(other, _page(history, screen).cropped(screen.height))
                 if history.run.status == "running":
                     await asyncio.sleep(_FRAME_S)
     if history is not None:
-        screen.write(_page(history, screen))
+        screen.write(_page(history, screen).lines)
 
 
 async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:
@@ -72,8 +72,9 @@ async def _print_ticks(source: RunSource, run: str, screen: Screen) -> None:
             screen.write(tick_line(history, tick) for tick in history.ticks[printed:])
             printed = len(history.ticks)
     if history is not None and history.run.termination_reason is not None:
-        screen.write(run_page(history, None, width=screen.width, sections=Sections(), now=time.time())[:2])
+        page = run_page(history, None, width=screen.width, sections=Sections(), now=time.time())
+        screen.write(page.lines[:2])
 
 
-def _page(history: History, screen: Screen) -> list[Line]:
+def _page(history: History, screen: Screen) -> Page:
     return run_page(history, deciding_tick(history), width=screen.width, sections=Sections(), now=time.time())

@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.histories.encoding import ExplainedTick
     from oracle.histories.explaining import Explainer
     from oracle.histories.foreign import DamagedHistoryError
-    from oracle.histories.headlines import Reason, why
     from oracle.histories.model import History
     from oracle.histories.passes import FallenBehindError, Pass
     from oracle.histories.reading import read_history
@@ -48,7 +47,6 @@ __all__ = [
     "NothingRecordedError",
     "Pass",
     "Passes",
-    "Reason",
     "Replayed",
     "TooManyPassesError",
     "diff_histories",
@@ -59,7 +57,6 @@ __all__ = [
     "replay_query",
     "supposed_answer",
     "supposed_history",
-    "why",
 ]
 
 __getattr__ = lazy_door(
@@ -72,7 +69,6 @@ __getattr__ = lazy_door(
         "oracle.histories.encoding": "ExplainedTick",
         "oracle.histories.explaining": "Explainer",
         "oracle.histories.foreign": "DamagedHistoryError",
-        "oracle.histories.headlines": "Reason why",
         "oracle.histories.model": "History",
         "oracle.histories.passes": "FallenBehindError Pass",
         "oracle.histories.reading": "read_history",

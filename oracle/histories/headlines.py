@@ -1,11 +1,9 @@
-"""The headline of a tick: what came in, what was decided, and because of what; and the way from the root to that.
+"""The headline of a tick: what came in, what was decided, and because of what.
 
 Rules over the data of the tick, in the words of the nodes' kinds; no tree and no kind is known here.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Sequence
 
 from bt_runtime import forced_path
 from bt_runtime.text.phrases import clipped, counted, listed, value_of
@@ -20,19 +18,6 @@ _LATEST = 100
 """Turns and calls that are looked at; a headline is made when its tick is the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A node on the way from the root to the decision of a tick, and what it said.
-
-    Args:
-        node: its index.
-        sentence: without the node's name, or about its children.
-    """
-
-    node: int
-    sentence: str
-
-
 def headline(history: History, tick: TickFacts) -> str:
     """What happened in a tick and what was decided, in one to three sentences; empty if nothing is known."""
     parts = [*_came_in(history, tick), *_errors(history, tick)]
@@ -41,27 +26,6 @@ def headline(history: History, tick: TickFacts) -> str:
         parts.append(decided)
     text = " ".join(part for part in parts if part)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
-
-
-def why(history: History, tick: TickFacts) -> tuple[Reason, ...]:
-    """Each node from the root to the decision, with a sentence; empty if the tick could not be explained.
-
-    The sentence of a parent also has the figures of its guards, and the conditions of its children that were asked
-    before.
-    """
-    paths = Paths(history, tick)
-    path = paths.to(tick.decision)
-    got = {turn.node for turn in history.turns if turn.ended_tick == tick.tick}
-    reasons: list[Reason] = []
-    for visit, child in zip_longest(path, path[1:]):
-        sentence = sentence_of(history, visit)
-        if child is None:
-            reasons.append(Reason(visit.node, sentence))
-            break
-        before = paths.before(child)
-        reasons.append(Reason(visit.node, " ".join([sentence, *_asked_before(history, paths, before)])))
-        reasons += [Reason(each.node, sentence_of(history, each)) for each in before if each.node in got]
-    return tuple(reasons)
 
 
 def _came_in(history: History, tick: TickFacts) -> list[str]:
@@ -164,17 +128,3 @@ def _decided(history: History, tick: TickFacts) -> str:
 def _is_structural(history: History, visit: VisitFacts) -> bool:
     node = node_of(history, visit.node)
     return node is not None and node.category in ("composite", "decorator")
-
-
-def _asked_before(history: History, paths: Paths, before: Sequence[VisitFacts]) -> Iterator[str]:
-    """Figures of guards, and conditions, among the children that were asked before."""
-    guards, conditions = [], []
-    for visit in before:
-        node = node_of(history, visit.node)
-        if node is not None and node.category == "guard":
-            if any(figure.limit is not None and figure.value for figure in visit.figures):
-                guards.append(visit.text)
-        elif paths.condition_of(visit) is not None:
-            conditions.append(f"{title_of(history, visit.node)}: {paths.verdict_of(visit)}")
-    yield from [f"{', '.join(guards)}."] if guards else []
-    yield from [f"{'; '.join(conditions)}."] if conditions else []

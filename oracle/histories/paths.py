@@ -49,10 +49,6 @@ class Paths:
         node = node_of(self._history, last.node)
         return last.evaluations[-1] if last.evaluations and node is not None and node.category == "condition" else None
 
-    def verdict_of(self, visit: VisitFacts) -> str:
-        """What the node says that decided a visit."""
-        return self._deepest(visit).text
-
     def _deepest(self, visit: VisitFacts) -> VisitFacts:
         """The visit itself, or that of the child that decided it, and so on."""
         seen = {visit.node}

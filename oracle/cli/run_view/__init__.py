@@ -1,6 +1,6 @@
-"""Runs as the terminal shows them: a list, one run at one tick, and why the tick ended as it did.
+"""Runs as the terminal shows them: a list, one run at one tick, why the tick ended as it did, and two runs compared.
 
-Pure functions make `Line`s of styled `Span`s from a `History`; `painting` alone writes to a terminal.
+Pure functions make lines of rich's `Text` from a `History`; `Screen` alone writes to a terminal.
 """
 
 from typing import TYPE_CHECKING
@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 from oracle.loading import lazy_door
 
 if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run `__getattr__`
-    from oracle.cli.run_view.choosing import deciding_tick
-    from oracle.cli.run_view.following import cropped, tick_line
+    from oracle.cli.run_view.difference import difference_lines
     from oracle.cli.run_view.listing import run_list
-    from oracle.cli.run_view.page import Sections, run_page
-    from oracle.cli.run_view.painting import ColorChoice, Screen
-    from oracle.cli.run_view.spans import Line, Span
+    from oracle.cli.run_view.page import Page, Sections, deciding_tick, run_page, tick_line
+    from oracle.cli.run_view.screen import ColorChoice, Screen
 
 __all__ = [
     "ColorChoice",
-    "Line",
+    "Page",
     "Screen",
     "Sections",
-    "Span",
-    "cropped",
     "deciding_tick",
+    "difference_lines",
     "run_list",
     "run_page",
     "tick_line",
@@ -31,11 +28,9 @@ __all__ = [
 __getattr__ = lazy_door(
     __name__,
     {
-        "oracle.cli.run_view.choosing": "deciding_tick",
-        "oracle.cli.run_view.following": "cropped tick_line",
+        "oracle.cli.run_view.difference": "difference_lines",
         "oracle.cli.run_view.listing": "run_list",
-        "oracle.cli.run_view.page": "Sections run_page",
-        "oracle.cli.run_view.painting": "ColorChoice Screen",
-        "oracle.cli.run_view.spans": "Line Span",
+        "oracle.cli.run_view.page": "Page Sections deciding_tick run_page tick_line",
+        "oracle.cli.run_view.screen": "ColorChoice Screen",
     },
 )

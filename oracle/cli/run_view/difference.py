@@ -1,15 +1,15 @@
 """Where two runs part, as lines: what came in, what the nodes did about it, the ends, the trees, the answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Final
 
+from rich.text import Text
+
 from bt_runtime.text.phrases import counted
-from oracle.cli.run_view.marks import SYMBOLS
-from oracle.cli.run_view.spans import Line, Span, Style, line, safe, shortened, text, wrapped
-from oracle.cli.run_view.words import outcome, path_end, tree_label, value_of
+from oracle.cli.run_view.tree import SYMBOLS
+from oracle.cli.run_view.words import fitted, outcome, path_end, safe, shortened, tree_label, value_of, wrapped
 from oracle.cli.text import clean
 from oracle.histories import History
 from oracle.histories.differences import HistoryDifference, Parting
@@ -20,167 +20,141 @@ _MOST_NODES: Final = 12
 _MOST_LINES: Final = 40
 _MOST_ANSWER_LINES: Final = 20
 _MOST_ANSWER_CHARS: Final = 100_000
-_MARKS: Final[Mapping[StatusName | None, Span]] = {
-    "SUCCESS": Span(*SYMBOLS["success"]),
-    "FAILURE": Span(*SYMBOLS["failure"]),
-    "RUNNING": Span(*SYMBOLS["running"]),
-    "INVALID": Span(*SYMBOLS["unasked"]),
-    None: Span(*SYMBOLS["unasked"]),
-}
+_CODES: Final[Mapping[StatusName | None, str]] = {"SUCCESS": "+", "FAILURE": "-", "RUNNING": ">"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of the two runs, with its letter."""
-
-    letter: str
-    history: History
-
-    def node(self, index: int | None) -> NodeFacts | None:
-        tree = self.history.tree
-        return tree.nodes[index] if tree is not None and index is not None else None
-
-
-def difference_lines(old: History, new: History, found: HistoryDifference, *, width: int) -> Iterator[Line]:
+def difference_lines(old: History, new: History, found: HistoryDifference, *, width: int) -> Iterator[Text]:
     """The differences of two runs; the first lines say the most."""
-    sides = (_Side("A", old), _Side("B", new))
-    for side in sides:
-        yield _head(side).fitted(width)
-    yield line()
-    yield _summary(found, len(old.ticks))
-    if not found.has_texts:
-        text = "Texts were deleted or left out, so causes, results and ends alone are compared."
-        yield line(Span(text, "warn")).fitted(width)
+    runs = {"A": old, "B": new}
+    parts = [[_head(letter, history) for letter, history in runs.items()], list(_summary(found, len(old.ticks)))]
     for name, parting in (("came in", found.input), ("did", found.way)):
-        if parting is not None:
-            yield line()
-            yield from (each.fitted(width) for each in _parting(name, parting, sides))
-    for part in (_nodes(found, sides), _trees(old.tree, new.tree), _answers(old, new, width)):
-        lines = list(part)
-        if lines:
-            yield line()
-            yield from (each.fitted(width) for each in lines)
+        parts.append(list(_parting(name, parting, runs)) if parting is not None else [])
+    parts += [list(_nodes(found, runs)), list(_trees(old.tree, new.tree)), list(_answers(old, new, width))]
+    is_first = True
+    for lines in filter(None, parts):
+        if not is_first:
+            yield Text()
+        is_first = False
+        yield from (fitted(line, width) for line in lines)
 
 
-def _head(side: _Side) -> Line:
-    run = side.history.run
+def _head(letter: str, history: History) -> Text:
+    run = history.run
     facts = f"  {tree_label(run)} · {counted(run.turns, 'turn')} · {counted(run.tokens_used, 'token')}"
-    question = Span(shortened(safe(run.question), 60))
-    return line(
-        Span(f"{side.letter}  ", "strong"), text(run.id[:8]), "  ", outcome(run), Span(facts, "dim"), "  ", question
+    question = shortened(safe(run.question), 60)
+    return Text.assemble(
+        (f"{letter}  ", "strong"), safe(run.id[:8]), "  ", outcome(run), (facts, "dim"), "  ", question
     )
 
 
-def _summary(found: HistoryDifference, ticks: int) -> Line:
+def _summary(found: HistoryDifference, ticks: int) -> Iterator[Text]:
     if found.is_same:
-        return line(Span(f"The same: {counted(ticks, 'tick')}, the same nodes, the same end.", "strong"))
-    first = min((each.tick for each in (found.input, found.way) if each is not None), default=ticks)
-    until = f"The same until tick {first - 1}, then different." if first > 1 else "Different from the beginning."
-    ends = f" A ends as {found.old_end or 'it is under way'}, B as {found.new_end or 'it is under way'}."
-    same = f" Both end as {found.old_end}." if found.old_end else ""
-    return line(Span(until, "strong"), same if found.old_end == found.new_end else ends)
+        yield Text(f"The same: {counted(ticks, 'tick')}, the same nodes, the same end.", "strong")
+    else:
+        first = min((each.tick for each in (found.input, found.way) if each is not None), default=ticks)
+        until = f"The same until tick {first - 1}, then different." if first > 1 else "Different from the beginning."
+        ends = f" A ends as {found.old_end or 'it is under way'}, B as {found.new_end or 'it is under way'}."
+        same = f" Both end as {found.old_end}." if found.old_end else ""
+        yield Text.assemble((until, "strong"), same if found.old_end == found.new_end else ends)
+    if not found.has_texts:
+        yield Text("Texts were deleted or left out, so causes, results and ends alone are compared.", "warn")
 
 
-def _parting(name: str, parting: Parting, sides: Sequence[_Side]) -> Iterator[Line]:
+def _parting(name: str, parting: Parting, runs: Mapping[str, History]) -> Iterator[Text]:
     at = f"tick {parting.tick}" if parting.tick else "before the first tick"
-    yield line(Span(f"{name}  ", "dim"), Span(at, "strong"), f"  {path_end(parting.path)}")
-    indices, words = (parting.old_node, parting.new_node), (parting.old, parting.new)
-    for side, index, did in zip(sides, indices, words, strict=True):
-        node = side.node(index)
-        lead = Span(f"  {side.letter}  ", "strong")
-        if node is not None:
-            yield line(lead, Span(f"{safe(node.file)}:{node.line}  ", "dim"), _code(side.history.tree, node))
-            lead = Span("     ")
-        yield line(lead, text(did) if did else Span("nothing", "dim"))
+    yield Text.assemble((f"{name}  ", "dim"), (at, "strong"), f"  {path_end(parting.path)}")
+    sides = ((parting.old_node, parting.old), (parting.new_node, parting.new))
+    for (letter, history), (index, did) in zip(runs.items(), sides, strict=True):
+        lead = Text(f"  {letter}  ", "strong")
+        if history.tree is not None and index is not None:
+            node = history.tree.nodes[index]
+            place = (f"{safe(node.file)}:{node.line}  ", "dim")
+            yield Text.assemble(lead, place, _code(history.tree, node))
+            lead = Text("     ")
+        yield Text.assemble(lead, safe(did) if did else ("nothing", "dim"))
     is_said = parting.kind == "outcome" and len(parting.values) == 1  # in the lines above
     for value in () if is_said else parting.values[:_MOST_NODES]:
-        yield line(f"     {safe(value.name)}  ", value_of(value.old), Span("  |  ", "dim"), value_of(value.new))
+        yield Text.assemble(f"     {safe(value.name)}  ", value_of(value.old), ("  |  ", "dim"), value_of(value.new))
 
 
-def _code(tree: TreeFacts | None, node: NodeFacts) -> Span:
-    lines = tree.files.get(node.file, "").split("\n") if tree is not None else []
-    return text(lines[node.line - 1].strip()) if 0 < node.line <= len(lines) else text(node.label)
+def _code(tree: TreeFacts, node: NodeFacts) -> str:
+    lines = tree.files.get(node.file, "").split("\n")
+    return safe(lines[node.line - 1].strip() if 0 < node.line <= len(lines) else node.label)
 
 
-def _nodes(found: HistoryDifference, sides: Sequence[_Side]) -> Iterator[Line]:
+def _nodes(found: HistoryDifference, runs: Mapping[str, History]) -> Iterator[Text]:
     """The nodes that returned something else: each with the first tick, and in how many."""
-    first: dict[str, tuple[int, StatusName | None, StatusName | None]] = {}
+    first: dict[str, tuple[int, str, str]] = {}
     counts: dict[str, int] = {}
     for step in found.ticks:
         for node in step.nodes:
-            first.setdefault(node.path, (step.tick, node.old, node.new))
+            first.setdefault(node.path, (step.tick, _CODES.get(node.old, "."), _CODES.get(node.new, ".")))
             counts[node.path] = counts.get(node.path, 0) + 1
     if not counts:
         return
     ticks = len(found.ticks) + found.further_ticks
-    trees = [side.history.tree for side in reversed(sides) if side.history.tree is not None]
+    trees = [history.tree for history in reversed(list(runs.values())) if history.tree is not None]
     places = {node.path: f"{safe(node.file)}:{node.line}" for tree in trees for node in tree.nodes}
     said = f"{counted(len(counts), 'node')} returned something else, in {counted(ticks, 'tick')}"
-    yield line(Span(said, "strong"), Span("  first tick, A B", "dim"))
+    yield Text.assemble((said, "strong"), ("  first tick, A B", "dim"))
     for path, (tick, was, now) in list(first.items())[:_MOST_NODES]:
-        times = Span(f"  {counted(counts[path], 'tick')}" if counts[path] > 1 else "", "dim")
-        place = Span(f"  {places.get(path, '')}", "dim")
-        yield line(Span(f"  {tick:>6}  ", "dim"), _MARKS[was], " ", _MARKS[now], f"  {path_end(path)}", place, times)
+        times = f"  {counted(counts[path], 'tick')}" if counts[path] > 1 else ""
+        rest = (f"  {places.get(path, '')}{times}", "dim")
+        yield Text.assemble((f"  {tick:>6}  ", "dim"), SYMBOLS[was], " ", SYMBOLS[now], f"  {path_end(path)}", rest)
     if len(first) > _MOST_NODES:
-        yield line(Span(f"  … and {counted(len(first) - _MOST_NODES, 'node')} more", "dim"))
+        yield Text(f"  … and {counted(len(first) - _MOST_NODES, 'node')} more", "dim")
 
 
-def _trees(old: TreeFacts | None, new: TreeFacts | None) -> Iterator[Line]:
+def _trees(old: TreeFacts | None, new: TreeFacts | None) -> Iterator[Text]:
     """The lines in which the files of the two versions differ."""
     if old is None or new is None or old.version == new.version:
         return
-    yield line(Span(f"{safe(old.name)}@{old.version[:7]} and {safe(new.name)}@{new.version[:7]} differ", "strong"))
-    lines = [each for file in dict.fromkeys((*old.files, *new.files)) for each in _file(file, old.files, new.files)]
+    yield Text(f"{safe(old.name)}@{old.version[:7]} and {safe(new.name)}@{new.version[:7]} differ", "strong")
+    files = dict.fromkeys((*old.files, *new.files))
+    lines = [line for file in files for line in _file(file, old.files.get(file, ""), new.files.get(file, ""))]
     yield from lines[:_MOST_LINES]
     if len(lines) > _MOST_LINES:
-        yield line(Span(f"  … and {counted(len(lines) - _MOST_LINES, 'line')} more", "dim"))
+        yield Text(f"  … and {counted(len(lines) - _MOST_LINES, 'line')} more", "dim")
 
 
-def _file(file: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Line]:
-    was, now = old.get(file, "").split("\n"), new.get(file, "").split("\n")
+def _file(file: str, old: str, new: str) -> Iterator[Text]:
+    was, now = old.split("\n"), new.split("\n")
     for kind, first, last, begin, end in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
-        if kind != "equal":
-            yield from (_changed(file, "-", "fail", at + 1, was[at]) for at in range(first, last))
-            yield from (_changed(file, "+", "ok", at + 1, now[at]) for at in range(begin, end))
+        if kind == "equal":
+            continue
+        changed = [("-", "fail", at, was[at]) for at in range(first, last)]
+        changed += [("+", "ok", at, now[at]) for at in range(begin, end)]
+        for sign, style, at, source in changed:
+            yield Text.assemble((f"  {sign} ", style), (f"{safe(file)}:{at + 1}  ", "dim"), safe(source.strip()))
 
 
-def _changed(file: str, sign: str, style: Style, number: int, source: str) -> Line:
-    return line(Span(f"  {sign} ", style), Span(f"{safe(file)}:{number}  ", "dim"), text(source.strip()))
-
-
-def _answers(old: History, new: History, width: int) -> Iterator[Line]:
+def _answers(old: History, new: History, width: int) -> Iterator[Text]:
     """What the users could read: beside each other where there is room, else below each other."""
     was, now = _answer(old), _answer(new)
     if was == now:
         if was:
-            yield line(Span(f"the same answer, {counted(len(was), 'character')}", "strong"))
+            yield Text(f"the same answer, {counted(len(was), 'character')}", "strong")
         return
     if width < _SIDE_BY_SIDE:
-        for letter, answer, none in (("A", was, _none(old)), ("B", now, _none(new))):
-            yield line(Span(f"answer {letter}", "strong"))
-            yield from (line(f"  {each}") for each in _paragraphs(answer, width - 2) or [none])
+        for letter, answer, history in (("A", was, old), ("B", now, new)):
+            yield Text(f"answer {letter}", "strong")
+            yield from (Text.assemble("  ", line) for line in _paragraphs(answer, history, width - 2))
         return
     half = (width - 3) // 2
-    yield line(Span("answer A".ljust(half), "strong"), "   ", Span("answer B", "strong"))
-    for left, right in zip_longest(
-        _paragraphs(was, half) or [_none(old)], _paragraphs(now, half) or [_none(new)], fillvalue=""
-    ):
-        yield line(*line(left).fitted(half).spans, Span(" │ ", "dim"), right)
+    yield Text.assemble(fitted(Text("answer A", "strong"), half), "   ", ("answer B", "strong"))
+    for left, right in zip_longest(_paragraphs(was, old, half), _paragraphs(now, new, half)):
+        yield Text.assemble(fitted(left or Text(), half), (" │ ", "dim"), right or "")
 
 
 def _answer(history: History) -> str:
     return "".join(piece.text for piece in history.texts if piece.type == "content").strip()
 
 
-def _paragraphs(answer: str, width: int) -> list[str]:
+def _paragraphs(answer: str, history: History, width: int) -> list[Text]:
+    """The lines of an answer, or what stands in its place."""
+    if not answer:
+        return [Text("(none)" if history.run.kept == "whole" else "(its texts were deleted)")]
     shown = clean(answer[:_MOST_ANSWER_CHARS]).split("\n")
-    lines = [part for each in shown for part in list(wrapped(each, width)) or [""]]
-    if len(lines) > _MOST_ANSWER_LINES:
-        more = len(lines) - _MOST_ANSWER_LINES
-        lines = [*lines[:_MOST_ANSWER_LINES], f"… and {counted(more, 'line')} more"]
-    return lines if answer else []
-
-
-def _none(history: History) -> str:
-    """What stands in place of an answer."""
-    return "(none)" if history.run.kept == "whole" else "(its texts were deleted)"
+    lines = [part for each in shown for part in wrapped(each, width) or [Text()]]
+    more = len(lines) - _MOST_ANSWER_LINES
+    return lines if more <= 0 else [*lines[:_MOST_ANSWER_LINES], Text(f"… and {counted(more, 'line')} more")]

@@ -1,37 +1,22 @@
 """A list of runs: a line for each, with how it ended, what it used, and its shape."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from rich.cells import cell_len
+from rich.text import Text
 
 from oracle.cli.run_sources.protocol import ListedRun
-from oracle.cli.run_view.spans import Line, Span, Style, safe, shortened
-from oracle.cli.run_view.words import age, outcome, seconds, thousands
+from oracle.cli.run_view.words import age, cells, cut, fitted, outcome, safe, seconds, thousands
 from oracle.storage import RunSummary
 
 _SHORTEST_ID = 8
 _FILLS_S = 60.0
 """A run of this duration fills the column of its shape; the width grows with the root of the time."""
 _NARROWEST = 4
+_AGE, _OUTCOME, _TURNS, _TOKENS, _TIME = 6, 14, 5, 6, 8
+"""Of columns, in cells."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Widths:
-    """Of the columns, in cells."""
-
-    id: int
-    question: int
-    shape: int
-    gap: int
-    age: int = 6
-    outcome: int = 14
-    turns: int = 5
-    tokens: int = 6
-    time: int = 8
-
-
-def run_list(rows: Sequence[ListedRun], *, width: int, now: float, has_head: bool) -> Iterator[Line]:
+def run_list(rows: Sequence[ListedRun], *, width: int, now: float, has_head: bool) -> Iterator[Text]:
     """The lines of a list.
 
     Args:
@@ -40,96 +25,70 @@ def run_list(rows: Sequence[ListedRun], *, width: int, now: float, has_head: boo
         now: seconds since the epoch.
         has_head: whether the first line names the columns.
     """
-    widths = _widths(rows, width)
+    gap = Text(" " if width < 100 else "  ")
+    id_width, shape_width = _unique(rows), max(8, min(36, (width - 60) // 3))
+    taken = id_width + _AGE + _OUTCOME + _TURNS + _TOKENS + _TIME + shape_width + 7 * len(gap)
+    asked_width = max(12, width - taken)
     if has_head:
-        yield _head(widths)
+        names = (
+            f"{'run':<{id_width}}",
+            f"{'age':>{_AGE}}",
+            f"{'question':<{asked_width}}",
+            f"{'end':<{_OUTCOME}}",
+            f"{'turns':>{_TURNS}}",
+            f"{'tokens':>{_TOKENS}}",
+            f"{'time':>{_TIME}}",
+            "shape",
+        )
+        yield Text(gap.plain.join(names), "dim")
     for row in rows:
-        yield _row(row, widths, now)
-
-
-def _widths(rows: Sequence[ListedRun], width: int) -> _Widths:
-    gap = 1 if width < 100 else 2
-    shape = max(8, min(36, (width - 60) // 3))
-    fixed = _Widths(_unique(rows), 0, shape, gap)
-    taken = fixed.id + fixed.age + fixed.outcome + fixed.turns + fixed.tokens + fixed.time + shape + 7 * gap
-    return _Widths(fixed.id, max(12, width - taken), shape, gap)
+        run = row.run
+        lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
+        is_known = run.status == "finished" or run.turns > 0  # a database has them in the row when the run has ended
+        question = safe(run.question) if run.kept != "gone" else "(its texts were deleted)"
+        columns = (
+            Text(f"{safe(run.id)[:id_width]:<{id_width}}", "dim"),
+            Text(f"{age(now - run.created_at):>{_AGE}}", "dim"),
+            fitted(Text(question, "" if run.question else "dim"), asked_width),
+            _ended(row),
+            Text(f"{run.turns if is_known else '':>{_TURNS}}"),
+            Text(f"{thousands(run.tokens_used) if is_known else '':>{_TOKENS}}"),
+            Text(f"{seconds(lasted_s):>{_TIME}}"[:_TIME]),
+            _shape(row.summary, lasted_s, shape_width),
+        )
+        yield gap.join(columns)
 
 
 def _unique(rows: Sequence[ListedRun]) -> int:
     """The number of characters by which the ids differ."""
     ids = [row.run.id for row in rows]
     longest = max(map(len, ids), default=_SHORTEST_ID)
-    for size in range(_SHORTEST_ID, longest):
-        if len({each[:size] for each in ids}) == len(ids):
-            return size
-    return longest
+    sizes = range(_SHORTEST_ID, longest)
+    return next((size for size in sizes if len({each[:size] for each in ids}) == len(ids)), longest)
 
 
-def _head(widths: _Widths) -> Line:
-    cells = (
-        f"{'run':<{widths.id}}",
-        f"{'age':>{widths.age}}",
-        f"{'question':<{widths.question}}",
-        f"{'end':<{widths.outcome}}",
-        f"{'turns':>{widths.turns}}",
-        f"{'tokens':>{widths.tokens}}",
-        f"{'time':>{widths.time}}",
-        "shape",
-    )
-    return Line((Span((" " * widths.gap).join(cells), "dim"),))
+def _ended(row: ListedRun) -> Text:
+    """How the run ended, and whether a node has raised an exception."""
+    mark = Text(" ◆" if row.summary and row.summary.node_errors else "", "err")
+    ended = outcome(row.run)
+    return fitted(Text.assemble(cut(ended, _OUTCOME - len(mark)), mark), _OUTCOME)
 
 
-def _row(row: ListedRun, widths: _Widths, now: float) -> Line:
-    run, gap = row.run, Span(" " * widths.gap)
-    ended = outcome(run)
-    errors = row.summary.node_errors if row.summary else 0
-    mark = Span(" ◆", "err") if errors else Span("")
-    ended = ended._replace(text=shortened(ended.text, widths.outcome - len(mark.text)))
-    lasted_s = max(0.0, (run.finished_at or now) - run.created_at)
-    is_known = run.status == "finished" or run.turns > 0  # a database has them in the row when the run has ended
-    question = safe(run.question) if run.kept != "gone" else "(its texts were deleted)"
-    return Line(
-        (
-            Span(f"{safe(run.id)[: widths.id]:<{widths.id}}", "dim"),
-            gap,
-            Span(f"{age(now - run.created_at):>{widths.age}}", "dim"),
-            gap,
-            Span(_padded(shortened(question, widths.question), widths.question), "plain" if run.question else "dim"),
-            gap,
-            ended,
-            mark,
-            Span(" " * (widths.outcome - cell_len(ended.text) - len(mark.text))),
-            gap,
-            Span(f"{run.turns if is_known else '':>{widths.turns}}"),
-            gap,
-            Span(f"{thousands(run.tokens_used) if is_known else '':>{widths.tokens}}"),
-            gap,
-            Span(f"{seconds(lasted_s):>{widths.time}}"[: widths.time]),
-            gap,
-            *shape(row.summary, lasted_s, widths.shape),
-        )
-    )
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))
-
-
-def shape(summary: RunSummary | None, lasted_s: float, width: int) -> list[Span]:
+def _shape(summary: RunSummary | None, lasted_s: float, width: int) -> Text:
     """The turns, tool calls and notifications of a run in true time; its width says how long it took."""
     if summary is None or not summary.shape:
-        return []
+        return Text()
     end_ms = max(1.0, lasted_s * 1000, *(span.end_ms for span in summary.shape))
-    cells = max(_NARROWEST, min(width, round((end_ms / 1000 / _FILLS_S) ** 0.5 * width)))
-    drawn: list[tuple[str, Style]] = [(" ", "plain")] * cells
+    size = max(_NARROWEST, min(width, round((end_ms / 1000 / _FILLS_S) ** 0.5 * width)))
+    drawn = [(" ", "")] * size
     for span in sorted(summary.shape, key=lambda each: ("turn", "tool", "notice").index(each.kind)):
-        start = min(cells - 1, int(span.start_ms / end_ms * cells))
-        end = max(start + 1, min(cells, round(span.end_ms / end_ms * cells)))
+        start = min(size - 1, int(span.start_ms / end_ms * size))
+        end = max(start + 1, min(size, round(span.end_ms / end_ms * size)))
         match span.kind:
             case "turn":
                 drawn[start:end] = [("▄", "run")] * (end - start)
             case "tool":
-                drawn[start:end] = [("▪", "plain")] * (end - start)
+                drawn[start:end] = [("▪", "")] * (end - start)
             case "notice":
                 drawn[start] = ("▲", "warn")
-    return [Span(*cell) for cell in drawn]
+    return cells(drawn)

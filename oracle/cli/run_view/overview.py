@@ -1,13 +1,23 @@
 """The head of a run, and its overview in true time: turns, tools, notifications, and how much of the limits is used."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from rich.cells import cell_len
+from rich.text import Text
 
 from bt_runtime.text.phrases import counted
-from oracle.cli.run_view.spans import Line, Span, Style, line, safe, shortened
-from oracle.cli.run_view.words import moment, outcome, seconds, short_notice, thousands, tree_label
+from oracle.cli.run_view.words import (
+    cells,
+    fitted,
+    moment,
+    outcome,
+    safe,
+    seconds,
+    short_notice,
+    shortened,
+    thousands,
+    tree_label,
+)
 from oracle.histories import History
 from oracle.histories.model import RunFacts, TickFacts
 
@@ -17,12 +27,11 @@ _GAP = 3
 _WARNED_AT = 0.7
 
 
-def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Line]:
+def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Text]:
     """Which run, what was asked, how it ended; what drove it and what it has used."""
     ended = outcome(run)
-    room = width - 14 - cell_len(ended.text) - 2
-    question = shortened(safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else ""), room)
-    gap = " " * max(2, room + 2 - cell_len(question))
+    room = width - 16 - ended.cell_len
+    question = safe(run.question) or ("(its texts were deleted)" if run.kept == "gone" else "")
     about = (
         tree_label(run),
         safe(run.model or ""),
@@ -31,10 +40,10 @@ def head(run: RunFacts, width: int, *, lasted_s: float) -> list[Line]:
         seconds(lasted_s),
         moment(run.created_at),
     )
-    facts = shortened(" · ".join(part for part in about if part), width)
+    asked = fitted(Text(question, "strong"), room)
     return [
-        line(Span(f"run {safe(run.id)[:8]}  ", "dim"), Span(question, "strong"), gap, ended),
-        line(Span(facts, "dim")),
+        Text.assemble((f"run {safe(run.id)[:8]}  ", "dim"), asked, "  ", ended),
+        Text(shortened(" · ".join(part for part in about if part), width), "dim"),
     ]
 
 
@@ -43,163 +52,126 @@ def so_far(history: History) -> RunFacts:
     turns = [turn for turn in history.turns if turn.ended_s is not None]
     if history.run.status == "finished" or not turns:
         return history.run
-    whole = [turn for turn in turns if not turn.error and not turn.interrupted]
     return replace(
         history.run,
-        turns=len(whole),
+        turns=sum(not turn.error and not turn.interrupted for turn in turns),
         tokens_used=sum(turn.tokens for turn in turns),
         tokens_estimated=any(turn.estimated for turn in turns),
         model=turns[-1].model,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Seconds of a run as columns."""
-
-    end_s: float
-    width: int
-
-    def column(self, at_s: float) -> int:
-        """Of a time."""
-        if self.end_s <= 0:
-            return 0
-        return max(0, min(self.width - 1, int(at_s / self.end_s * self.width)))
-
-
-def overview(history: History, tick: TickFacts | None, width: int, *, end_s: float) -> list[Line]:
+def overview(history: History, tick: TickFacts | None, width: int, *, end_s: float) -> list[Text]:
     """The lanes; the limits as they stood at the tick."""
-    scale = Scale(end_s, width - _LABEL)
-    lanes: list[tuple[str, Sequence[Span]]] = []
+    room = width - _LABEL
+    lanes: list[tuple[str, Text]] = []
     if history.turns:
-        lanes += [("turn", _turns(history, scale)), ("model", _model(history, scale))]
-    lanes.append(("tools", _tools(history, scale)))
+        lanes += [("turn", _turns(history, room, end_s)), ("model", _model(history, room, end_s))]
+    if history.calls:
+        lanes.append(("tools", _tools(history, room, end_s)))
     if history.notices:
-        lanes.append(("notices", _notices(history, scale)))
-    lanes.append(("limits", list(_limits(history, tick, scale.width + _GAP))))
-    lines = [line(Span(f"  {name:<{_LABEL - 2}}", "dim"), *spans) for name, spans in lanes if spans]
-    return [each.fitted(width) for each in lines]
+        lanes.append(("notices", _notices(history, room, end_s)))
+    limits = _limits(history, tick, room)
+    lanes += [("limits", limits)] if limits.plain else []
+    return [fitted(Text.assemble((f"  {name:<{_LABEL - 2}}", "dim"), lane), width) for name, lane in lanes]
 
 
 class _Lane:
-    """Cells that are drawn one over the other."""
+    """Cells of a time line, drawn one over the other."""
 
-    def __init__(self, width: int) -> None:
-        self._cells: list[tuple[str, Style] | None] = [None] * width
+    def __init__(self, width: int, end_s: float) -> None:
+        self.width = width
+        self._end_s = end_s
+        self._cells = [(" ", "")] * width
 
-    def draw(self, column: int, drawn: str, style: Style) -> None:
+    def column(self, at_s: float) -> int:
+        """Of a time, in seconds from the start."""
+        return max(0, min(self.width - 1, int(at_s / self._end_s * self.width))) if self._end_s > 0 else 0
+
+    def draw(self, column: int, drawn: str, style: str) -> None:
         """Draw from that column on; what does not fit is left out."""
-        for offset, character in enumerate(drawn):
-            if 0 <= column + offset < len(self._cells):
-                self._cells[column + offset] = (character, style)
+        shown = drawn[: max(0, self.width - column)]
+        self._cells[column : column + len(shown)] = [(character, style) for character in shown]
 
     def is_free(self, start: int, end: int) -> bool:
         """Whether nothing is drawn there, and it is all in the lane."""
-        return end <= len(self._cells) and all(cell is None for cell in self._cells[start:end])
+        return end <= self.width and all(character == " " for character, _ in self._cells[max(0, start) : end])
 
-    def spans(self) -> list[Span]:
-        """What is drawn, each run of one style as one span."""
-        found: list[Span] = []
-        for cell in self._cells:
-            character, style = cell or (" ", "plain")
-            if found and found[-1].style == style:
-                found[-1] = Span(found[-1].text + character, style)
-            else:
-                found.append(Span(character, style))
-        return found
+    def text(self) -> Text:
+        """What is drawn."""
+        return cells(self._cells)
 
 
-def _turns(history: History, scale: Scale) -> list[Span]:
-    lane = _Lane(scale.width)
+def _turns(history: History, width: int, end_s: float) -> Text:
+    lane = _Lane(width, end_s)
     for turn in history.turns:
-        column, label = scale.column(turn.began_s), str(turn.n)
-        if lane.is_free(max(0, column - 1), min(scale.width, column + len(label))):
-            lane.draw(column, label, "plain")
-    return lane.spans()
+        column, label = lane.column(turn.began_s), str(turn.n)
+        if lane.is_free(column - 1, min(width, column + len(label))):
+            lane.draw(column, label, "")
+    return lane.text()
 
 
-def _model(history: History, scale: Scale) -> list[Span]:
-    lane = _Lane(scale.width)
-    starts = [scale.column(turn.began_s) for turn in history.turns]
-    for position, (turn, start) in enumerate(zip(history.turns, starts, strict=True)):
-        end = scale.width if turn.ended_s is None else scale.column(turn.ended_s) + 1
-        following = starts[position + 1] if position + 1 < len(starts) else None
-        if following is not None and end >= following > start + 1:
+def _model(history: History, width: int, end_s: float) -> Text:
+    lane = _Lane(width, end_s)
+    starts: Sequence[int] = [lane.column(turn.began_s) for turn in history.turns]
+    for turn, start, following in zip(history.turns, starts, [*starts[1:], width + 1], strict=True):
+        end = width if turn.ended_s is None else lane.column(turn.ended_s) + 1
+        if end >= following > start + 1:
             end = following - 1  # a gap, so that turns can be counted
         lane.draw(start, "█" * max(1, end - start), "err" if turn.error else "run")
-    return lane.spans()
+    return lane.text()
 
 
-def _tools(history: History, scale: Scale) -> list[Span]:
-    lane = _Lane(scale.width)
+def _tools(history: History, width: int, end_s: float) -> Text:
+    lane = _Lane(width, end_s)
     for call in history.calls:
-        start = scale.column(call.began_s)
-        end = start if call.ended_s is None else scale.column(call.ended_s)
-        lane.draw(start, "▪" * max(1, end - start), "fail" if call.is_error else "plain")
-    return lane.spans() if history.calls else []
+        start = lane.column(call.began_s)
+        end = start if call.ended_s is None else lane.column(call.ended_s)
+        lane.draw(start, "▪" * max(1, end - start), "fail" if call.is_error else "")
+    return lane.text()
 
 
-def _notices(history: History, scale: Scale) -> list[Span]:
-    lane = _Lane(scale.width)
+def _notices(history: History, width: int, end_s: float) -> Text:
+    lane = _Lane(width, end_s)
     for notice in history.notices:
-        lane.draw(scale.column(notice.at_s), "▲", "warn")
+        lane.draw(lane.column(notice.at_s), "▲", "warn")
     for notice in history.notices:
-        column, label = scale.column(notice.at_s), short_notice(notice.type, notice.text)
+        column, label = lane.column(notice.at_s), short_notice(notice.type, notice.text)
         right, left = column + 2, column - 1 - len(label)
-        if lane.is_free(column + 1, right + len(label) + 1) or (
-            right + len(label) == scale.width and lane.is_free(column + 1, scale.width)
-        ):
+        if right + len(label) <= width and lane.is_free(column + 1, min(width, right + len(label) + 1)):
             lane.draw(right, label, "warn")
-        elif left >= 0 and lane.is_free(max(0, left - 1), column):
+        elif left >= 0 and lane.is_free(left - 1, column):
             lane.draw(left, label, "warn")
-    return lane.spans()
+    return lane.text()
 
 
-def _limits(history: History, tick: TickFacts | None, width: int) -> Iterator[Span]:
-    used = limits_at(history, tick)
-    meters = [
-        (f"turns {used.turns}/{used.most_turns}", used.turns, used.most_turns),
-        (f"tokens {thousands(used.tokens)}/{thousands(used.most_tokens)}", used.tokens, used.most_tokens),
-        (f"time {used.seconds:.1f}/{used.most_seconds:g} s", used.seconds, used.most_seconds),
-    ]
-    known = [(label, value / most) for label, value, most in meters if most]
-    labels = sum(len(label) + _GAP for label, _ in known)
-    cells = next((size for size in _METERS if labels + len(known) * (size + 3) - _GAP <= width), 0)
-    for position, (label, share) in enumerate(known):
-        style: Style = "warn" if share >= _WARNED_AT else "plain"
-        full = max(0, min(cells, round(share * cells)))
-        yield Span(("   " if position else "") + label, style)
-        if cells:
-            yield Span(" [", "dim")
-            yield Span("█" * full, style)
-            yield Span("·" * (cells - full) + "]", "dim")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What was used of the limits, and the limits; 0 as a limit: it is not known."""
-
-    turns: int
-    most_turns: float
-    tokens: int
-    most_tokens: float
-    seconds: float
-    most_seconds: float
-
-
-def limits_at(history: History, tick: TickFacts | None) -> Limits:
-    """As they stood at the tick; `None`: at the end."""
-    most_turns = float(history.run.limits.get("max_iterations", 0))
+def _limits(history: History, tick: TickFacts | None, width: int) -> Text:
+    """What was used of each limit that is known, with a meter where there is room."""
+    limits, run = history.run.limits, history.run
+    most_turns = int(limits.get("max_iterations", 0))
     of_tree = next((key.value for key in history.keys if key.name == "max_turns"), None)
     if isinstance(of_tree, int) and not isinstance(of_tree, bool) and of_tree > 0:
         most_turns = min(most_turns or of_tree, of_tree)
-    finished = [turn for turn in history.turns if tick is None or (turn.ended_tick or 0) <= tick.tick]
-    finished = [turn for turn in finished if turn.ended_tick is not None]
-    return Limits(
-        tick.turn if tick else history.run.turns,
-        int(most_turns),
-        sum(turn.tokens for turn in finished) if tick else history.run.tokens_used,
-        float(history.run.limits.get("token_budget", 0)),
-        tick.at_s if tick else history.ticks[-1].at_s if history.ticks else 0.0,
-        float(history.run.limits.get("timeout_seconds", 0)),
-    )
+    most_tokens, most_s = float(limits.get("token_budget", 0)), float(limits.get("timeout_seconds", 0))
+    turns, tokens, at_s = run.turns, run.tokens_used, history.ticks[-1].at_s if history.ticks else 0.0
+    if tick is not None:
+        ended = [turn for turn in history.turns if turn.ended_tick is not None and turn.ended_tick <= tick.tick]
+        turns, tokens, at_s = tick.turn, sum(turn.tokens for turn in ended), tick.at_s
+    known = [
+        (label, used / most)
+        for label, used, most in (
+            (f"turns {turns}/{most_turns}", turns, most_turns),
+            (f"tokens {thousands(tokens)}/{thousands(most_tokens)}", tokens, most_tokens),
+            (f"time {at_s:.1f}/{most_s:g} s", at_s, most_s),
+        )
+        if most
+    ]
+    labels = sum(len(label) + _GAP for label, _ in known)
+    size = next((size for size in _METERS if labels + len(known) * (size + 3) - _GAP <= width), 0)
+    meters = []
+    for label, share in known:
+        style = "warn" if share >= _WARNED_AT else ""
+        full = max(0, min(size, round(share * size)))
+        meter = Text.assemble((" [", "dim"), ("█" * full, style), ("·" * (size - full) + "]", "dim"))
+        meters.append(Text.assemble((label, style), meter if size else ""))
+    return Text(" " * _GAP).join(meters)

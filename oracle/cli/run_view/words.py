@@ -1,43 +1,84 @@
-"""Numbers, times and reasons as the views of runs show them."""
+"""Texts, numbers, times and reasons as the views of runs show them.
 
-import json
+Text from outside is shown by `safe` alone, which keeps it on one line and shows control characters as escapes.
+"""
+
+import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
-from oracle.cli.run_view.spans import Span, Style, safe, shortened
-from oracle.histories.model import RunFacts
+from rich.console import Console
+from rich.text import Text
 
+from bt_runtime.text import visible
+from oracle.histories.model import RunFacts
+from oracle.histories.view import shown_value
+
+_LONGEST = 2_000  # characters of a text that are looked at; more never fits
+_LONGEST_VALUE = 48
+_LONGEST_REASON = 24
+_VERSION_CHARS = 7
+_PATH_PARTS = 3
 _REASONS: Mapping[str, str] = {
     "max_iterations": "turn limit",
     "token_budget": "token limit",
     "timeout": "time limit",
     "user_cancelled": "cancelled",
-    "no_progress": "no progress",
     "error_limit": "tool errors",
 }
-_LONGEST_VALUE = 48
-_LONGEST_REASON = 24
-_VERSION_CHARS = 7
-_PATH_PARTS = 3
+_ENDS: Mapping[str, tuple[str, str]] = {"completed": ("✓", "ok"), "user_cancelled": ("╸", "dim"), "error": ("◆", "err")}
+_LIMIT = re.compile(r"\(([\d,]+)/([\d,]+)( tokens| s)?\)")
+_MEASURES = Console(file=io.StringIO())
 
 
-def outcome(run: RunFacts) -> Span:
+def safe(value: str) -> str:
+    """Text from outside, on one line and without control characters."""
+    return visible(" ".join(value[:_LONGEST].split()))
+
+
+def fitted(text: Text, width: int) -> Text:
+    """The text, exactly that wide: shortened with `…`, or filled with blanks."""
+    cut(text, width).pad_right(width - text.cell_len)
+    return text
+
+
+def cut(text: Text, width: int) -> Text:
+    """The text, at most that wide: shortened with `…`."""
+    if text.cell_len > width:
+        text.truncate(max(0, width - 1), overflow="crop")
+        text.rstrip()
+        text.append("…" if width > 0 else "")
+    return text
+
+
+def shortened(value: str, width: int) -> str:
+    """The text if it fits into that many cells, else its beginning and `…`."""
+    return cut(Text(value), width).plain
+
+
+def wrapped(text: Text | str, width: int) -> list[Text]:
+    """The text in lines of at most that many cells, broken at blanks where there are any."""
+    whole = Text(text) if isinstance(text, str) else text
+    return list(whole.wrap(_MEASURES, max(1, width))) if whole.plain else []
+
+
+def cells(drawn: Iterable[tuple[str, str]]) -> Text:
+    """Characters with their styles as one text; neighbours of one style are one piece of it."""
+    runs = groupby(drawn, key=lambda cell: cell[1])
+    return Text.assemble(*(("".join(character for character, _ in run), style) for style, run in runs))
+
+
+def outcome(run: RunFacts) -> Text:
     """How the run ended, or that it is under way: a mark and a word."""
-    if run.status == "running" or run.termination_reason is None:
-        return Span("━ running" if run.status == "running" else "· unknown", "run")
-    word = shortened(
-        safe(_REASONS.get(run.termination_reason, run.termination_reason.replace("_", " "))), _LONGEST_REASON
-    )
-    match run.termination_reason:
-        case "completed":
-            return Span(f"✓ {word}", "ok")
-        case "user_cancelled":
-            return Span(f"╸ {word}", "dim")
-        case "error":
-            return Span(f"◆ {word}", "err")
-    return Span(f"▲ {word}", "warn")
+    reason = run.termination_reason
+    if run.status == "running" or reason is None:
+        return Text("━ running" if run.status == "running" else "· unknown", "run")
+    mark, style = _ENDS.get(reason, ("▲", "warn"))
+    word = safe(_REASONS.get(reason, reason.replace("_", " ")))
+    return Text(f"{mark} {shortened(word, _LONGEST_REASON)}", style)
 
 
 def tree_label(run: RunFacts) -> str:
@@ -58,9 +99,7 @@ def seconds(value: float, *, places: int = 1) -> str:
 
 def thousands(value: float) -> str:
     """A number of tokens, short: `940`, `21.3k`, `50k`."""
-    if value < 1000:
-        return f"{value:.0f}"
-    return f"{value / 1000:.1f}".removesuffix(".0") + "k"
+    return f"{value:.0f}" if value < 1000 else f"{value / 1000:.1f}".removesuffix(".0") + "k"
 
 
 def path_end(path: str) -> str:
@@ -86,50 +125,19 @@ def moment(at: float) -> str:
 
 
 def value_of(value: Any, *, longest: int = _LONGEST_VALUE) -> str:  # noqa: ANN401  of a blackboard key
-    """A value as JSON on one line; numbers with separators, long ones shortened."""
-    if isinstance(value, bool) or value is None:
-        return json.dumps(value)
-    if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**15 else f"{value:.3g}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, str):
-        value = value[: 4 * longest]
+    """A value on one line; numbers with separators, long ones shortened."""
     try:
-        shown = json.dumps(value, ensure_ascii=False, default=str)
+        return shortened(safe(shown_value(value, 2 * longest)), longest)
     except (ValueError, RecursionError):
         return "…"
-    shown = safe(shown)
-    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
-
-
-def verdict(value: Any) -> Span:  # noqa: ANN401  of an expression
-    """What an expression came to: `→ yes`."""
-    word: str
-    style: Style
-    match value:
-        case True:
-            word, style = "yes", "ok"
-        case False:
-            word, style = "no", "fail"
-        case _:
-            word, style = value_of(value), "plain"
-    return Span(f"→ {word}", style)
-
-
-_LIMIT = re.compile(r"\(([\d,]+)/([\d,]+)( tokens| s)?\)")
 
 
 def short_notice(kind: str, message: str) -> str:
     """A notification in a few words: `7/10 turns`, `another approach`."""
     limit = _LIMIT.search(message)
     if limit and kind in ("limit_warning", "limit_reached"):
-        unit = limit[3] or " turns"
-        return f"{thousands(_int(limit[1]))}/{thousands(_int(limit[2]))}{unit}"
+        used, most = (thousands(int(digits.replace(",", "")[:12] or 0)) for digits in limit.group(1, 2))
+        return f"{used}/{most}{limit[3] or ' turns'}"
     if kind == "fallback" and "another approach" in message:
         return "another approach"
     return safe(kind.replace("_", " "))
-
-
-def _int(digits: str) -> int:
-    return int(digits.replace(",", "")[:12] or 0)

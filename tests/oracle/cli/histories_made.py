@@ -6,6 +6,7 @@ from pathlib import Path
 
 from oracle.histories import History, history_from_json
 from oracle.histories.model import RunFacts, TickFacts
+from oracle.histories.view import add_view
 
 DATA = Path(__file__).parent / "data" / "runs"
 NOW = 1_795_347_000.0
@@ -36,6 +37,7 @@ def with_error() -> History:
     assert history.tree is not None
     node = next(node for node in history.tree.nodes if node.path.endswith("other_strategy/notify"))
     history.ticks[12] = replace(history.ticks[12], errors=((node.path, "ValueError: no such topic: 'x\x1b[31m'"),))
+    add_view(history)
     return history
 
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.text import Text
 
 from oracle.cli.run_sources import ListedRun
-from oracle.cli.run_view import Line, Screen, Sections, cropped, deciding_tick, run_list, run_page, tick_line
-from oracle.cli.run_view.headline import sentence_of
-from oracle.cli.run_view.spans import text, wrapped
+from oracle.cli.run_view import Page, Screen, Sections, deciding_tick, run_list, run_page, tick_line
+from oracle.cli.run_view.page import sentence_of
+from oracle.cli.run_view.words import fitted, safe, wrapped
 from oracle.histories import History
 from oracle.histories.model import EndFacts, NoticeFacts, OperandFacts
 from oracle.storage import RunSummary, Span
@@ -56,13 +57,17 @@ PAGES = {
 }
 
 
-def lines_of(history: History, tick: int | None, width: int, sections: Sections = TREE) -> list[Line]:
+def page_of(history: History, tick: int | None, width: int, sections: Sections = TREE) -> Page:
     position = deciding_tick(history) if tick is None else tick - 1
     return run_page(history, position, width=width, sections=sections, now=made.NOW)
 
 
-def text_of(lines: list[Line]) -> str:
-    return "".join(f"{line.text}\n" for line in lines)
+def lines_of(history: History, tick: int | None, width: int, sections: Sections = TREE) -> list[Text]:
+    return page_of(history, tick, width, sections).lines
+
+
+def text_of(lines: list[Text]) -> str:
+    return "".join(f"{line.plain.rstrip()}\n" for line in lines)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -81,7 +86,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, sections: Sections) -> N
     history = made.stuck_once()
     for tick in range(1, len(history.ticks) + 1):
         for line in lines_of(history, tick, width, sections):
-            assert line.width <= width, line.text
+            assert line.cell_len <= width, line.plain
 
 
 @pytest.mark.parametrize("sections", [TREE, WHY, ANSWER, BOARD, TIME])
@@ -116,14 +121,14 @@ def test_hostile_text_stays_on_its_line_and_does_nothing(hostile: str, width: in
     history.texts = [replace(text, text=hostile) for text in history.texts]
     history.problem = hostile
     for line in [*lines_of(history, 13, width, sections), tick_line(history, history.ticks[12])]:
-        assert line.text.isprintable(), repr(line.text)
+        assert line.plain.isprintable(), repr(line.plain)
     for line in lines_of(history, 13, width, sections):
-        assert line.width <= width, line.text
+        assert line.cell_len <= width, line.plain
 
 
 def test_the_legend_names_interrupted_nodes_where_there_are_some() -> None:
     history = made.stuck_once()
-    tick = replace(history.ticks[1], visited=(0,), visits=(), changes=((13, "INVALID"),))
+    tick = replace(history.ticks[1], visited=(0,), visits=(), changes=((13, "INVALID"),), marks=">............/")
     halted = replace(history, ticks=[history.ticks[0], tick, *history.ticks[2:]])
     assert "╸ interrupted" in text_of(lines_of(halted, 2, 120)[-1:])
     assert "interrupted" not in text_of(lines_of(history, 2, 120)[-1:])
@@ -153,12 +158,12 @@ def test_children_that_were_not_asked_share_a_line_when_they_are_many() -> None:
 
 @pytest.mark.parametrize(("height", "width"), [(24, 80), (40, 100), (10, 80), (200, 100)])
 def test_a_page_is_cut_to_the_screen_around_the_decision(height: int, width: int) -> None:
-    whole = lines_of(made.stuck_once(), 13, width)
-    seen = cropped(whole, height)
+    page = page_of(made.stuck_once(), 13, width)
+    seen = page.cropped(height)
     assert len(seen) <= height
     if height >= 24:
-        assert any(line.text.startswith("▸") for line in seen)
-        assert seen[-1] == whole[-1]
+        assert any(line.plain.startswith("▸") for line in seen)
+        assert seen[-1] == page.lines[-1]
 
 
 def rows() -> list[ListedRun]:
@@ -180,8 +185,8 @@ def test_a_list_is_as_it_was(width: int) -> None:
         path.write_text(text_of(lines), encoding="utf-8")
     assert text_of(lines) == path.read_text(encoding="utf-8")
     for line in lines:
-        assert line.width <= width
-        assert line.text.isprintable()
+        assert line.cell_len <= width
+        assert line.plain.isprintable()
 
 
 RUN = made.facts()
@@ -192,23 +197,22 @@ texts = st.text(alphabet="漢\u0301\x1b[m\r\n\t🧑\u200d x\u202e", max_size=60)
 def test_each_run_is_one_line_of_a_list(question: str, width: int) -> None:
     listed = [ListedRun(replace(RUN, question=question, tree=question))]
     (line,) = run_list(listed, width=width, now=made.NOW, has_head=False)
-    assert line.width <= width
-    assert line.text.isprintable()
+    assert line.cell_len <= width
+    assert line.plain.isprintable()
 
 
-@given(st.lists(texts, max_size=4), st.integers(1, 40))
-def test_a_line_is_fitted_to_its_width_exactly(parts: list[str], width: int) -> None:
-    line = Line(tuple(map(text, parts)))
-    fitted = line.fitted(width)
-    assert fitted.width == width
-    assert line.text.startswith(fitted.text.removesuffix("…").rstrip())
+@given(texts, st.integers(1, 40))
+def test_a_line_is_fitted_to_its_width_exactly(value: str, width: int) -> None:
+    line = fitted(Text(safe(value)), width)
+    assert line.cell_len == width
+    assert safe(value).startswith(line.plain.rstrip().removesuffix("…").rstrip())
 
 
 @given(texts, st.integers(2, 40))
 def test_wrapped_text_loses_nothing(value: str, width: int) -> None:
-    lines = list(wrapped(value, width))
-    assert all(cell_len(line) <= width for line in lines)
-    assert "".join("".join(lines).split()) == "".join(value.split())
+    lines = wrapped(safe(value), width)
+    assert all(line.cell_len <= width for line in lines)
+    assert "".join("".join(line.plain for line in lines).split()) == "".join(safe(value).split())
 
 
 class Terminal(io.StringIO):
@@ -244,7 +248,7 @@ def test_a_stream_without_the_marks_gets_others_of_the_same_width() -> None:
     lines = lines_of(made.stuck_once(), 13, 100)
     Screen("never", stream=stream).write(lines)
     shown = raw.getvalue().decode("ascii").splitlines()
-    assert [len(line) for line in shown] == [cell_len(line.text) for line in lines]
+    assert [len(line) for line in shown] == [cell_len(line.plain.rstrip()) for line in lines]
     assert any("tool_calls 0 > no" in line for line in shown)
 
 

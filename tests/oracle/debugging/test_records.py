@@ -3,8 +3,7 @@
 import pytest
 
 from oracle.cli.run_view import Sections, run_page, tick_line
-from oracle.cli.run_view.board import values_before
-from oracle.cli.run_view.headline import cause_of
+from oracle.cli.run_view.page import cause_of, values_before
 from oracle.exports.redaction import without_texts
 from oracle.histories import history_from_json, history_to_json, read_history
 from oracle.histories.debugged import debug_words
@@ -66,12 +65,12 @@ async def test_the_history_and_the_view_of_a_debugged_run_say_what_the_operator_
     assert {each.tick for each in history.debug} == {2}
     assert history_from_json(history_to_json(history)) == history
     sections = Sections()
-    shown = "\n".join(line.text for line in run_page(history, 1, width=160, sections=sections, now=0.0))
+    shown = "\n".join(line.plain for line in run_page(history, 1, width=160, sections=sections, now=0.0).lines)
     assert 'Before this tick: paused by a breakpoint at llm_turn; hint set to "Be brief." by olga;' in shown
     assert "hint set to" not in "\n".join(
-        line.text for line in run_page(history, 0, width=160, sections=sections, now=0.0)
+        line.plain for line in run_page(history, 0, width=160, sections=sections, now=0.0).lines
     )
-    assert "forced to failure by olga" in tick_line(history, tick).text
+    assert "forced to failure by olga" in tick_line(history, tick).plain
     assert "olga" not in history_to_json(without_texts(history)).decode()
     assert all(each.visits for each in history.ticks)
     values = values_before(history, 2)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from oracle.histories import diff_histories, history_from_json, history_to_json, read_history, why
+from oracle.histories import diff_histories, history_from_json, history_to_json, read_history
 from oracle.histories.model import History
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
@@ -67,7 +67,7 @@ async def test_marks_times_causes_and_figures_are_those_of_the_run(store: Store,
     assert [(t.tick, t.at_s, t.took_ms, t.turn, t.cause, t.causes, t.visited, t.changes) for t in history.ticks] == [
         (t.tick, t.at_s, t.took_ms, t.turn, t.cause, t.causes, t.visited, t.changes) for t in whole.ticks
     ]
-    assert not any(tick.visits or tick.decision or why(history, tick) for tick in history.ticks)
+    assert not any(tick.visits or tick.decision or tick.why for tick in history.ticks)
     assert all(tick.headline for tick in history.ticks if tick.cause == "outcome")
     figures = [
         (t.n, t.node, t.began_tick, t.ended_tick, t.began_s, t.ended_s, t.tokens, t.input_tokens, t.output_tokens)

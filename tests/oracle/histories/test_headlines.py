@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from oracle.histories import why
 from oracle.nodes import REGISTRY
 from oracle.storage import Archive, Store
 from tests.acceptance.harness import answers, calls, made_tool, says
@@ -34,11 +33,10 @@ async def test_the_headlines_of_a_recorded_run(store: Store, archive: Archive, n
     assert history.end.sentence == GOLDEN[name]["end"]
 
 
-async def test_the_way_to_a_decision_has_a_sentence_for_each_node(store: Store, archive: Archive):
+async def test_the_way_to_a_decision_is_told_in_steps(store: Store, archive: Archive):
     history = (await log_of(archive, await recorded(store, "stuck twice"))).explained()
     assert history.tree is not None
-    nodes = history.tree.nodes
-    told = [f"{nodes[reason.node].title}: {reason.sentence}" for reason in why(history, history.ticks[1])]
+    told = ["".join(piece.text for piece in step.pieces) for step in history.ticks[1].why]
     assert told == GOLDEN["why of tick 2 of stuck twice"]
 
 

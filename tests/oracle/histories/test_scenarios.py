@@ -10,7 +10,6 @@ from oracle.agent.outcome_json import encode_outcome, outcome_kind
 from oracle.chunks import Done, Failed, write_chunk
 from oracle.classify import QueryClassification, classify_query
 from oracle.decision import AgentConfig
-from oracle.histories import why
 from oracle.nodes import REGISTRY
 from oracle.runs.opened import KnownTool, Opened
 from oracle.runs.tick_json import encode_tick
@@ -100,6 +99,6 @@ def test_each_end_and_each_tick_has_the_node_that_a_naive_reading_finds(name: st
     naive.check(history, log)
     for tick in history.ticks:
         assert tick.headline
-        reasons = why(history, tick)
-        assert [reason.node for reason in reasons][-1:] == ([] if tick.decision is None else [tick.decision])
-        assert all(reason.sentence for reason in reasons)
+        decided = [step.node for step in tick.why if step.decides]
+        assert decided == ([] if tick.decision is None else [tick.decision])
+        assert all(piece.text for step in tick.why for piece in step.pieces)
