@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that can lie: palette, schema of tree files, settings, names in traces.
+"""Writes the parts of the documentation that can lie: palette, schema of tree files, settings.
 
 `make docs` runs it; a test compares the files with what it would write.
 """
@@ -12,7 +12,6 @@ from bt_runtime import TreeFileError, TreeLibrary, format_mistakes, tree_schema
 from bt_runtime.palette import render_palette
 from oracle.nodes import REGISTRY
 from oracle.settings import SettingRow, settings_table
-from oracle.traces.names import ATTRIBUTES, CONTENT_ATTRIBUTES, Attribute
 
 ROOT = Path(__file__).parents[1]
 MISTAKEN = "- llm_turn: {timeout: 120}"
@@ -28,7 +27,6 @@ def generated() -> Mapping[Path, str]:
     return {
         ROOT / "docs" / "palette.md": render_palette(REGISTRY),
         ROOT / "trees" / "tree.schema.json": json.dumps(tree_schema(REGISTRY), indent=2, ensure_ascii=False) + "\n",
-        ROOT / "docs" / "traces.md": _traces((ROOT / "docs" / "traces.md").read_text(encoding="utf-8")),
         ROOT / "docs" / "operating.md": _operating((ROOT / "docs" / "operating.md").read_text(encoding="utf-8")),
         ROOT / "README.md": _readme((ROOT / "README.md").read_text(encoding="utf-8")),
     }
@@ -48,19 +46,10 @@ def _operating(text: str) -> str:
     return _with_parts(text, settings=_settings(settings_table()))
 
 
-def _traces(text: str) -> str:
-    return _with_parts(text, names=_names(ATTRIBUTES), content=_names(CONTENT_ATTRIBUTES))
-
-
 def _with_parts(text: str, **parts: str) -> str:
     for part, content in parts.items():
         text = re.sub(rf"(?s)(?<=<!-- {part} -->\n).*?(?=<!-- /{part} -->)", lambda _, new=content: new, text)
     return text
-
-
-def _names(attributes: Iterable[Attribute]) -> str:
-    rows = "".join(f"| `{each.name}` | {each.spans} | {each.meaning} |\n" for each in attributes)
-    return f"| attribute | spans | meaning |\n|---|---|---|\n{rows}"
 
 
 def _mistake() -> str:

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from oracle.metrics import Metrics
 from oracle.settings import settings_table
-from oracle.traces import Traces, exporting, headers_of, place_of
+from oracle.traces import Traces, exporting, headers_of, names, place_of
 from oracle.traces.content import LONGEST
 
 PAGE = (Path(__file__).parents[1] / "docs" / "traces.md").read_text(encoding="utf-8")
@@ -34,6 +34,11 @@ def test_every_documented_variable_is_one_of_opentelemetrys(name):
     assert name in vars(environment_variables) or name == exporting._EXPORTER
 
 
+def test_every_attribute_is_in_the_tables_and_no_other_one():
+    known = {value for name, value in vars(names).items() if name.isupper() and isinstance(value, str) and "." in value}
+    assert set(re.findall(r"^\| `([a-z_.]+)` \|", PAGE, re.MULTILINE)) == known
+
+
 def test_the_documented_metric_exists():
     metrics = Metrics()
     metrics.watch_spans(lambda: {"exported": 1, "failed": 2, "dropped": 3})
@@ -49,8 +54,8 @@ def test_the_documented_bounds_are_the_bounds():
 
 def test_the_collectors_file_has_what_its_pipeline_names():
     config = yaml.safe_load(block("yaml"))
-    for part, names in config["service"]["pipelines"]["traces"].items():
-        assert set(names) <= set(config[part])
+    for part, wanted in config["service"]["pipelines"]["traces"].items():
+        assert set(wanted) <= set(config[part])
 
 
 async def test_the_example_of_a_tool_sends_the_headers():

@@ -4,8 +4,7 @@ A package declares entry points in the groups of `GROUPS`, or the operator names
 `docs/plugins.md`. What cannot be loaded, and a name that two claim, end the start with a message.
 """
 
-from oracle.plugins.contributions import GROUPS, Contribution
-from oracle.plugins.errors import PluginError
+from oracle.plugins.contributions import GROUPS, Contribution, PluginError
 from oracle.plugins.loading import Plugins, load_plugins
 
 __all__ = ["GROUPS", "Contribution", "PluginError", "Plugins", "load_plugins"]

@@ -7,6 +7,8 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import ModuleType
 from typing import Final
 
+from oracle.errors import OperatorError
+
 GROUPS: Final[Mapping[str, str]] = {
     "oracle.tools": "tools",
     "oracle.kinds": "node kinds and blackboard keys",
@@ -16,6 +18,18 @@ GROUPS: Final[Mapping[str, str]] = {
     "oracle.classifiers": "classifiers of responses",
 }
 """The groups of entry points, and what an entry point of each group adds."""
+
+
+class PluginError(OperatorError):
+    """Plugins that cannot be used; the message says which, why, and what would be right.
+
+    Args:
+        problems: a sentence for each problem; there is at least one.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems: tuple[str, ...] = tuple(problems)
+        super().__init__("\n".join(self.problems))
 
 
 @dataclass(frozen=True, slots=True)

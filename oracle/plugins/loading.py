@@ -13,8 +13,7 @@ from bt_runtime.behaviours import Behaviours
 from bt_runtime.kinds.py_trees import py_trees_kind
 from oracle.classify import IntentClassifier
 from oracle.decision.registry import Factory
-from oracle.plugins.contributions import Contribution, installed, named
-from oracle.plugins.errors import PluginError
+from oracle.plugins.contributions import Contribution, PluginError, installed, named
 from oracle.plugins.reading import classifier_of, decision_trees_of, folder_of, kinds_of, names_in, tools_of
 from oracle.tools import Tool
 

@@ -7,13 +7,16 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from bt_runtime import ReloadingTrees, SystemClock
 from oracle.answering import Oracle
 from oracle.authoring import AnswerCounts, TreeEditor, TrialResults, Trials, watch
 from oracle.console import read_console
+from oracle.control.choosing import Controls
 from oracle.debugging import Debugger
 from oracle.editing import Desk
+from oracle.encoder import NO_ENCODER, EncodedText, Encoder, EncoderThread, load_known
 from oracle.histories import Passes
 from oracle.logs import dropped_lines
 from oracle.metrics import Metrics
@@ -22,19 +25,20 @@ from oracle.models.load import LoadSignal
 from oracle.runs import RunManager, RunOptions
 from oracle.service import Authenticator, ServiceParts
 from oracle.settings import Settings
+from oracle.shadow import Shadows, Stage, shadow_control
 from oracle.storage import CommitFigures, Store, open_store
 from oracle.tools import ToolRegistry
 from oracle.wiring.agent import build_model, build_oracle, new_id, reloading_trees, tool_maker, uses_provider
 from oracle.wiring.editing import editing_desk
-from oracle.wiring.encoding import open_encoder
 from oracle.wiring.provider import DeferredModel
-from oracle.wiring.shadows import open_shadows
 from oracle.wiring.tracing import open_traces
 from oracle.wiring.vaults import UserTools
 
 _DAY_S = 86_400.0
 _MB = 1_000_000
 _PREPARE_AFTER_S = 1.0
+_ENCODER_AFTER_S = 1.5
+"""What the first requests need is loaded first."""
 _LONGEST_HOST = 40  # a worker's name has 64 characters at most; the rest is for the process
 
 
@@ -105,6 +109,92 @@ async def open_service(settings: Settings, *, model: Model | None = None) -> Asy
         parts = replace(parts, encoder=encoder)
         stack.callback(parts.passes.close)
         yield parts
+
+
+@asynccontextmanager
+async def open_encoder(
+    settings: Settings, *, metrics: Metrics, after_s: float = _ENCODER_AFTER_S
+) -> AsyncIterator[Encoder]:
+    """The encoder, which answers nothing until it is loaded.
+
+    Args:
+        settings: the operator's.
+        metrics: count what it reads.
+        after_s: seconds from the start until it begins to load.
+    """
+    if settings.encoder == "off":
+        yield NO_ENCODER
+        return
+
+    def observe(text: EncodedText) -> None:
+        metrics.text_encoded(text.kind, text.outcome, seconds=text.seconds)
+
+    if isinstance(settings.encoder, Path):
+        encoder = EncoderThread(settings.encoder, observe=observe)
+    else:
+        encoder = EncoderThread(settings.data_dir / "encoder", observe=observe, loader=load_known)
+    metrics.watch_encoder(lambda: encoder.state == "ready")
+    loading = asyncio.create_task(_load_later(encoder, after_s), name="load-encoder")
+    try:
+        yield encoder
+    finally:
+        loading.cancel()
+        await asyncio.wait({loading})
+
+
+async def _load_later(encoder: EncoderThread, after_s: float) -> None:
+    await asyncio.sleep(after_s)
+    await encoder.load()
+
+
+async def open_shadows(
+    settings: Settings,
+    *,
+    oracle: Oracle,
+    trees: ReloadingTrees,
+    store: Store,
+    metrics: Metrics,
+    stack: AsyncExitStack,
+    load: LoadSignal,
+    model: Model | None = None,
+) -> Shadows | None:
+    """The shadows of a process; `None` unless the settings ask for them.
+
+    Args:
+        settings: the operator's.
+        oracle: answers users.
+        trees: those that the service answers with.
+        store: has the runs, and keeps the pairs.
+        metrics: count shadows and their tokens.
+        stack: closes at its end what is opened here.
+        load: says when the provider has refused a request of the users' model, or of a shadow's.
+        model: answers shadows; `None`: one as the settings say, with a client of its own, so that its connections, its
+            retries and what it learns of the provider's limits are its own. It repeats nothing that was refused because
+            of load: what the provider allows is for the users.
+
+    Raises:
+        SettingsError: the provider's own settings cannot be used.
+        ShadowControlError: there is no such version of a tree.
+        UnknownTreeError: there is no such tree.
+        TreeFileError: the tree has mistakes.
+        StoreUnavailableError: the database cannot be read at present.
+    """
+    if settings.control != "shadow":
+        return None
+    registry = trees.library.registry
+    control = await shadow_control(settings.other_control, controls=Controls(trees), store=store, registry=registry)
+    if model is None:
+        model = build_model(settings, on_load=load.note, waits_for_load=False)
+        stack.push_async_callback(model.aclose)
+    shadows = Shadows(
+        Stage(oracle=oracle, model=model, control=control, store=store, new_id=new_id),
+        store=store,
+        metrics=metrics,
+        rate=settings.shadow_rate,
+        tokens_per_hour=settings.shadow_tokens_per_hour,
+    )
+    load.listen(shadows.note_load)
+    return shadows
 
 
 def worker_name() -> str:

@@ -9,7 +9,7 @@ import pytest
 from oracle.encoder import NO_ENCODER, EncoderThread
 from oracle.metrics import Metrics
 from oracle.settings import Settings
-from oracle.wiring.encoding import open_encoder
+from oracle.wiring.service import open_encoder
 from tests.oracle.encoder.weights import MODEL_FOLDER
 from tests.oracle.service.conftest import running_service
 
@@ -62,7 +62,7 @@ async def test_it_is_loaded_in_the_background(tmp_path, monkeypatch):
             await super().load()
             loaded.set()
 
-    monkeypatch.setattr("oracle.wiring.encoding.EncoderThread", Watched)
+    monkeypatch.setattr("oracle.wiring.service.EncoderThread", Watched)
     async with open_encoder(Settings(encoder=str(tmp_path)), metrics=Metrics(), after_s=0) as encoder:
         assert encoder.state == "loading"
         await asyncio.wait_for(loaded.wait(), 20)
