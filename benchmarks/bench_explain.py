@@ -21,10 +21,10 @@ from oracle.chunks import Chunk, Done, write_chunk
 from oracle.conversations import MemoryConversations
 from oracle.histories import Explainer
 from oracle.nodes import REGISTRY
+from oracle.record.events import Opened
+from oracle.record.ticks import decode_tick, encode_tick
 from oracle.replays import rebuild_query
-from oracle.runs.opened import Opened
-from oracle.runs.tick_json import decode_tick, encode_tick
-from oracle.storage import Event, RunRecord, TreeVersion
+from oracle.storage import LogEntry, RunRecord, TreeVersion
 from oracle.testing import ScriptedModel, ScriptedTurn
 from oracle.tools import ToolRegistry
 
@@ -52,11 +52,11 @@ class Log(NoJournal):
     """Keeps what a store would have of a run, in its order."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[LogEntry] = []
         self.done: Done | None = None
 
     def add(self, kind: Any, data: bytes, chunk_n: int | None = None) -> None:
-        self.events.append(Event("run", len(self.events) + 1, kind, data, 0.0, chunk_n))
+        self.events.append(LogEntry("run", len(self.events) + 1, kind, data, 0.0, chunk_n))
 
     def emit(self, chunk: Chunk) -> None:
         self.done = chunk if isinstance(chunk, Done) else self.done
@@ -70,7 +70,7 @@ class Log(NoJournal):
         self.add("tick", encode_tick(record))
 
 
-async def recorded() -> tuple[RunRecord, TreeDefinition, list[Event]]:
+async def recorded() -> tuple[RunRecord, TreeDefinition, list[LogEntry]]:
     """A run of the tree."""
     model = ScriptedModel([ScriptedTurn(f"Part {n}. {MORE.replace('more', f'part {n}')}") for n in range(TURNS)])
     shipped, log = oracle_over(model, ToolRegistry([])), Log()
@@ -107,7 +107,7 @@ async def recorded() -> tuple[RunRecord, TreeDefinition, list[Event]]:
     return record, query.tree, log.events
 
 
-def repeat(record: RunRecord, tree: TreeDefinition, events: list[Event]) -> None:
+def repeat(record: RunRecord, tree: TreeDefinition, events: list[LogEntry]) -> None:
     """Read the ticks and repeat them."""
 
     kept: dict[str, Outcome] = {}
@@ -127,7 +127,7 @@ def repeat(record: RunRecord, tree: TreeDefinition, events: list[Event]) -> None
     assert done.diverged_at is None
 
 
-def explain(record: RunRecord, version: TreeVersion, events: list[Event]) -> None:
+def explain(record: RunRecord, version: TreeVersion, events: list[LogEntry]) -> None:
     """Explain the whole run."""
     explainer = Explainer(record, version, registry=REGISTRY)
     explainer.feed_all(events)

@@ -22,7 +22,7 @@ from bt_runtime.recording import TickInput
 from bt_runtime.stepper import tick_tree
 from oracle import nodes
 from oracle.encoding import to_json
-from oracle.runs.tick_json import encode_tick, plain_tick
+from oracle.record.ticks import encode_tick, plain_tick
 from oracle.scenarios import Player, read_scenario_file
 from oracle.storage import NewRun, RunLog, Store, open_store
 

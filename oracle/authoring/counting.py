@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from bt_runtime import NodeDefinition, ReloadingTrees, Status, TreeDefinition
-from oracle.runs.tick_json import decode_statuses
-from oracle.storage import Event, RunOfVersion, Store
+from oracle.record.reading import statuses_of
+from oracle.storage import LogEntry, RunOfVersion, Store
 
 MOST_S: Final = 2.0
 """For one count; the runs that were not reached are counted the next time."""
@@ -154,14 +154,10 @@ class _Tally:
         self.yes = array("I", bytes(4 * nodes))
         self.no = array("I", bytes(4 * nodes))
 
-    def add(self, ticks: Collection[Event], statuses: bytearray) -> None:
+    def add(self, ticks: Collection[LogEntry], statuses: bytearray) -> None:
         """Count further ticks; `statuses` are those after the ticks before."""
         nodes = len(statuses)
-        for tick in ticks:
-            try:
-                visited, changes = decode_statuses(tick.data)
-            except ValueError:  # of a version that this one cannot read
-                continue
+        for visited, changes in statuses_of(ticks):
             for index, status in changes:
                 if index < nodes:
                     statuses[index] = _ANSWERS.get(status, 0)

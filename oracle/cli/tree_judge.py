@@ -11,7 +11,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.setup import settings_for
 from oracle.cli.text import one_line
-from oracle.judging import Judge, Judgment, Story
+from oracle.judging import Judge, Judgment, Violation
 from oracle.storage import Archive
 from oracle.wiring import tree_library
 
@@ -82,13 +82,13 @@ def _judged(judgment: Judgment) -> list[str]:
     lines = [f"{judgment.rule.name}: {words}"]
     if judgment.violated:
         lines.append(f"  {one_line(judgment.rule.text, longest=500)}")
-        lines += [line for story in judgment.stories for line in _lines_of(story)]
-        more = judgment.violated - len(judgment.stories)
+        lines += [line for story in judgment.violations for line in _lines_of(story)]
+        more = judgment.violated - len(judgment.violations)
         lines += [f"  and {more} more"] if more else []
     return lines
 
 
-def _lines_of(story: Story) -> list[str]:
+def _lines_of(story: Violation) -> list[str]:
     lines = [f"  run {story.run_id}, {story.at}: {one_line(story.question, longest=70)}"]
     if story.omitted:
         lines.append(f"    … {story.omitted} before")

@@ -1,7 +1,8 @@
 """Live debugging of runs: pause, step, breakpoints, changed values and forced results, for operators.
 
 `debugger` has the sessions of a process; `session` holds one run between its ticks; `watching` finds which breakpoint a
-tick hits; `commands` is what an operator can ask for; `breakpoints` checks new ones; `events` is what the log keeps.
+tick hits; `commands` is what an operator can ask for; `breakpoints` checks new ones. What the log keeps of it is
+`oracle.record.debug`.
 """
 
 from typing import TYPE_CHECKING
@@ -13,8 +14,8 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.debugging.commands import CommandKind, DebugCommand
     from oracle.debugging.debugger import DEBUG_COMMANDS, Debugger
     from oracle.debugging.errors import DebugRefusedError, WrongCommandError
-    from oracle.debugging.events import DebugState, Hit, state_of
     from oracle.debugging.session import DebugSession
+    from oracle.record.debug import DebugState
 
 __all__ = [
     "DEBUG_COMMANDS",
@@ -24,10 +25,8 @@ __all__ = [
     "DebugSession",
     "DebugState",
     "Debugger",
-    "Hit",
     "WrongCommandError",
     "check_breakpoint",
-    "state_of",
 ]
 
 __getattr__ = lazy_door(
@@ -37,7 +36,7 @@ __getattr__ = lazy_door(
         "oracle.debugging.commands": "CommandKind DebugCommand",
         "oracle.debugging.debugger": "DEBUG_COMMANDS Debugger",
         "oracle.debugging.errors": "DebugRefusedError WrongCommandError",
-        "oracle.debugging.events": "DebugState Hit state_of",
+        "oracle.record.debug": "DebugState",
         "oracle.debugging.session": "DebugSession",
     },
 )

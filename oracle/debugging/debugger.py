@@ -11,9 +11,11 @@ from bt_runtime import Clock, Registry, TreeDefinition, TreeFileError, TreeNotFo
 from bt_runtime.library import read_sources
 from oracle.debugging.commands import DebugCommand, check_command
 from oracle.debugging.errors import DebugRefusedError, WrongCommandError
-from oracle.debugging.events import DebugEvent, DebugState, ResumeCause, state_of
 from oracle.debugging.session import DebugSession, check_standing
 from oracle.debugging.watching import Watch
+from oracle.record import Record
+from oracle.record.debug import Debugged, DebugState, ResumeCause
+from oracle.record.reading import read_on
 from oracle.storage import Breakpoint, Command, RunRecord, StorageError, Store
 
 log = structlog.get_logger(__name__)
@@ -24,8 +26,6 @@ RELOAD = "breakpoints"
 """The kind of those that say that breakpoints have changed."""
 
 DEBUG_COMMANDS = frozenset({COMMAND, RELOAD})
-
-_PAGE = 1_000
 
 
 class Debugger:
@@ -57,7 +57,7 @@ class Debugger:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(
-        self, run: RunRecord, definition: TreeDefinition, record: Callable[[DebugEvent], None]
+        self, run: RunRecord, definition: TreeDefinition, record: Callable[[Debugged], None]
     ) -> DebugSession:
         """The session of a run that has not begun.
 
@@ -143,10 +143,7 @@ class Debugger:
         Raises:
             StoreUnavailableError: the log cannot be read at present.
         """
-        state, after = DebugState(), 0
-        while page := await self._store.log.events(run.id, kinds={"debug"}, after_seq=after, limit=_PAGE):
-            state, after = state_of(page, state), page[-1].seq
-        return state
+        return (await read_on(Record(), self._store.log, run.id, kinds={"debug"})).debug
 
     async def definition_of(self, run: RunRecord) -> TreeDefinition:
         """The tree that a run of any worker runs.

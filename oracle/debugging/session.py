@@ -20,8 +20,8 @@ from oracle.answering import ActiveQuery
 from oracle.control import TreeControl
 from oracle.debugging.commands import DebugCommand, check_command
 from oracle.debugging.errors import DebugRefusedError
-from oracle.debugging.events import DebugEvent, DebugEventKind, Hit, ResumeCause, Standing
 from oracle.debugging.watching import Watch
+from oracle.record.debug import BreakpointHit, DebugEventKind, Debugged, ResumeCause, Standing
 from oracle.storage import Breakpoint
 
 log = structlog.get_logger(__name__)
@@ -63,7 +63,7 @@ class DebugSession(Pacer):
         clock: Clock,
         lease_s: float,
         now: Callable[[], float],
-        record: Callable[[DebugEvent], None],
+        record: Callable[[Debugged], None],
         on_paused: Callable[[float], None],
     ) -> None:
         self.run_id = run_id
@@ -188,7 +188,7 @@ class DebugSession(Pacer):
             self._inform(message, state="resumed", tick=self._tick, paused_s=round(paused_s, 3), why=why)
         self._wake.set()
 
-    async def _hold_if_due(self, hit: Hit | None) -> None:
+    async def _hold_if_due(self, hit: BreakpointHit | None) -> None:
         if self._is_over or (self.standing == "running" and (hit is None or self._ignores_breakpoints)):
             return
         by = self._by if hit is None else None
@@ -232,7 +232,7 @@ class DebugSession(Pacer):
     def _note(self, what: DebugEventKind, *, by: str | None, **more: object) -> None:
         # Keys and values may be texts of the user, which belong in the run's record alone.
         log.info("run.debugged", run_id=self.run_id, what=what, tick=self._tick, by=by, why=more.get("why"))
-        self._record(DebugEvent(what, self._tick, by, more))
+        self._record(Debugged(what, self._tick, by, more))
 
     def _inform(self, message: str, **metadata: object) -> None:
         if self._query is not None:

@@ -16,7 +16,7 @@ from bt_runtime import ExpressionError, Request, Status, TickRecord, TreeDefinit
 from bt_runtime.expressions import Expression
 from oracle.debugging.breakpoints import compile_condition
 from oracle.debugging.errors import WrongCommandError
-from oracle.debugging.events import Hit
+from oracle.record.debug import BreakpointHit
 from oracle.storage import Breakpoint
 
 log = structlog.get_logger(__name__)
@@ -60,11 +60,13 @@ class Watch:
             if each.expression is not None
         }
 
-    def before_first_tick(self) -> Hit | None:
+    def before_first_tick(self) -> BreakpointHit | None:
         """The breakpoint on the beginning of a run, if there is one."""
-        return next((Hit.of(each) for each in self._breakpoints if each.kind == "start"), None)
+        return next((BreakpointHit.of(each) for each in self._breakpoints if each.kind == "start"), None)
 
-    def after_tick(self, record: TickRecord, *, posted: Sequence[Request], board: Mapping[str, object]) -> Hit | None:
+    def after_tick(
+        self, record: TickRecord, *, posted: Sequence[Request], board: Mapping[str, object]
+    ) -> BreakpointHit | None:
         """The first breakpoint that a tick has hit; each tick must be given.
 
         Args:
@@ -79,15 +81,15 @@ class Watch:
 
     def _hit(
         self, each: Breakpoint, record: TickRecord, posted: Sequence[Request], board: Mapping[str, object]
-    ) -> Hit | None:
+    ) -> BreakpointHit | None:
         match each.kind:
             case "node" if each.path is not None and self._began(each.path, record, posted):
-                return Hit.of(each, path=each.path)
+                return BreakpointHit.of(each, path=each.path)
             case "condition" if self._conditions[each.id].becomes_true(board):
-                return Hit.of(each)
+                return BreakpointHit.of(each)
             case "error":
                 errors = [error for error in record.errors if each.path in (None, error.path)]
-                return Hit.of(each, path=errors[0].path, error=errors[0].error) if errors else None
+                return BreakpointHit.of(each, path=errors[0].path, error=errors[0].error) if errors else None
         return None
 
     def _began(self, path: str, record: TickRecord, posted: Sequence[Request]) -> bool:

@@ -3,12 +3,12 @@
 from typing import Any, get_args
 
 from bt_runtime.text.phrases import clipped, value_of
-from oracle.debugging.events import DebugEvent, DebugEventKind
 from oracle.histories.model import DebugFacts, History
 from oracle.histories.naming import title_at
+from oracle.record.debug import DebugEventKind, Debugged
 
 
-def debug_facts(event: DebugEvent, *, tick: int, at_s: float) -> DebugFacts | None:
+def debug_facts(event: Debugged, *, tick: int, at_s: float) -> DebugFacts | None:
     """An event of the log; `None` for one that only keeps the run paused for longer.
 
     Args:

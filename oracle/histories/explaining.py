@@ -7,16 +7,17 @@ it fail: one that cannot be read is left out, and the history's problem says so.
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition
-from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
+from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import (
     Chunk,
+    Closing,
     Content,
     Failed,
     Source,
@@ -26,10 +27,7 @@ from oracle.chunks import (
     ToolCall,
     ToolCalled,
     ToolReturned,
-    read_chunk,
 )
-from oracle.debugging.events import DebugEvent
-from oracle.encoding import from_json
 from oracle.histories.calls import Calls
 from oracle.histories.debugged import debug_facts
 from oracle.histories.endings import ending
@@ -43,10 +41,22 @@ from oracle.histories.ticks import Ticks
 from oracle.histories.turns import Turns, signal_action
 from oracle.histories.versions import read_version
 from oracle.histories.view import reasons_of, with_end_shown
+from oracle.record import LogDecoder, LogEvent, Opened
+from oracle.record.debug import Debugged
+from oracle.record.events import (
+    ChunkSent,
+    ClosingBegun,
+    RuleBroken,
+    RunEnded,
+    SignalRead,
+    Ticked,
+    ToolFinished,
+    TurnFinished,
+    TurnRequested,
+)
 from oracle.replays import DELETED
-from oracle.runs.opened import Opened
-from oracle.runs.tick_json import decode_tick
-from oracle.storage import Event, RunRecord, TreeVersion
+from oracle.storage import LogEntry, RunRecord, TreeVersion
+from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +84,7 @@ class Explainer:
         self._record = record
         self._registry = registry
         self._wanted = ticks
-        self._kept: dict[str, Outcome] = {}
+        self._decoder = LogDecoder(has_ticks=record.tree_sha is not None)
         self._sources: dict[int, tuple[Source, ...]] = {}
         self._stops: dict[int, RuleBreach] = {}
         self._opened: Opened | None = None
@@ -82,7 +92,6 @@ class Explainer:
         self._problems: list[str] = []
         self._repetition: Repetition | None = None
         self._has_begun = False
-        self._is_closing = False
         self._definition: TreeDefinition | None = None
         self._nodes: Mapping[str, int] = {}
         has_texts = record.kept == "whole"
@@ -104,21 +113,23 @@ class Explainer:
         self._texts.flush()
         return self._history
 
-    def feed_all(self, events: Iterable[Event]) -> None:
-        """Take the next events of the log."""
-        for event in events:
-            self.feed(event)
+    def feed_all(self, entries: Iterable[LogEntry]) -> None:
+        """Take the next entries of the log."""
+        for entry in entries:
+            self.feed(entry)
 
-    def feed(self, event: Event) -> TickFacts | None:
-        """Take the next event of the log; returns the tick, if it is one.
+    def feed(self, entry: LogEntry) -> TickFacts | None:
+        """Take the next entry of the log; returns the tick, if it is one.
 
-        An event that cannot be read is noted as the history's problem and skipped.
+        One that cannot be read is noted as the history's problem and skipped.
         """
         try:
-            return self._feed(event)
+            event = self._decoder.decode(entry)
+            return None if event is None else self._take(event, at=entry.at)
         except Exception as error:  # noqa: BLE001  the log may have any damage
-            log.debug("event.not_understood", run_id=event.run_id, seq=event.seq, error=repr(error)[:500])
-            self._note(f"event {event.seq} of the log ({event.kind}) is damaged: {type(error).__name__}")
+            log.debug("event.not_understood", run_id=entry.run_id, seq=entry.seq, error=repr(error)[:500])
+            kind = type(error.__cause__ or error).__name__
+            self._note(f"event {entry.seq} of the log ({entry.kind}) is damaged: {kind}")
             return None
 
     def ended(self, record: RunRecord) -> None:
@@ -131,29 +142,27 @@ class Explainer:
             end = ending(self._history, record.termination_reason or "error", error=record.error)
             self._history.end = with_end_shown(self._history, end)
 
-    def _feed(self, event: Event) -> TickFacts | None:
-        kind: str = event.kind
-        match kind:
-            case "opened":
-                self._take_opened(Opened.from_json(event.data), at=event.at)
-            case "turn_end" | "tool_end":
-                self._take_outcome(decode_outcome(event.data))
-            case "rule":
-                self._take_breach(RuleBreach(**from_json(event.data)))
-            case "signal":
-                self._take_signal(from_json(event.data))
-            case "chunk":
-                self._take_chunk(read_chunk(event.data), at=event.at)
-            case "closing":
-                self._is_closing = True  # the sentence that comes next is not the model's
-            case "debug":
-                at_s = round(event.at - self._start_at, 6)
-                done = debug_facts(DebugEvent.from_json(event.data), tick=self._next, at_s=at_s)
+    def _take(self, event: LogEvent, *, at: float) -> TickFacts | None:
+        match event:
+            case Opened():
+                self._take_opened(event, at=at)
+            case TurnFinished(outcome) | ToolFinished(outcome):
+                self._take_outcome(outcome)
+            case RuleBroken(breach):
+                self._take_breach(breach)
+            case SignalRead(signal):
+                self._take_signal(signal)
+            case ChunkSent(chunk):
+                self._take_chunk(chunk, at=at)
+            case Debugged():
+                done = debug_facts(event, tick=self._next, at_s=round(at - self._start_at, 6))
                 self._history.debug += [done] if done else []
-            case "tick":
-                return self._take_tick(decode_tick(event.data, self._kept), at=event.at)
-            case "request":
-                self._take_request(event)
+            case Ticked(tick):
+                return self._take_tick(tick, at=at)
+            case TurnRequested(request):
+                self._take_request(request, at=at)
+            case ClosingBegun() | RunEnded():
+                pass  # the sentence says it, and the row
         return None
 
     # The tree
@@ -217,7 +226,6 @@ class Explainer:
             node = self._node_of(outcome.key)
             taken = self._turns.taken(node, tick=recorded.tick, at_s=outcome.at_s) or taken
             self._calls.ended(node, tick=recorded.tick)
-            self._kept.pop(outcome.key, None)
         at_s = self._since_start(recorded.at_s)
         reasons = self._reasons(recorded)
         shown = reasons if self._wanted is None or recorded.tick in self._wanted else None
@@ -271,8 +279,6 @@ class Explainer:
         return self._nodes.get(key.rpartition("@")[0])
 
     def _take_outcome(self, outcome: Outcome) -> None:
-        if self._nodes:
-            self._kept[outcome.key] = outcome
         node, value = self._node_of(outcome.key), outcome.value
         if self._numbered is not None:
             value = self._numbered.with_ids(value)
@@ -293,14 +299,14 @@ class Explainer:
         elif isinstance(value, ToolsOutcome):
             self._calls.take_results(value.results, self._since_start(outcome.at_s))
 
-    def _take_request(self, event: Event) -> None:
-        fields = from_json(event.data)
-        node, at_s = self._node_of(fields["step"]), round(event.at - self._start_at, 6)
+    def _take_request(self, request: RequestRecord, *, at: float) -> None:
+        node, at_s = self._node_of(request.step), round(at - self._start_at, 6)
         if not self._turns.is_open(node):
-            self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=event.at)
-        self._turns.sent(node, fields)
+            self._turns.begin(node, tick=self._ticks.last, at_s=at_s, at=at)
+        self._turns.sent(node, request.to_json())
 
-    def _take_signal(self, fields: Mapping[str, Any]) -> None:
+    def _take_signal(self, signal: SignalRecord) -> None:
+        fields = signal.to_json()
         if self._numbered is not None:
             self._turns.left(fields)
         done = signal_action(fields)
@@ -316,7 +322,7 @@ class Explainer:
 
     def _take_chunk(self, chunk: Chunk, *, at: float) -> None:
         at_s, tick = round(at - self._start_at, 6), self._next
-        is_of_turn = self._is_of_turn(chunk)
+        is_of_turn = isinstance(chunk, Content | Thinking | ToolCalled) and not isinstance(chunk, Closing)
         if not self._nodes and is_of_turn and not self._turns.is_open(None):
             self._turns.begin(None, tick=self._ticks.last, at_s=at_s, is_guess=True)
         turn = self._turns.current
@@ -338,8 +344,3 @@ class Explainer:
                 self._calls.asked(call, turn=turn, tick=tick, at_s=at_s)
             case ToolReturned():
                 self._calls.returned(chunk, tick=tick, at_s=at_s)
-
-    def _is_of_turn(self, chunk: Chunk) -> bool:
-        """Whether a turn has sent the chunk, as far as the chunk says that itself."""
-        is_closing, self._is_closing = self._is_closing and isinstance(chunk, Content), False
-        return isinstance(chunk, Content | Thinking | ToolCalled) and not is_closing

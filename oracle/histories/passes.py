@@ -19,11 +19,11 @@ from itertools import islice
 from typing import TypeVar
 
 from bt_runtime import Registry
-from oracle.encoding import from_json
 from oracle.errors import InternalError
 from oracle.histories.encoding import Encoder, ExplainedTick, Parts, encode
 from oracle.histories.explaining import Explainer
-from oracle.storage import Event, RunRecord, Store
+from oracle.record.reading import prompts_of
+from oracle.storage import LogEntry, RunRecord, Store
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class Pass:
         self._kept_bytes = kept_bytes
         self._seq = 0
         self._prompts: set[str] = set()  # that its requests name
-        self._ahead: Sequence[Event] = ()  # events that were read and not explained yet
+        self._ahead: Sequence[LogEntry] = ()  # events that were read and not explained yet
         self._ticks: deque[ExplainedTick] = deque()
         self._bytes = 0
         self._begun: tuple[Explainer, Encoder] | None = None
@@ -205,14 +205,14 @@ class Pass:
         self._ahead = self._ahead[done:]
         return True
 
-    async def _events(self) -> list[Event]:
+    async def _events(self) -> list[LogEntry]:
         return await self._store.log.events(
             self.record.id, after_seq=self._seq, limit=_READ_EVENTS, max_bytes=_READ_BYTES
         )
 
     async def _find_prompts(self, prompts: dict[str, str]) -> None:
         """Read the system prompts that requests name; one that is not kept yet is looked for again."""
-        self._prompts.update(filter(None, (_prompt_of(event) for event in self._ahead if event.kind == "request")))
+        self._prompts.update(prompts_of(self._ahead))
         for sha in self._prompts.difference(prompts):
             text = await self._store.prompts.find(sha)
             if text is not None:
@@ -230,7 +230,7 @@ class Pass:
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _explain(self, explainer: Explainer, encoder: Encoder, events: Sequence[Event]) -> int:
+    def _explain(self, explainer: Explainer, encoder: Encoder, events: Sequence[LogEntry]) -> int:
         """Explain events for the time of a slice; returns how many. Runs in the thread."""
         until_s = time.monotonic() + _SLICE_S
         explained: list[ExplainedTick] = []
@@ -267,15 +267,6 @@ class Pass:
         while self._bytes > self._kept_bytes and len(ticks) > len(explained):
             self._bytes -= ticks.popleft().held_size
         self._ticks, self.last = ticks, explained[-1].n  # at once, as it is read in the event loop
-
-
-def _prompt_of(request: Event) -> str | None:
-    """The digest of the system prompt that a request names; the event may be damaged."""
-    try:
-        sha = from_json(request.data)["prompt"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return sha if isinstance(sha, str) else None
 
 
 def _take_error(task: "asyncio.Task[bool]") -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from bt_runtime import Registry
 from oracle.histories.explaining import Explainer
 from oracle.histories.model import History
-from oracle.storage import Archive, Event, RunRecord
+from oracle.storage import Archive, LogEntry, RunRecord
 
 PAGE: Final = 1_000
 """Events that are read at once."""
@@ -56,7 +56,9 @@ async def add_prompts(archive: Archive, history: History) -> None:
         history.turns[at] = replace(turn, request=replace(request, prompt=texts[request.prompt_sha]))
 
 
-async def event_pages(archive: Archive, record: RunRecord, *, after_seq: int = 0) -> AsyncGenerator[list[Event], None]:
+async def event_pages(
+    archive: Archive, record: RunRecord, *, after_seq: int = 0
+) -> AsyncGenerator[list[LogEntry], None]:
     """The committed events of a run after that number, page by page; none of one whose texts and ticks were deleted.
 
     Raises:

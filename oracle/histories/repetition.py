@@ -25,8 +25,8 @@ from oracle.histories.visits import Visits
 from oracle.logs import quiet
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.nodes.run_tools import RunTools
+from oracle.record.events import Opened
 from oracle.replays import RebuiltRun, rebuild_query
-from oracle.runs.opened import Opened
 from oracle.storage import RunRecord
 
 WorkKind = Literal["turn", "tools", "call"]

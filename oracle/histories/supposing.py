@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bt_runtime import Registry, TreeDefinition
-from oracle.agent.outcome_json import encode_outcome, outcome_kind
-from oracle.chunks import SourceFound, Thinking, ToolCalled, ToolReturned, write_chunk
-from oracle.encoding import to_json
+from oracle.chunks import SourceFound, Thinking, ToolCalled, ToolReturned
 from oracle.histories.explaining import Explainer
 from oracle.histories.model import History
+from oracle.record.events import ChunkSent, LogEvent, RuleBroken, Ticked, encode, ended
+from oracle.record.ticks import is_kept_apart
 from oracle.replays import Course, RecordedRun, course_of
-from oracle.runs.tick_json import encode_tick, is_kept_apart
-from oracle.storage import Event, EventKind, TreeVersion
+from oracle.storage import LogEntry, TreeVersion
 
 
 def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: Registry) -> History:
@@ -37,7 +36,7 @@ def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: 
     version = TreeVersion(definition.sha, definition.name, definition.paths, dict(definition.sources))
     record = replace(run.record, tree_sha=definition.sha, status="running", error=None, termination_reason=None)
     explainer = Explainer(record, version, registry=registry)
-    explainer.feed_all(_events(run, course))
+    explainer.feed_all(_entries(run, course))
     reason = course.reason
     ended = replace(record, status="finished", termination_reason=reason) if reason is not None else record
     explainer.ended(ended)
@@ -46,26 +45,27 @@ def supposed_history(run: RecordedRun, definition: TreeDefinition, *, registry: 
     return history
 
 
-def _events(run: RecordedRun, course: Course) -> Iterator[Event]:
-    """The log that the run would have had: the ticks of the course, and before each what had come by then."""
-    number, last = 0, 0
+def _entries(run: RecordedRun, course: Course) -> Iterator[LogEntry]:
+    """The log that the run would have had."""
+    for number, (at_s, event) in enumerate(_events(run, course), start=1):
+        at = run.record.created_at + at_s - run.opened.start_s
+        yield LogEntry(run.record.id, number, event.kind, encode(event), at)
 
-    def event(kind: EventKind, data: bytes, at_s: float) -> Event:
-        nonlocal number
-        number += 1
-        return Event(run.record.id, number, kind, data, run.record.created_at + at_s - run.opened.start_s)
 
-    yield event("opened", run.opened.to_json(), run.opened.start_s)
+def _events(run: RecordedRun, course: Course) -> Iterator[tuple[float, LogEvent]]:
+    """The ticks of the course, and before each what had come by then."""
+    last = 0
+    yield run.opened.start_s, run.opened
     for step in course.steps:
         for record in step.records[:1]:
             for tick, chunk in run.chunks:
                 if last < tick <= step.tick and isinstance(chunk, Thinking | ToolCalled | ToolReturned | SourceFound):
-                    yield event("chunk", write_chunk(chunk), record.at_s)
+                    yield record.at_s, ChunkSent(chunk)
             breach = run.stops.get(step.tick)
             if breach is not None:
-                yield event("rule", to_json(breach.to_json()), record.at_s)
+                yield record.at_s, RuleBroken(breach)
         last = step.tick
         for record in step.records:
             for outcome in filter(is_kept_apart, record.outcomes):
-                yield event(outcome_kind(outcome) or "tool_end", encode_outcome(outcome), outcome.at_s)
-            yield event("tick", encode_tick(record), record.at_s)
+                yield outcome.at_s, ended(outcome)
+            yield record.at_s, Ticked(record)

@@ -1,4 +1,4 @@
-"""Recorded runs, judged by rules: how many kept to each, and the story of the first that did not."""
+"""Recorded runs, judged by rules: how many kept to each, and how the first that did not broke it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,21 +6,18 @@ from typing import Any
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitor, Monitors, Rule
 from bt_runtime.text import brief, iso, visible
-from oracle.agent.rule_gate import RuleBreach
-from oracle.encoding import from_json
-from oracle.judging.log import facts_of
+from oracle.record import Record
 from oracle.rules import Happening, events_of
 from oracle.storage import Archive, RunRecord
-from oracle.storage import Event as LogEvent
 
-MOST_STORIES = 3
+MOST_VIOLATIONS = 3
 """Of one rule."""
 _MOST_EVENTS = 6
 _LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Violation:
     """How a run broke a rule.
 
     Args:
@@ -55,7 +52,7 @@ class Judgment:
         violated: those that did not.
         undecided: those whose record is gone or damaged.
         refused: how many tool calls were refused for it while the runs went on.
-        stories: of the first violations.
+        violations: the first ones.
     """
 
     rule: Rule
@@ -63,7 +60,7 @@ class Judgment:
     violated: int = 0
     undecided: int = 0
     refused: int = 0
-    stories: list[Story] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The judgment as a JSON object."""
@@ -75,7 +72,7 @@ class Judgment:
             "violated": self.violated,
             "undecided": self.undecided,
             "refused": self.refused,
-            "stories": [story.to_json() for story in self.stories],
+            "stories": [story.to_json() for story in self.violations],
         }
 
 
@@ -108,17 +105,18 @@ class Judge:
             StoreUnavailableError: the database cannot be read at present.
         """
         version = await archive.tree(record.tree_sha) if record.tree_sha else None
-        events = await archive.events(record.id) if version is not None and record.kept == "whole" else []
-        if version is None or not events:
+        entries = await archive.events(record.id) if version is not None and record.kept == "whole" else []
+        if version is None or not entries:
             self.skip()
             return
         try:
-            happenings = events_of(facts_of(events), version.nodes)
+            log = Record.fold(entries, has_texts=False)
+            happenings = events_of(list(log.facts()), version.nodes)
         except (ValueError, KeyError, TypeError, IndexError):  # a log of another version, or damaged
             self.skip()
             return
         self.judge(record, happenings)
-        self._count_refused(events)
+        self._count_refused(log)
 
     def judge(self, record: RunRecord, happenings: Sequence[Happening]) -> None:
         """Judge a run by its events."""
@@ -128,17 +126,14 @@ class Judge:
                 judgment.held += 1
                 continue
             judgment.violated += 1
-            if len(judgment.stories) < MOST_STORIES:
-                judgment.stories.append(_story(monitor, record, happenings, broken_by))
+            if len(judgment.violations) < MOST_VIOLATIONS:
+                judgment.violations.append(_violation(monitor, record, happenings, broken_by))
 
-    def _count_refused(self, events: Iterable[LogEvent]) -> None:
+    def _count_refused(self, log: Record) -> None:
         by_name = {judgment.rule.name: judgment for judgment in self.judgments}
-        for event in events:
-            if event.kind == "rule":
-                breach = RuleBreach(**from_json(event.data))
-                judgment = by_name.get(breach.rule)
-                if judgment is not None and breach.enforcement == "refuse":
-                    judgment.refused += 1
+        for _, breach in log.breaches():
+            if breach.enforcement == "refuse" and breach.rule in by_name:
+                by_name[breach.rule].refused += 1
 
 
 def _breaking(monitor: Monitor, happenings: Sequence[Happening]) -> int | None:
@@ -152,14 +147,14 @@ def _breaking(monitor: Monitor, happenings: Sequence[Happening]) -> int | None:
     return len(happenings) if monitor.verdict(state, ended=True) == "violated" else None
 
 
-def _story(monitor: Monitor, record: RunRecord, happenings: Sequence[Happening], broken_by: int) -> Story:
+def _violation(monitor: Monitor, record: RunRecord, happenings: Sequence[Happening], broken_by: int) -> Violation:
     at_end = broken_by == len(happenings)
     concerned = [
         happening
         for index, happening in enumerate(happenings[: broken_by + 1])
         if index == broken_by or monitor.concerns(happening.event)
     ]
-    return Story(
+    return Violation(
         run_id=record.id,
         at=iso(record.created_at),
         question=str(record.input.get("question", "")),

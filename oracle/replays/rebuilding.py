@@ -29,8 +29,8 @@ from oracle.decision import AgentConfig, AgentState
 from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest
 from oracle.nodes import AgentHost, demanded, values_of
 from oracle.nodes.llm_turn import LlmTurn
+from oracle.record.events import KnownTool, Opened
 from oracle.replays.recorded import RecordedRun
-from oracle.runs.opened import KnownTool, Opened
 from oracle.storage import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from prompts import SegmentLibrary, load_segments

@@ -1,19 +1,17 @@
 """A recorded run, read from the store with everything that is needed to repeat it."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from bt_runtime import Outcome, Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
+from bt_runtime import Registry, TickRecord, TreeDefinition, TreeFileError, TreeNotFoundError
 from bt_runtime.library import read_sources
-from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Chunk, Source, SourceFound, read_chunk
-from oracle.encoding import from_json
+from oracle.chunks import Chunk, Source, SourceFound
 from oracle.errors import UserError
-from oracle.runs.opened import Opened
-from oracle.runs.tick_json import decode_tick
-from oracle.storage import Archive, Event, RunRecord, TreeVersion
+from oracle.record import Opened, Record
+from oracle.storage import Archive, RunRecord, TreeVersion
 
 DELETED: Final[Mapping[str, str]] = {
     "figures": "its texts were deleted, so it cannot be repeated and has no reasons; marks, times and figures are left",
@@ -83,31 +81,15 @@ async def read_run(archive: Archive, record: RunRecord) -> RecordedRun:
         )
     events = await archive.events(record.id)
     try:
-        return _read(record, version, events)
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnreplayableError(f"its log is damaged: {type(error).__name__}: {error}") from None
-
-
-def _read(record: RunRecord, version: TreeVersion, events: list[Event]) -> RecordedRun:
-    opened: Opened | None = None
-    kept: dict[str, Outcome] = {}
-    ticks: list[TickRecord] = []
-    chunks: list[tuple[int, Chunk]] = []
-    stops: dict[int, RuleBreach] = {}
-    for event in events:
-        if event.kind == "opened":
-            opened = Opened.from_json(event.data)
-        elif event.kind in ("turn_end", "tool_end"):
-            outcome = decode_outcome(event.data)
-            kept[outcome.key] = outcome
-        elif event.kind == "tick":
-            ticks.append(decode_tick(event.data, kept))
-        elif event.kind == "rule":
-            breach = RuleBreach(**from_json(event.data))
-            if breach.enforcement == "stop":
-                stops.setdefault(len(ticks) + 1, breach)
-        elif event.kind == "chunk":
-            chunks.append((len(ticks) + 1, read_chunk(event.data)))
+        log = await asyncio.to_thread(Record.fold, events)
+    except ValueError as error:
+        raise UnreplayableError(f"its log is damaged: {error}") from None
+    ticks = log.tick_records()
     if not ticks:
         raise UnreplayableError("its ticks are not in the store")
-    return RecordedRun(record, version, opened or Opened(ticks[0].at_s), tuple(ticks), tuple(chunks), stops)
+    stops: dict[int, RuleBreach] = {}
+    for tick, breach in log.breaches():
+        if breach.enforcement == "stop":
+            stops.setdefault(tick, breach)
+    opened = log.opened or Opened(ticks[0].at_s)
+    return RecordedRun(record, version, opened, tuple(ticks), tuple(log.chunks()), stops)

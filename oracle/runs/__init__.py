@@ -1,8 +1,8 @@
 """Queries as runs: each has a row, a log and a worker, and is ended even if the process that answers it dies.
 
 `manager` starts, cancels and drains them; `opening` writes the row and opens the query; `live` runs one to its end;
-`recorder` writes its log, with pieces of text joined by `joining`; `story` and `recovery` end interrupted runs from
-their logs; `traced` ends their traces; `readers` knows who is connected; `upkeep` has the timers.
+`recorder` writes its log, with pieces of text joined by `joining`; `recovery` ends interrupted runs from their logs;
+`traced` ends their traces; `readers` knows who is connected; `upkeep` has the timers.
 """
 
 from typing import TYPE_CHECKING
@@ -14,10 +14,9 @@ if TYPE_CHECKING:  # for laziness, not against a cycle: type checkers do not run
     from oracle.runs.live import LiveRun
     from oracle.runs.manager import RunManager
     from oracle.runs.options import RunOptions
-    from oracle.runs.tick_json import decode_tick, encode_tick
     from oracle.runs.traced import trace_id_of
 
-__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "decode_tick", "encode_tick", "trace_id_of"]
+__all__ = ["DrainingError", "LiveRun", "RunManager", "RunOptions", "trace_id_of"]
 
 __getattr__ = lazy_door(
     __name__,
@@ -26,7 +25,6 @@ __getattr__ = lazy_door(
         "oracle.runs.live": "LiveRun",
         "oracle.runs.manager": "RunManager",
         "oracle.runs.options": "RunOptions",
-        "oracle.runs.tick_json": "decode_tick encode_tick",
         "oracle.runs.traced": "trace_id_of",
     },
 )

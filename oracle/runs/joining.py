@@ -18,7 +18,7 @@ from bt_runtime import Outcome, TickRecord
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.chunks import Chunk, Closing, Content, Thinking
-from oracle.debugging.events import DebugEvent
+from oracle.record.debug import Debugged
 from signals import SignalRecord
 
 BEHIND_S: Final = 0.02
@@ -55,7 +55,7 @@ class Recorder(Protocol):
         """Take a broken rule."""
         ...
 
-    def debug(self, event: DebugEvent) -> None:
+    def debug(self, event: Debugged) -> None:
         """Take what a debugger did."""
         ...
 
@@ -132,7 +132,7 @@ class JoiningRecorder:
         self.flush()
         self._recorder.rule(breach)
 
-    def debug(self, event: DebugEvent) -> None:
+    def debug(self, event: Debugged) -> None:
         """Take what a debugger did."""
         self.flush()
         self._recorder.debug(event)

@@ -127,7 +127,7 @@ class LiveRun:
         if done is None or recorder.is_broken:
             what = "came to rest without `done`" if done is None else "has something that cannot be written"
             raise UnendedError(f"the run {self.record.id!r} {what}; it is ended from its log")
-        summary = recorder.summing.summary(answer)
+        summary = recorder.record.summary()
         end = run_end(done, answer=answer.text, failed=answer.failed, fault=query.agent.fault, summary=summary)
         try:
             await until_written(partial(recorder.log.finish, write_chunk(done), end), clock=self._clock)

@@ -10,12 +10,11 @@ from oracle.answering import ActiveQuery, Checked, Oracle
 from oracle.debugging import Debugger
 from oracle.metrics import Metrics
 from oracle.models.protocol import ModelFault
+from oracle.record import Opened
 from oracle.runs.joining import JoiningRecorder
 from oracle.runs.live import LiveRun
-from oracle.runs.opened import Opened
 from oracle.runs.options import RunOptions
-from oracle.runs.recorder import Backlog, RunRecorder
-from oracle.runs.tick_room import TickRoom
+from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.runs.traced import noted
 from oracle.storage import NewRun, RequestKey, StorageError, Store, StoreUnavailableError
 from oracle.traces import RunTrace

@@ -16,24 +16,30 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from bt_runtime import Clock, Outcome, TickRecord
-from oracle.agent.outcome_json import encode_outcome, outcome_kind
+from bt_runtime.text import extent, without_long
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
-from oracle.chunks import Answer, Chunk, Closing, Content, Done, SystemNotice, write_chunk
-from oracle.debugging.events import DebugEvent
-from oracle.encoding import to_json
+from oracle.chunks import Answer, Chunk, Content, Done, Thinking
 from oracle.metrics import Metrics
-from oracle.runs.opened import Opened
-from oracle.runs.summing import Summing
-from oracle.runs.tick_json import is_kept_apart
-from oracle.runs.tick_room import TickRoom
+from oracle.record import Opened, Record
+from oracle.record.debug import Debugged
+from oracle.record.events import (
+    ChunkSent,
+    LogEvent,
+    RuleBroken,
+    SignalRead,
+    Ticked,
+    TurnRequested,
+    append,
+    append_chunk,
+    ended,
+)
+from oracle.record.ticks import is_kept_apart
 from oracle.storage import RunLog, RunLostError, StorageError, StoreUnavailableError
 from signals import SignalRecord
 
 log = structlog.get_logger(__name__)
-
-_LONGEST_KEY = 512  # characters of a step's key in the log; its data has the whole key
 
 
 @dataclass(slots=True)
@@ -67,6 +73,33 @@ class Backlog:
 
 
 @dataclass(slots=True)
+class TickRoom:
+    """Bounds what the ticks of one run add to its record: a tree can write long values in every tick at no cost.
+
+    - Up to `most_bytes` each tick is recorded whole.
+    - A tick whose values go beyond that is recorded with sizes in the place of its long values
+      (`{"characters": 45000}`). The run goes on, and it can be replayed and explained as others can.
+    - A run whose ticks need twice as much all the same is to be ended, and none of its later ticks is recorded.
+    """
+
+    most_bytes: int
+    used_bytes: int = 0
+
+    def is_exceeded(self) -> bool:
+        """Whether the run is to be ended."""
+        return self.used_bytes > 2 * self.most_bytes
+
+    def fitted(self, record: TickRecord) -> TickRecord:
+        """The record, with sizes for values that have no room."""
+        if not record.writes:
+            return record
+        left = max(0, self.most_bytes - self.used_bytes)
+        if extent([value for _, value in record.writes], most=left) <= left:
+            return record
+        return replace(record, writes=without_long(record.writes))
+
+
+@dataclass(slots=True)
 class RunRecorder:
     """The `emit`, the observer and the journal of one query.
 
@@ -80,12 +113,11 @@ class RunRecorder:
         on_unwritable: called once, when nothing could be written for too long.
         room: for the ticks.
         on_no_room: called once, when there is none any more; `on_unwritable` is not called after that.
-        answer: what the chunks add up to so far.
         first_chunk_s: from the question to the first chunk.
         is_closed: the run has been written to its end; nothing is recorded from now on.
         is_broken: a part of the run can never be written, so the run must be ended from its log.
         keep_prompt: keeps a system prompt of the run, by its digest; must not wait.
-        summing: the summary of the run so far.
+        record: what the run has come to so far.
     """
 
     log: RunLog
@@ -97,47 +129,49 @@ class RunRecorder:
     on_unwritable: Callable[[], None]
     room: TickRoom
     on_no_room: Callable[[], None]
-    answer: Answer = field(default_factory=Answer)
     first_chunk_s: float | None = None
     is_closed: bool = False
     is_broken: bool = False
     keep_prompt: Callable[[str, str], None] = lambda _sha, _text: None
-    summing: Summing = field(default_factory=Summing)
+    record: Record = field(default_factory=Record)
     _prompts: set[str] = field(default_factory=set)
     _has_given_up: bool = False
 
+    @property
+    def answer(self) -> Answer:
+        """What the chunks add up to so far."""
+        return self.record.answer
+
     def opened(self, opened: Opened) -> None:
         """Record what the query begins with."""
-        self.summing.start_s = opened.start_s
-        self.log.append("opened", opened.to_json())
+        self._add(opened)
 
     def emit(self, chunk: Chunk) -> None:
         """Record a chunk of the query; never waits."""
-        if self.is_closed or self.answer.done is not None:
+        if self.is_closed or self.record.answer.done is not None:
             return
         if self.first_chunk_s is None:
             self.first_chunk_s = self.clock.now() - self.started_s
             self.metrics.first_chunk(self.first_chunk_s)
-        self.answer.add(chunk)
-        if not isinstance(chunk, Content):  # as most are
+        if isinstance(chunk, Content | Thinking):  # as most are
+            self.record.say(chunk)
+        else:
+            self.record.add(ChunkSent(chunk), at_s=self.clock.now())
             if isinstance(chunk, Done):
                 self.on_done()
                 return
-            if isinstance(chunk, SystemNotice):
-                self.summing.notice(at_s=self.clock.now())
-        if self.backlog.is_too_long(record_chunk(self.log, chunk)):
+        if self.backlog.is_too_long(append_chunk(self.log, chunk)):
             self._give_up(self.on_unwritable)
 
     def on_tick(self, record: TickRecord) -> None:
         """Record a tick (`bt_runtime.Observer`)."""
         if self.is_closed or self.room.is_exceeded():
             return
-        data = self.room.encode(record)
-        self.log.append("tick", data)
-        self.summing.tick(errors=len(record.errors))
+        size = self._add(Ticked(self.room.fitted(record)))
+        self.room.used_bytes += size
         if self.room.is_exceeded():
             self._give_up(self.on_no_room)
-        elif self.backlog.is_too_long(len(data)):
+        elif self.backlog.is_too_long(size):
             self._give_up(self.on_unwritable)
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
@@ -146,9 +180,7 @@ class RunRecorder:
         if self.is_closed or not kept:
             return
         for outcome in kept:
-            kind = outcome_kind(outcome) or "tool_end"  # a tool called by the tree itself
-            self.log.append(kind, _encoded(outcome), step_key=outcome.key[-_LONGEST_KEY:])
-            self.summing.outcome(outcome)
+            self._keep(outcome)
             self._measure(outcome)
         if self.answer.done is None:
             await self._flush()
@@ -160,22 +192,37 @@ class RunRecorder:
         if record.prompt and record.prompt not in self._prompts:
             self._prompts.add(record.prompt)
             self.keep_prompt(record.prompt, prompt)
-        self.log.append("request", to_json(record.to_json()), step_key=record.step[-_LONGEST_KEY:])
+        self._add(TurnRequested(record))
 
     def signal(self, record: SignalRecord) -> None:
         """Record a signal of the model (`oracle.agent.journal.Journal`)."""
         if not self.is_closed:
-            self.log.append("signal", to_json(record.to_json()))
+            self._add(SignalRead(record))
 
     def rule(self, breach: RuleBreach) -> None:
         """Record a broken rule of the tree (`oracle.agent.journal.Journal`)."""
         if not self.is_closed:
-            self.log.append("rule", to_json(breach.to_json()))
+            self._add(RuleBroken(breach))
 
-    def debug(self, event: DebugEvent) -> None:
+    def debug(self, event: Debugged) -> None:
         """Record what a debugger did."""
         if not self.is_closed:
-            self.log.append("debug", event.to_json())
+            self._add(event)
+
+    def _add(self, event: LogEvent) -> int:
+        """Append an event; returns its bytes."""
+        size = append(self.log, event)
+        self.record.add(event, at_s=self.clock.now())
+        return size
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Append an outcome; without its value if JSON cannot hold it (arguments that are nested too deeply)."""
+        try:
+            self._add(ended(outcome))
+        except (ValueError, TypeError, RecursionError) as error:
+            log.warning("outcome.not_kept", step=outcome.key, problem=type(error).__name__)
+            problem = f"its value cannot be kept: {type(error).__name__}"
+            self._add(ended(replace(outcome, value=None, error=problem)))
 
     async def _flush(self) -> None:
         """Wait until everything is written. If that is impossible, ask the run to end; the control goes on."""
@@ -208,21 +255,3 @@ class RunRecorder:
         # A name that the model invented is no label: there is no bound on those.
         tool = result.call.name if result.group is not None else "unknown"
         self.metrics.tool_ended(tool, seconds, is_error=result.is_error)
-
-
-def record_chunk(log: RunLog, chunk: Chunk) -> int:
-    """Append a chunk to the log of its run, the closing sentence behind an event with its reason; returns its bytes."""
-    if isinstance(chunk, Closing):
-        log.append("closing", to_json({"reason": chunk.reason}))
-    data = write_chunk(chunk)
-    log.chunk(data)
-    return len(data)
-
-
-def _encoded(outcome: Outcome) -> bytes:
-    """The outcome as JSON; without its value if JSON cannot hold it (arguments that are nested too deeply)."""
-    try:
-        return encode_outcome(outcome)
-    except (ValueError, TypeError, RecursionError) as error:
-        log.warning("outcome.not_kept", step=outcome.key, problem=type(error).__name__)
-        return encode_outcome(replace(outcome, value=None, error=f"its value cannot be kept: {type(error).__name__}"))

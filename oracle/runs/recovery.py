@@ -25,9 +25,10 @@ from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReas
 from oracle.classify import classify_query_with
 from oracle.conversations import Conversation, Exchange, Step
 from oracle.models.protocol import ModelFault
+from oracle.record import Record
+from oracle.record.events import append_chunk
+from oracle.record.reading import read_on
 from oracle.runs.ends import run_end
-from oracle.runs.recorder import record_chunk
-from oracle.runs.story import Story
 from oracle.runs.waiting import until_written
 from oracle.storage import RunLog, RunRecord, Store
 
@@ -40,7 +41,6 @@ WRITE_INTERRUPTED = (
     "check that before it is repeated."
 )
 
-_PAGE = 1000  # events read at a time
 _PARAGRAPH = "\n\n"
 
 
@@ -63,25 +63,25 @@ class Ending:
     fault: ModelFault | None = None
 
 
-def ending_of(story: Story, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> Ending:
+def ending_of(recorded: Record, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> Ending:
     """What must be added to a run to end it.
 
     Args:
-        story: its log so far.
+        recorded: its log so far.
         saved_as: the reason with which the conversation has its answer; `None`: the conversation does not have it.
         writes: whether a tool of that name may have changed something.
     """
-    answer = story.answer
+    answer = recorded.answer
     results = [_interrupted(call, writes=writes(call.name)) for call in answer.open_calls]
     reason = saved_as or answer.stopped
     if reason is not None:
-        return Ending(tuple(results), reason, answer.text, answer.failed, story.fault)
+        return Ending(tuple(results), reason, answer.text, answer.failed, recorded.fault)
     failed = answer.failed or INTERRUPTED
     failure = [] if answer.failed else [failed]
     gap = [Content(_PARAGRAPH)] if answer.texts and answer.texts[-1] != _PARAGRAPH else []
     closing = [*gap, Closing(error_sentence(failed.error), "error")]
     text = answer.text + "".join(chunk.content for chunk in closing)
-    return Ending((*results, *failure, *closing), "error", text, failed, story.fault)
+    return Ending((*results, *failure, *closing), "error", text, failed, recorded.fault)
 
 
 def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
@@ -129,42 +129,36 @@ class Recovery:
             StoreUnavailableError: the log cannot be read or written at present; try again.
         """
         await self._store.write(lambda _: None)  # then the log has what this process has written of it
-        story = await self._read(record.id)
+        recorded = await read_on(Record(), self._store.log, record.id)
         conversation = await self._store.conversations.load(record.user_id, record.context_id)
-        saved_as = _saved_as(conversation, record.id, story)
-        ending = ending_of(story, saved_as=saved_as, writes=self._writes)
+        saved_as = _saved_as(conversation, record.id, recorded)
+        ending = ending_of(recorded, saved_as=saved_as, writes=self._writes)
         exchange = None
         if saved_as is None and conversation is not None:
-            exchange = self._exchange(record, story, ending, conversation)
-        done = self._done(record, story, ending)
-        writer = self._store.log.writer(record, seq=story.seq, chunk_n=story.chunk_n)
+            exchange = self._exchange(record, recorded, ending, conversation)
+        done = self._done(record, recorded, ending)
+        writer = self._store.log.writer(record, seq=recorded.seq, chunk_n=recorded.chunk_n)
         with closing(writer):
-            await self._write(writer, record, story, ending, exchange, done)
+            await self._write(writer, record, recorded, ending, exchange, done)
         log.info("run.recovered", run_id=record.id, reason=done.termination_reason, was_saved=saved_as is not None)
         self._on_end(record, ending, done)
         return done
 
     async def _write(
-        self, writer: RunLog, record: RunRecord, story: Story, ending: Ending, exchange: Exchange | None, done: Done
+        self, writer: RunLog, record: RunRecord, recorded: Record, ending: Ending, exchange: Exchange | None, done: Done
     ) -> None:
         for chunk in ending.chunks:
-            record_chunk(writer, chunk)
+            append_chunk(writer, chunk)
         if exchange is not None:
             await self._store.conversations.append(record.user_id, record.context_id, exchange)
-        summary = story.summary(ending.chunks)
+        summary = recorded.summary(ending.chunks)
         end = run_end(done, answer=ending.answer, failed=ending.failed, fault=ending.fault, summary=summary)
         finish = partial(writer.finish, write_chunk(done), end)
         await until_written(finish, clock=self._clock)
 
-    async def _read(self, run_id: str) -> Story:
-        story = Story()
-        while page := await self._store.log.events(run_id, after_seq=story.seq, limit=_PAGE):
-            for event in page:
-                story.add(event)
-        return story
-
-    def _exchange(self, record: RunRecord, story: Story, ending: Ending, conversation: Conversation) -> Exchange:
+    def _exchange(self, record: RunRecord, recorded: Record, ending: Ending, conversation: Conversation) -> Exchange:
         question, now = str(record.input["question"]), iso(self._now())
+        encoded = None if recorded.opened is None else recorded.opened.encoded
         answered = [Step(now, chunk) for chunk in ending.chunks if isinstance(chunk, ToolReturned)]
         return Exchange(
             question=question,
@@ -173,32 +167,32 @@ class Recovery:
             answered_at=now,
             termination_reason=ending.reason,
             run_id=record.id,
-            sources=tuple(story.answer.sources),
-            steps=(*story.steps, *answered),
-            classification=classify_query_with(question, story.encoded, previous=conversation.classification),
-            had_tool_errors=story.had_tool_errors,
+            sources=tuple(recorded.answer.sources),
+            steps=(*recorded.steps, *answered),
+            classification=classify_query_with(question, encoded, previous=conversation.classification),
+            had_tool_errors=recorded.had_tool_errors,
             error_type=None if ending.failed is None else ending.failed.error_type,
         )
 
-    def _done(self, record: RunRecord, story: Story, ending: Ending) -> Done:
-        unended = story.uncounted_tokens if ending.failed is not None else 0
+    def _done(self, record: RunRecord, recorded: Record, ending: Ending) -> Done:
+        unended = recorded.uncounted_tokens if ending.failed is not None else 0
         return Done(
             termination_reason=ending.reason,
-            tokens_used=story.tokens + unended,
-            tokens_estimated=story.tokens_estimated or unended > 0,
-            model_used=story.model or record.input.get("model") or self._default_model,
+            tokens_used=recorded.tokens + unended,
+            tokens_estimated=recorded.tokens_estimated or unended > 0,
+            model_used=recorded.model or record.input.get("model") or self._default_model,
             context_id=record.context_id,
             run_id=record.id,
-            turns=story.turns,
+            turns=recorded.turns,
         )
 
 
-def _saved_as(conversation: Conversation | None, run_id: str, story: Story) -> TerminationReason | None:
+def _saved_as(conversation: Conversation | None, run_id: str, recorded: Record) -> TerminationReason | None:
     """The reason with which the conversation has the run's answer; `None` if it does not have it."""
     kept = [each for each in conversation.messages if each.metadata.get("run_id") == run_id] if conversation else []
     if not kept:
         return None
     reasons = [each.metadata["termination_reason"] for each in kept if "termination_reason" in each.metadata]
     if not reasons:  # an empty answer has no message
-        return story.reason or "user_cancelled"
+        return recorded.reason or "user_cancelled"
     return cast("TerminationReason", reasons[-1])

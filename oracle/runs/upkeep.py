@@ -18,9 +18,9 @@ import structlog
 from bt_runtime import Clock
 from oracle.chunks import Done
 from oracle.metrics import Metrics
+from oracle.record import LogFigures
 from oracle.retry import Retry
 from oracle.runs.ends import log_end
-from oracle.runs.figures import LogFigures
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.recovery import Recovery
 from oracle.runs.silence import Silence

@@ -1,6 +1,5 @@
 """`/api/oracle/conversations…`: messages; only their owner may list, read, rename and delete them."""
 
-from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -9,12 +8,11 @@ from starlette.responses import Response
 
 from bt_runtime.text import iso
 from oracle.conversations import UnknownConversationError
-from oracle.runs.opened import Opened
+from oracle.record.reading import read_opened
 from oracle.service.access import CallerNow, ContextId, Parts, conversation_id
 from oracle.service.answers import json_answer
 from oracle.service.bodies import ForkRequest, Name, TitleChange
 from oracle.service.described import refusals
-from oracle.service.parts import ServiceParts
 from oracle.service.reading import GREATEST_ID
 from oracle.service.replies import ConversationBody, ConversationHead, ConversationList
 from oracle.storage import ConversationSummary, StoredMessage
@@ -90,7 +88,7 @@ async def fork_conversation(context_id: ContextId, body: ForkRequest, parts: Par
 
     The conversation stays as it is. The new one is one's own like any other: it is listed, and forgotten by its name.
     """
-    opened = None if body.before_run is None else await _opened(body.before_run, parts)
+    opened = None if body.before_run is None else await read_opened(parts.store.log, body.before_run)
     forked = await parts.store.conversations.fork(
         caller.user_id,
         context_id,
@@ -101,14 +99,6 @@ async def fork_conversation(context_id: ContextId, body: ForkRequest, parts: Par
     if forked is None:
         raise UnknownConversationError(context_id)
     return json_answer(_head(forked), status=201)
-
-
-async def _opened(run_id: str, parts: ServiceParts) -> Opened | None:
-    """What the query of a run has inherited from the one before; `None` if that is not kept."""
-    for event in await parts.store.log.events(run_id, kinds={"opened"}, limit=1):
-        with suppress(ValueError):  # of a version that this one cannot read
-            return Opened.from_json(event.data)
-    return None
 
 
 @router.delete(

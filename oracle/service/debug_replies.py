@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from bt_runtime import ForcedResult
-from oracle.debugging.events import ResumeCause
+from oracle.record.debug import ResumeCause
 from oracle.storage import BreakpointKind
 
 

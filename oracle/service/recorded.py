@@ -14,7 +14,7 @@ from oracle.encoding import from_json, to_json
 from oracle.histories import ExplainedTick, FallenBehindError, Pass
 from oracle.histories.encoding import lists_of
 from oracle.histories.model import FORMAT, VERSION
-from oracle.runs.tick_pages import next_after, read_tick_page
+from oracle.record.reading import read_signal_page, read_tick_page
 from oracle.service.access import CallerNow, Parts, ReadableRun, with_figures
 from oracle.service.answers import raw_json
 from oracle.service.described import refusals
@@ -66,7 +66,7 @@ async def read_ticks(
         page = await read_tick_page(
             parts.store.log, with_figures(run).id, after=after, limit=limit, max_bytes=max_bytes
         )
-        ticks, following = page.ticks, page.next
+        ticks, following = page.items, page.next
     tree = await parts.store.trees.find(run.tree_sha) if run.tree_sha else None
     head = {
         "run_id": run.id,
@@ -83,10 +83,8 @@ async def read_signals(
     run: ReadableRun, parts: Parts, after: After = 0, limit: Limit = 200, max_bytes: MaxBytes = _PAGE_BYTES
 ) -> Response:
     """Every signal of the model, well-formed or not, and what the control did about it (020 FR-009); oldest first."""
-    log = parts.store.log
-    events = await log.events(with_figures(run).id, kinds={"signal"}, after_seq=after, limit=limit, max_bytes=max_bytes)
-    head = {"run_id": run.id, "next": await next_after(events, log, limit=limit)}
-    return raw_json(_with_list(head, "signals", [event.data for event in events]))
+    page = await read_signal_page(parts.store.log, with_figures(run).id, after=after, limit=limit, max_bytes=max_bytes)
+    return raw_json(_with_list({"run_id": run.id, "next": page.next}, "signals", page.items))
 
 
 @router.get("/history", summary="What happened, and why", response_model=HistoryPage, responses=refusals(404, 410))
@@ -193,7 +191,7 @@ async def _explained_ticks(
     if not ticks:
         return [], None
     recorded = await read_tick_page(parts.store.log, run.id, after=after, limit=len(ticks), max_bytes=_MOST_BYTES)
-    joined = [_with_reasons(plain, tick) for plain, tick in zip(recorded.ticks, ticks, strict=False)]
+    joined = [_with_reasons(plain, tick) for plain, tick in zip(recorded.items, ticks, strict=False)]
     is_cut = is_cut or len(joined) < len(ticks)
     return joined, ticks[len(joined) - 1].seq if is_cut else None
 

@@ -1,13 +1,12 @@
 """Runs as clients get them: how each stands, and the figures that a list shows."""
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bt_runtime.text import iso
-from oracle.agent.outcome_json import decode_outcome
-from oracle.agent.outcomes import TurnOutcome
 from oracle.encoding import from_json, to_json
+from oracle.record import Record
+from oracle.record.reading import read_on
 from oracle.runs import trace_id_of
 from oracle.service.auth import Caller
 from oracle.service.errors import bounded
@@ -17,45 +16,20 @@ LONGEST_QUESTION: Final = 300
 _MOST_KNOWN: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _SoFar:
-    """The turns of a run under way, up to an event of its log."""
-
-    seq: int = 0
-    turns: int = 0
-    tokens: int = 0
-    estimated: bool = False
-    model: str | None = None
-
-    def with_turn(self, turn: TurnOutcome) -> "_SoFar":
-        finished = turn.fault is None and not turn.interrupted
-        return replace(
-            self,
-            turns=self.turns + finished,
-            tokens=self.tokens + turn.tokens,
-            estimated=self.estimated or turn.estimated,
-            model=turn.model if finished else self.model,
-        )
-
-
 class TurnCounts:
     """How far runs under way have come, from the turns in their logs; each turn is read once."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, _SoFar] = OrderedDict()  # the oldest use first
+        self._known: OrderedDict[str, Record] = OrderedDict()  # the oldest use first
 
-    async def of(self, run: RunRecord, log: EventLog) -> _SoFar:
+    async def of(self, run: RunRecord, log: EventLog) -> Record:
         """The turns so far.
 
         Raises:
             StoreUnavailableError: the database cannot be read at present.
         """
-        known = self._known.get(run.id, _SoFar())
-        for event in await log.events(run.id, kinds={"turn_end"}, after_seq=known.seq):
-            turn = decode_outcome(event.data).value
-            known = replace(known.with_turn(turn) if isinstance(turn, TurnOutcome) else known, seq=event.seq)
+        known = await read_on(self._known.pop(run.id, Record()), log, run.id, kinds={"turn_end"})
         self._known[run.id] = known
-        self._known.move_to_end(run.id)
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
         return known
@@ -71,7 +45,7 @@ async def body_of(run: RunRecord, log: EventLog, progress: TurnCounts, caller: C
     turns, tokens, estimated, model = run.turns, run.tokens_used, run.tokens_estimated, run.model_used
     if run.status == "running":
         known = await progress.of(run, log)
-        turns, tokens, estimated, model = known.turns, known.tokens, known.estimated, known.model
+        turns, tokens, estimated, model = known.turns, known.tokens, known.tokens_estimated, known.model or None
     took_s = None if run.finished_at is None else round(max(0.0, run.finished_at - run.created_at), 3)
     return {
         "run_id": run.id,

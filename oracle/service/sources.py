@@ -9,12 +9,13 @@ Rules:
 - Why something cannot be read is not said: who has not cited a file does not learn whether it exists.
 """
 
-from typing import Annotated, Final, Literal
+from contextlib import aclosing
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from oracle.chunks import SourceFound, read_chunk
+from oracle.record.reading import read_sources
 from oracle.service.access import OwnRun, Parts
 from oracle.service.answers import json_answer
 from oracle.service.described import refusals
@@ -26,9 +27,6 @@ from oracle.storage import RunRecord
 from oracle.tools import Around, ToolError
 
 router = APIRouter(tags=["runs"])
-
-_EVENTS: Final = 1_000  # that are read at a time
-_MARK: Final = b'"source"'  # is in every chunk that is a source
 
 FileType = Literal["code", "vault", "thread"]
 Lines = Annotated[int, Query(ge=0, le=500, description="How many lines, at most.")]
@@ -74,11 +72,8 @@ async def _is_cited(run: RunRecord, parts: ServiceParts, *, path: str, source_ty
     answered = await parts.store.conversations.sources(run.user_id, run.context_id, run.id)
     if answered is not None:
         return any((each.get("path"), each.get("source_type")) == (path, source_type) for each in answered)
-    log, seq = parts.store.log, 0
-    while events := await log.events(run.id, kinds={"chunk"}, after_seq=seq, limit=_EVENTS):
-        for event in events:
-            chunk = read_chunk(event.data) if _MARK in event.data else None
-            if isinstance(chunk, SourceFound) and (chunk.source.path, chunk.source.source_type) == (path, source_type):
+    async with aclosing(read_sources(parts.store.log, run.id)) as sources:
+        async for source in sources:
+            if (source.path, source.source_type) == (path, source_type):
                 return True
-        seq = events[-1].seq
     return False

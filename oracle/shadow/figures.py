@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from oracle.agent.outcomes import TurnOutcome
 from oracle.decision import canonical_arguments
+from oracle.record import Record
 from oracle.search import IDENTIFIER, STOP_WORDS, keys, stem, tokens
-from oracle.shadow.courses import Course
 from oracle.shadow.tools import Ledger
 from oracle.storage import Decision, DecisionKind, PairFigures, Parting, RunRecord, SideFigures
 
@@ -34,18 +34,18 @@ OTHER: Final = "other"
 
 
 def figures_of(
-    primary: RunRecord, shadow: RunRecord, courses: tuple[Course, Course], ledger: Ledger, *, known: Known
+    primary: RunRecord, shadow: RunRecord, logs: tuple[Record, Record], ledger: Ledger, *, known: Known
 ) -> PairFigures:
     """The figures of two finished runs.
 
     Args:
         primary: the run that the user saw.
         shadow: the other one.
-        courses: what happened in each, the primary first.
+        logs: the records of both, the primary first.
         ledger: what became of the tool calls of the shadow.
         known: whether a tool has a name.
     """
-    first, second = courses
+    first, second = logs
     return PairFigures(
         primary=_side(primary, first),
         shadow=_side(shadow, second),
@@ -57,25 +57,26 @@ def figures_of(
     )
 
 
-def _side(record: RunRecord, course: Course) -> SideFigures:
+def _side(record: RunRecord, log: Record) -> SideFigures:
     return SideFigures(
         reason=record.termination_reason or "",
         turns=record.turns or 0,
         tools=record.summary.tools if record.summary is not None else 0,
         tokens=record.tokens_used or 0,
-        model_ms=sum(turn.duration_ms for turn in course.turns),
+        model_ms=sum(turn.duration_ms for turn in log.answered_turns()),
         ms=max(0, round(((record.finished_at or record.created_at) - record.created_at) * 1000)),
-        signals=tuple(course.signals[:_MOST_NAMES]),
+        signals=tuple(log.signal_types()[:_MOST_NAMES]),
     )
 
 
-def _steps(record: RunRecord, course: Course, known: Known) -> list[_Step]:
+def _steps(record: RunRecord, log: Record, known: Known) -> list[_Step]:
     """The decisions of a run, its end at last."""
-    steps = [_step(n, turn, known) for n, turn in enumerate(course.turns, start=1)]
+    steps = [_step(n, turn, known) for n, turn in enumerate(log.answered_turns(), start=1)]
+    turns = len(steps)
     if steps and steps[-1].decision.kind == "text":
         steps.pop()  # the answer itself: what ends the run is the decision
     reason = record.termination_reason or ""
-    end = Decision(len(course.turns), "end", reason=reason)
+    end = Decision(turns, "end", reason=reason)
     return [*steps, _Step(end, ("end", reason))]
 
 

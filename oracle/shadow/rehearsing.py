@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import structlog
 
@@ -15,18 +16,30 @@ from oracle.decision import AgentConfig
 from oracle.errors import OracleError
 from oracle.metrics import Metrics
 from oracle.models.protocol import Model
+from oracle.record import Record, read_record
 from oracle.runs.live import LiveRun
 from oracle.runs.opening import Opener
 from oracle.runs.options import RunOptions
 from oracle.runs.recorder import RunRecorder
 from oracle.shadow.controls import ShadowControl, label_of
-from oracle.shadow.courses import Course, read_course
 from oracle.shadow.figures import figures_of
 from oracle.shadow.gate import Gate, Held, HeldModel
 from oracle.shadow.tools import Ledger, shadow_tools
-from oracle.storage import PairFigures, PairState, RunRecord, ShadowPair, StorageError, Store, UnclearRunError
+from oracle.storage import (
+    EventKind,
+    PairFigures,
+    PairState,
+    RunRecord,
+    ShadowPair,
+    StorageError,
+    Store,
+    UnclearRunError,
+)
 
 log = structlog.get_logger(__name__)
+
+_KINDS: Final[frozenset[EventKind]] = frozenset({"opened", "chunk", "turn_end", "tool_end", "signal"})
+"""What is read of the logs of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +130,7 @@ class Rehearsal:
         self._primary = primary
         self._ledger = Ledger()
         self._has_row = self._has_pair = False
-        self._course = Course()
+        self._log = Record()
         self._live: LiveRun | None = None
         self._query: ActiveQuery | None = None
         self._recorder: RunRecorder | None = None
@@ -145,12 +158,12 @@ class Rehearsal:
         conversation = await store.conversations.before(primary.user_id, primary.context_id, primary.id)
         if conversation is None:
             return "forgotten"
-        self._course = await read_course(store, primary.id)
+        self._log = await read_record(store.log, primary.id, kinds=_KINDS)
         checked = self._checked()
         oracle = stage.oracle.beside(
             model=HeldModel(stage.model, self._hold),
-            conversations=BorrowedConversation(_with_inherited(conversation, self._course)),
-            tools=shadow_tools(stage.oracle.tools_for(primary.user_id), self._course, self._ledger, self._hold),
+            conversations=BorrowedConversation(_with_inherited(conversation, self._log)),
+            tools=shadow_tools(stage.oracle.tools_for(primary.user_id), self._log, self._ledger, self._hold),
             clock=self._hold.clock,
         )
         opener = self._opener(oracle)
@@ -191,8 +204,8 @@ class Rehearsal:
         if done.termination_reason == "user_cancelled":
             await self._settle("cancelled")
             return None, "cancelled", tokens
-        course = await read_course(store, self.run_id)
-        figures = figures_of(self._primary, record, (self._course, course), self._ledger, known=self._knows)
+        shadow = await read_record(store.log, self.run_id, kinds=_KINDS)
+        figures = figures_of(self._primary, record, (self._log, shadow), self._ledger, known=self._knows)
         await store.shadow_pairs.settle(self._primary.id, state="finished", figures=figures)
         log.info(
             "shadow.finished",
@@ -259,9 +272,9 @@ class Rehearsal:
         )
 
 
-def _with_inherited(conversation: Conversation, course: Course) -> Conversation:
+def _with_inherited(conversation: Conversation, primary: Record) -> Conversation:
     """The conversation with what the primary's question inherited from the one before it."""
-    opened = course.opened
+    opened = primary.opened
     if opened is None:
         return conversation
     return replace(conversation, classification=opened.previous, had_tool_errors=opened.previous_errors)

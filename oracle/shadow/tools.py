@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from oracle.decision import canonical_arguments
-from oracle.shadow.courses import Course
+from oracle.record import Record
 from oracle.shadow.gate import Hold
 from oracle.tools import Tool, ToolRegistry, ToolResult
 
@@ -44,11 +44,11 @@ class Ledger:
 class _Recorded:
     """The results of the primary's calls, by tool and arguments, in order."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, primary: Record) -> None:
         self._results: dict[tuple[str, str], deque[ToolResult]] = defaultdict(deque)
-        for result in course.results:
-            key = result.call.name, canonical_arguments(result.call.arguments)
-            self._results[key].append(course.result_of(result))
+        for called, result in primary.tool_results():
+            key = called.call.name, canonical_arguments(called.call.arguments)
+            self._results[key].append(result)
 
     def take(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult | None:
         """The result of such a call; `None` if the primary has made none."""
@@ -58,16 +58,16 @@ class _Recorded:
         return left.popleft() if len(left) > 1 else left[0]
 
 
-def shadow_tools(tools: ToolRegistry, course: Course, ledger: Ledger, hold: Hold) -> ToolRegistry:
+def shadow_tools(tools: ToolRegistry, primary: Record, ledger: Ledger, hold: Hold) -> ToolRegistry:
     """The same tools for the shadow of a run.
 
     Args:
         tools: those that the user has.
-        course: the turns and results of the primary.
+        primary: the record of the primary.
         ledger: takes each call.
         hold: before each call that is run.
     """
-    recorded = _Recorded(course)
+    recorded = _Recorded(primary)
     return ToolRegistry([replace(tool, call=_shadowed(tool, recorded, ledger, hold)) for tool in tools.tools])
 
 

@@ -27,9 +27,9 @@ from oracle.storage.prompts import Prompts
 from oracle.storage.records import (
     ChunkPage,
     Command,
-    Event,
     EventKind,
     Kept,
+    LogEntry,
     NewRun,
     RequestKey,
     RunEnd,
@@ -55,7 +55,7 @@ from oracle.storage.shadow_pairs import (
     SideFigures,
 )
 from oracle.storage.store import Store, open_store
-from oracle.storage.summary import RunSummary, Span, SpanKind
+from oracle.storage.summary import MOST_SPANS, RunSummary, Span, SpanKind
 from oracle.storage.tree_edits import EditFigures, EditKind, NewEdit, TreeEdit, TreeEdits
 from oracle.storage.tree_trials import TreeTrial, TreeTrials, TrialKind
 from oracle.storage.tree_versions import TreeVersion, TreeVersions
@@ -63,6 +63,7 @@ from oracle.storage.user_settings import UserSettings
 from oracle.storage.writer import CommitFigures
 
 __all__ = [
+    "MOST_SPANS",
     "AlreadyBegunError",
     "Archive",
     "Breakpoint",
@@ -80,12 +81,12 @@ __all__ = [
     "DecisionKind",
     "EditFigures",
     "EditKind",
-    "Event",
     "EventKind",
     "EventLog",
     "Kept",
     "KeyReusedError",
     "LiveQuestion",
+    "LogEntry",
     "NewEdit",
     "NewRun",
     "PairFigures",

@@ -20,7 +20,7 @@ from oracle.storage.database import Database, in_words, may_be_id, read_url
 from oracle.storage.errors import StoreSetupError, UnclearRunError
 from oracle.storage.log import read_events
 from oracle.storage.prompts import find_prompt
-from oracle.storage.records import Event, EventKind, RunRecord
+from oracle.storage.records import EventKind, LogEntry, RunRecord
 from oracle.storage.run_filters import RunFilter, matching_runs
 from oracle.storage.run_rows import record_of
 from oracle.storage.runs import find_run
@@ -96,7 +96,7 @@ class Archive:
 
     async def events(
         self, run_id: str, *, kinds: Collection[EventKind] | None = None, after_seq: int = 0, limit: int = _ALL
-    ) -> list[Event]:
+    ) -> list[LogEntry]:
         """The committed events of a run after number `after_seq`, in order; at most `limit`.
 
         Raises:

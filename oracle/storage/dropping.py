@@ -17,14 +17,14 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from oracle.storage.database import Database
 from oracle.storage.log import read_events
 from oracle.storage.prompts import release_prompts
-from oracle.storage.records import Event
+from oracle.storage.records import LogEntry
 from oracle.storage.schema import event, request_key, run
 from oracle.storage.writer import Writer
 
 PORTION = 500
 """Events that are read, and written, at a time."""
 
-Reduce = Callable[[Event], bytes | None]
+Reduce = Callable[[LogEntry], bytes | None]
 """The figures of an event; `None`: it has none, and is deleted. Called with the events of one run, in order."""
 
 _INPUT = ("model", "tree", "limits", "turn_limit")

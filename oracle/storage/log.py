@@ -13,7 +13,7 @@ from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.dialect import PAGE
 from oracle.storage.errors import StoreUnavailableError
-from oracle.storage.records import ChunkPage, Event, EventKind, RunRecord, StoredChunk
+from oracle.storage.records import ChunkPage, EventKind, LogEntry, RunRecord, StoredChunk
 from oracle.storage.run_log import RunLog
 from oracle.storage.tails import Tail, Tails
 from oracle.storage.writer import PATIENCE_S, Writer
@@ -181,7 +181,7 @@ class EventLog:
         after_seq: int = 0,
         limit: int = 1000,
         max_bytes: int | None = None,
-    ) -> list[Event]:
+    ) -> list[LogEntry]:
         """The committed events after number `after_seq`, in order.
 
         Args:
@@ -199,7 +199,7 @@ class EventLog:
         size = None if max_bytes is None else (max_bytes, self._database.dialect.read_bytes(_event.c.data))
         return await self._database.read(read_events(run_id, kinds=kinds, after_seq=after_seq, limit=limit, size=size))
 
-    async def has_more(self, event: Event) -> bool:
+    async def has_more(self, event: LogEntry) -> bool:
         """Whether there is a later event of the same kind in the run.
 
         Raises:
@@ -248,7 +248,7 @@ def read_events(
     after_seq: int = 0,
     limit: int,
     size: tuple[int, ColumnElement[int]] | None = None,
-) -> Callable[[Connection], list[Event]]:
+) -> Callable[[Connection], list[LogEntry]]:
     """The read behind `EventLog.events`; `size`: the greatest sum of sizes, and the size of an event."""
     wanted = (_event.c.run_id == run_id) & (_event.c.seq > after_seq)
     if kinds is not None:
@@ -262,4 +262,4 @@ def read_events(
         # The sum up to an event is its own size for the first alone.
         fits = (sized.c.up_to <= most) | (sized.c.up_to == sized.c.bytes)
         query = select(*(sized.c[name] for name in _EVENT_FIELDS)).where(fits).order_by(sized.c.seq)
-    return lambda connection: [Event(*row) for row in connection.execute(query)]
+    return lambda connection: [LogEntry(*row) for row in connection.execute(query)]

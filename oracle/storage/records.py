@@ -15,7 +15,7 @@ Kept = Literal["whole", "figures", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class LogEntry:
     """An entry of the log.
 
     Args:

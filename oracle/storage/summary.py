@@ -1,8 +1,7 @@
 """The figures of a run that a list of runs shows, kept in its row: they can be read without its log."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 SpanKind = Literal["turn", "tool", "notice"]
@@ -65,21 +64,3 @@ class RunSummary:
     def from_json(cls, fields: Mapping[str, Any]) -> "RunSummary":
         """The summary behind `to_json`'s object."""
         return cls(**{**fields, "shape": tuple(Span(*span) for span in fields["shape"])})
-
-
-def merged(spans: Sequence[Span], *, most: int = MOST_SPANS) -> list[Span]:
-    """The spans by their start, the shortest neighbours merged until there are at most `most`.
-
-    Two that are merged reach from the start of the first to the end of both, and have the kind of the longer one.
-    """
-    left = sorted(spans, key=lambda span: span.start_ms)
-    while len(left) > most:
-        joined = [_join(one, other) for one, other in pairwise(left)]
-        at = min(range(len(joined)), key=lambda index: joined[index].duration_ms)
-        left[at : at + 2] = [joined[at]]
-    return left
-
-
-def _join(one: Span, other: Span) -> Span:
-    kind = one.kind if one.duration_ms >= other.duration_ms else other.kind
-    return Span(kind, one.start_ms, max(one.end_ms, other.end_ms) - one.start_ms)

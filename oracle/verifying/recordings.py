@@ -3,7 +3,7 @@
 from typing import Final
 
 from oracle.encoding import to_json
-from oracle.runs.tick_json import plain_tick
+from oracle.record.ticks import plain_tick
 from oracle.verifying.stories import Story
 
 RUN_ID: Final = "counterexample"

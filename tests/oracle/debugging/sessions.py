@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from oracle.debugging import CommandKind, DebugCommand, Debugger, DebugState
-from oracle.debugging.events import Standing
+from oracle.record.debug import Standing
 from oracle.runs import LiveRun
 from oracle.storage import Breakpoint, RunRecord
 from tests.oracle.runs.running import PATIENCE_S, Managed

@@ -7,8 +7,9 @@ import pytest
 
 from oracle.debugging import DebugRefusedError
 from oracle.nodes import REGISTRY
+from oracle.record import encode_tick
 from oracle.replays import course_of, read_run, repeat
-from oracle.runs import LiveRun, encode_tick
+from oracle.runs import LiveRun
 from oracle.storage import Store, open_archive
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.debugging.sessions import Operator

@@ -8,8 +8,8 @@ from oracle.exports.redaction import without_texts
 from oracle.histories import history_from_json, history_to_json, read_history
 from oracle.histories.debugged import debug_words
 from oracle.nodes import REGISTRY
+from oracle.record.figures import LogFigures
 from oracle.replays import read_run
-from oracle.runs.figures import LogFigures
 from oracle.scenarios.recorded import UnscriptableError, scenario_of
 from oracle.storage import Store, open_archive
 from tests.acceptance.harness import answers

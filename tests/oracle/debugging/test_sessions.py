@@ -10,8 +10,9 @@ from oracle.control import TreeControl
 from oracle.debugging import DebugRefusedError, WrongCommandError
 from oracle.models.protocol import ModelRequest
 from oracle.nodes import REGISTRY
+from oracle.record import encode_tick
 from oracle.replays import read_run, repeat
-from oracle.runs import RunOptions, encode_tick
+from oracle.runs import RunOptions
 from oracle.storage import RunRecord, Store, open_archive
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.debugging.sessions import LLM_TURN, Operator, notices

@@ -11,9 +11,9 @@ from oracle.agent.outcomes import TurnOutcome
 from oracle.answering import Ask
 from oracle.classify import ResponseIntent, classify_query, classify_response
 from oracle.nodes import REGISTRY
+from oracle.record import encode_tick
+from oracle.record.events import Opened
 from oracle.replays import read_run, repeat
-from oracle.runs import encode_tick
-from oracle.runs.opened import Opened
 from oracle.scenarios import from_yaml, judge, to_yaml
 from oracle.scenarios.recorded import scenario_of
 from oracle.storage import Archive, Store, open_archive, open_store

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from bt_runtime import Registry
 from oracle.histories import Explainer, History, history_to_json
 from oracle.nodes import REGISTRY
-from oracle.storage import Archive, Event, RunRecord, TreeVersion
+from oracle.storage import Archive, LogEntry, RunRecord, TreeVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Log:
 
     record: RunRecord
     version: TreeVersion | None
-    events: Sequence[Event]
+    events: Sequence[LogEntry]
 
     @property
     def underway(self) -> RunRecord:
@@ -35,7 +35,7 @@ class Log:
 
     def explained(
         self,
-        events: Iterable[Event] | None = None,
+        events: Iterable[LogEntry] | None = None,
         *,
         is_over: bool = True,
         registry: Registry = REGISTRY,

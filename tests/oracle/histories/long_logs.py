@@ -7,10 +7,10 @@ from bt_runtime.library import read_sources
 from bt_runtime.recording import TickInput
 from bt_runtime.stepper import tick_tree
 from oracle.nodes import REGISTRY
+from oracle.record.events import Opened
+from oracle.record.ticks import encode_tick
 from oracle.replays import rebuild_query
-from oracle.runs.opened import Opened
-from oracle.runs.tick_json import encode_tick
-from oracle.storage import Event, RunRecord, TreeVersion
+from oracle.storage import LogEntry, RunRecord, TreeVersion
 from tests.oracle.histories.logs import Log
 
 COUNTING = """\
@@ -57,11 +57,11 @@ def long_log(ticks: int, tree: str = COUNTING) -> Log:
     return Log(record, version, list(_events(record, ticks, tree)))
 
 
-def _events(record: RunRecord, ticks: int, tree: str) -> Iterator[Event]:
+def _events(record: RunRecord, ticks: int, tree: str) -> Iterator[LogEntry]:
     opened = Opened(5.0)
     definition = read_sources({"counting": tree}, name="counting", registry=REGISTRY)
     live = rebuild_query(record, opened, definition, registry=REGISTRY, sources={}, stops={}).tree
-    event = Event(record.id, 1, "opened", opened.to_json(), 1_000.0)
+    event = LogEntry(record.id, 1, "opened", opened.to_json(), 1_000.0)
     yield event
     given, at_s = TickInput("start", (), 5.0), 5.0
     for number in range(ticks):

@@ -13,10 +13,9 @@ from oracle.agent.rule_gate import RuleBreach
 from oracle.answering import ActiveQuery, Oracle
 from oracle.chunks import Chunk
 from oracle.metrics import Metrics
-from oracle.runs.opened import Opened
-from oracle.runs.recorder import Backlog, RunRecorder
-from oracle.runs.tick_room import TickRoom
-from oracle.storage import Event, EventKind, RunRecord, TreeVersion
+from oracle.record.events import Opened
+from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
+from oracle.storage import EventKind, LogEntry, RunRecord, TreeVersion
 from signals import SignalRecord
 from tests.oracle.histories.logs import Log
 
@@ -28,11 +27,11 @@ class MemoryLog:
     """The log of a run, as `RunLog` takes it."""
 
     now: Callable[[], float]
-    events: list[Event] = field(default_factory=list)
+    events: list[LogEntry] = field(default_factory=list)
     pending_since_s: float | None = None
 
     def append(self, kind: EventKind, data: bytes, *, step_key: str | None = None) -> None:
-        self.events.append(Event("", len(self.events) + 1, kind, data, 1_000 + self.now(), step_key=step_key))
+        self.events.append(LogEntry("", len(self.events) + 1, kind, data, 1_000 + self.now(), step_key=step_key))
 
     def chunk(self, data: bytes) -> int:
         self.append("chunk", data)

@@ -8,13 +8,13 @@ from oracle.histories import diff_histories, history_from_json, history_to_json,
 from oracle.histories.model import History
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
+from oracle.record.figures import LogFigures
 from oracle.replays import UnreplayableError, read_run
-from oracle.runs.figures import LogFigures
 from oracle.storage import Archive, RunRecord, Store, open_store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
+from tests.oracle.record.test_figures import Told
 from tests.oracle.runs.running import managed
-from tests.oracle.runs.test_figures import Told
 from tests.oracle.storage.conftest import postgresql_server, postgresql_url  # noqa: F401  fixtures
 
 SECRET = "Rumpelstiltskin"

@@ -11,13 +11,13 @@ from oracle.chunks import Done, Failed, write_chunk
 from oracle.classify import QueryClassification, classify_query
 from oracle.decision import AgentConfig
 from oracle.nodes import REGISTRY
-from oracle.runs.opened import KnownTool, Opened
-from oracle.runs.tick_json import encode_tick
+from oracle.record.events import KnownTool, Opened
+from oracle.record.ticks import encode_tick
 from oracle.scenarios import read_scenario_file
 from oracle.scenarios.model import Scenario
 from oracle.scenarios.played import Played
 from oracle.scenarios.stage import Moments, StagedTools
-from oracle.storage import Event, RunRecord, TreeVersion
+from oracle.storage import LogEntry, RunRecord, TreeVersion
 from tests.oracle.histories import naive
 from tests.oracle.histories.logs import Log
 from tests.oracle.scenarios.playing import player
@@ -44,19 +44,19 @@ def opened(scenario: Scenario) -> Opened:
     return Opened(0.0, previous, errors, known)
 
 
-def events(scenario: Scenario, played: Played) -> Iterator[Event]:
+def events(scenario: Scenario, played: Played) -> Iterator[LogEntry]:
     """The log that a store would have of it."""
-    yield Event("run", 1, "opened", opened(scenario).to_json(), 0.0)
+    yield LogEntry("run", 1, "opened", opened(scenario).to_json(), 0.0)
     chunks = 0
     for seq, fact in enumerate(played.facts, start=2):
         if isinstance(fact, TickRecord):
-            yield Event("run", seq, "tick", encode_tick(fact), fact.at_s)
+            yield LogEntry("run", seq, "tick", encode_tick(fact), fact.at_s)
         elif isinstance(fact, Outcome):
             kind = outcome_kind(fact)
-            yield Event("run", seq, "tool_end" if kind == "tools" else "turn_end", encode_outcome(fact), fact.at_s)
+            yield LogEntry("run", seq, "tool_end" if kind == "tools" else "turn_end", encode_outcome(fact), fact.at_s)
         else:
             chunks += 1
-            yield Event("run", seq, "chunk", write_chunk(fact), 0.0, chunks)
+            yield LogEntry("run", seq, "chunk", write_chunk(fact), 0.0, chunks)
 
 
 def log_of(scenario: Scenario, played: Played) -> Log:

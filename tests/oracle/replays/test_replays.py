@@ -9,8 +9,9 @@ from bt_runtime import TickRecord
 from oracle.chunks import Content, Failed, SystemNotice
 from oracle.models.protocol import ModelFault
 from oracle.nodes import REGISTRY
+from oracle.record import encode_tick
 from oracle.replays import UnreplayableError, course_of, read_run, repeat
-from oracle.runs import RunOptions, encode_tick
+from oracle.runs import RunOptions
 from oracle.storage import Archive, RunRecord, Store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says

@@ -18,7 +18,8 @@ from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.answering import Ask
 from oracle.control.choosing import UnknownTreeError
 from oracle.conversations import UnknownConversationError
-from oracle.runs import DrainingError, LiveRun, RunOptions, decode_tick
+from oracle.record import decode_tick
+from oracle.runs import DrainingError, LiveRun, RunOptions
 from oracle.storage import (
     ConversationBusyError,
     EventKind,

@@ -6,9 +6,8 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.decision import Action
 from oracle.metrics import Metrics
 from oracle.models.protocol import ToolCall
-from oracle.runs import decode_tick
-from oracle.runs.recorder import Backlog, RunRecorder
-from oracle.runs.tick_room import TickRoom
+from oracle.record import decode_tick
+from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.storage import NewRun, Store
 from tests.oracle.runs.running import CODE_QUESTION
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oracle.runs.figures import LogFigures
+from oracle.record.figures import LogFigures
 from oracle.service.history_replies import HistoryPage, RunTree, TurnList
 from oracle.service.replies import TickList
 from tests.oracle.service.test_recorded import ANSWER, CALL, CALLS, QUESTION

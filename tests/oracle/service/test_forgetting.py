@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import insert, select
 
-from oracle.runs.figures import LogFigures
+from oracle.record.figures import LogFigures
 from oracle.storage import schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import Service

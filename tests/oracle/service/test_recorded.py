@@ -7,7 +7,7 @@ import pytest
 
 from oracle.histories import history_from_json, history_to_json, read_history
 from oracle.nodes import REGISTRY
-from oracle.runs.figures import LogFigures
+from oracle.record.figures import LogFigures
 from oracle.service.history_replies import HistoryPage, RunTree, TurnList
 from oracle.service.replies import TickList
 from oracle.storage import Archive

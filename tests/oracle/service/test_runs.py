@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from oracle.models.protocol import ModelFault
-from oracle.runs.figures import LogFigures
+from oracle.record.figures import LogFigures
 from oracle.storage import RunLostError, schema
 from oracle.testing import ScriptedCall, ScriptedTurn
 from tests.oracle.service.conftest import ALICE, BOB, HANGS, OLGA, OPERATOR, TOKENS, in_shared_loop

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import insert, select, update
 
-from oracle.storage import Event, RunEnd, Store, open_store
+from oracle.storage import LogEntry, RunEnd, Store, open_store
 from oracle.storage.dropping import PORTION
 from oracle.storage.schema import request_key, run
 from tests.oracle.storage.runs_made import begun
@@ -24,7 +24,7 @@ async def timed(store_url: str, clock: Hands) -> AsyncIterator[Store]:
         yield opened
 
 
-def reduce(event: Event) -> bytes | None:
+def reduce(event: LogEntry) -> bytes | None:
     """Signals have no figures here."""
     return None if event.kind == "signal" else b'{"n":%d}' % event.seq
 

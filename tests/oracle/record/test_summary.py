@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bt_runtime import Outcome
 from bt_runtime.testing import FakeClock
@@ -12,11 +14,12 @@ from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.agent.turn import OpenTurn
 from oracle.answering import Ask
-from oracle.chunks import Answer
+from oracle.chunks import SystemNotice
 from oracle.models.protocol import TextDelta, TurnEnded, Usage
-from oracle.runs.summing import Summing
-from oracle.storage import RunRecord, RunSummary, Span, Store, open_store
-from oracle.storage.summary import MOST_SPANS
+from oracle.record import Record
+from oracle.record.events import ChunkSent, TurnFinished
+from oracle.record.record import merged
+from oracle.storage import MOST_SPANS, RunRecord, RunSummary, Span, Store, open_store
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import CODE_QUESTION, answers, calls, harness, made_tool, says
@@ -188,12 +191,38 @@ async def test_the_log_tells_the_wall_clock_of_each_tick_and_chunk(url: str) -> 
 
 
 def test_a_long_run_has_a_short_shape() -> None:
-    summing = Summing()
+    record = Record()
+    notice = SystemNotice("fallback", "Hm.", "info", timestamp="2026-01-01T00:00:00Z")
     for number in range(5_000):
-        summing.outcome(Outcome(f"turn@{number}", "done", TurnOutcome(duration_ms=500), at_s=number + 0.5))
-        summing.notice(at_s=number + 0.75)
-    summary = summing.summary(Answer())
+        turn = Outcome(f"turn@{number}", "done", TurnOutcome(duration_ms=500), at_s=number + 0.5)
+        record.add(TurnFinished(turn), at_s=number + 0.5)
+        record.add(ChunkSent(notice), at_s=number + 0.75)
+    summary = record.summary()
     assert isinstance(summary, RunSummary)
     assert len(summary.shape) == MOST_SPANS
     assert summary.notices == 5_000
     assert max(span.end_ms for span in summary.shape) == 4_999_750
+
+
+spans = st.builds(
+    Span,
+    st.sampled_from(["turn", "tool", "notice"]),
+    st.integers(min_value=0, max_value=10_000),
+    st.integers(min_value=0, max_value=5_000),
+)
+
+
+@given(st.lists(spans, max_size=200))
+def test_a_shape_is_bounded_in_order_and_covers_the_same_time(all_spans: list[Span]) -> None:
+    shape = merged(all_spans)
+    assert len(shape) == min(len(all_spans), MOST_SPANS)
+    assert [span.start_ms for span in shape] == sorted(span.start_ms for span in shape)
+    if all_spans:
+        assert shape[0].start_ms == min(span.start_ms for span in all_spans)
+        assert max(span.end_ms for span in shape) == max(span.end_ms for span in all_spans)
+    assert RunSummary.from_json(RunSummary(shape=tuple(shape)).to_json()).shape == tuple(shape)
+
+
+def test_the_shortest_neighbours_are_merged_and_the_longer_one_gives_the_kind() -> None:
+    long, short, other = Span("turn", 0, 900), Span("tool", 900, 10), Span("turn", 5_000, 500)
+    assert merged([long, short, other], most=2) == [Span("turn", 0, 910), other]

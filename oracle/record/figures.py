@@ -11,23 +11,35 @@ Rules:
 - What was reduced before is not changed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from bt_runtime import NodeError, Outcome
+from bt_runtime import NodeError, Outcome, TickRecord
 from bt_runtime.recording import forced_path, forced_status
 from bt_runtime.text import size_of
-from oracle.agent.outcome_json import decode_outcome, encode_outcome
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import TerminationReason
 from oracle.decision import Action
-from oracle.encoding import from_json, to_json
 from oracle.models.protocol import ModelFault, ToolCall
 from oracle.nodes.board import AGENT_KEYS
-from oracle.runs.opened import Opened
-from oracle.runs.tick_json import decode_tick, encode_tick
-from oracle.storage import Event, EventKind
+from oracle.record.debug import Debugged
+from oracle.record.events import (
+    ChunkSent,
+    ClosingBegun,
+    LogDecoder,
+    LogEvent,
+    Opened,
+    RuleBroken,
+    RunEnded,
+    SignalRead,
+    Ticked,
+    ToolFinished,
+    TurnFinished,
+    TurnRequested,
+    encode,
+)
+from oracle.storage import LogEntry
 from signals import SignalType
 
 UNKNOWN: Final = "unknown"
@@ -45,41 +57,45 @@ class LogFigures:
 
     def __init__(self) -> None:
         self._tools: frozenset[str] = frozenset()
-        self._outcomes: dict[str, Outcome] = {}
-        self._of_kind: Mapping[EventKind, Callable[[Event], bytes]] = {
-            "opened": self._opened,
-            "request": self._request,
-            "turn_end": self._outcome,
-            "tool_end": self._outcome,
-            "closing": lambda event: to_json({"reason": from_json(event.data)["reason"]}),
-            "tick": self._tick,
-            "signal": self._signal,
-            "rule": self._rule,
-            "debug": self._debug,
-            "final": lambda event: event.data,
-        }
+        self._decoder = LogDecoder(has_texts=False)
 
-    def __call__(self, event: Event) -> bytes | None:
+    def __call__(self, entry: LogEntry) -> bytes | None:
         """The figures of the next event; `None` if it has none."""
-        reduce = self._of_kind.get(event.kind)
         try:
-            return None if reduce is None else reduce(event)
+            event = self._decoder.decode(entry)
+            reduced = None if event is None else self._reduced(event)
+            return None if reduced is None else encode(reduced)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None  # its texts cannot be told from its figures
 
-    def _opened(self, event: Event) -> bytes:
-        opened = Opened.from_json(event.data)
-        self._tools = frozenset(tool.name for tool in opened.tools)
-        return opened.to_json()
+    def _reduced(self, event: LogEvent) -> LogEvent | None:  # noqa: PLR0911  one case for each kind
+        match event:
+            case Opened():
+                self._tools = frozenset(tool.name for tool in event.tools)
+                return event
+            case TurnRequested(request):
+                return TurnRequested(replace(request, hint=""))
+            case TurnFinished(outcome) | ToolFinished(outcome):
+                return replace(event, outcome=self._outcome(outcome))
+            case Ticked(tick):
+                return Ticked(self._tick(tick))
+            case SignalRead(signal):
+                known = signal.type if signal.type in _SIGNAL_TYPES else signal.type and UNKNOWN
+                return SignalRead(
+                    signal.model_copy(update={"type": known, "fields": {}, "raw_xml": None, "warnings": ()})
+                )
+            case RuleBroken(breach):
+                return RuleBroken(replace(breach, event=""))
+            case Debugged(more=more):
+                return replace(event, more=_debugged(more))
+            case ClosingBegun() | RunEnded():
+                return event
+            case ChunkSent():
+                return None
 
-    def _request(self, event: Event) -> bytes:
-        return to_json(from_json(event.data) | {"hint": ""})
-
-    def _outcome(self, event: Event) -> bytes:
-        outcome = decode_outcome(event.data)
-        self._outcomes[outcome.key] = outcome
+    def _outcome(self, outcome: Outcome) -> Outcome:
         error = None if outcome.error is None else _type_of(outcome.error)
-        return encode_outcome(replace(outcome, value=self._value(outcome.value), error=error))
+        return replace(outcome, value=self._value(outcome.value), error=error)
 
     def _value(self, value: object) -> object:
         if isinstance(value, TurnOutcome):
@@ -105,38 +121,23 @@ class LogFigures:
         action = Action.from_call(call.name, {}, is_error=result.is_error, result_digest="")
         return replace(result, call=call, text="", action=action, sources=())
 
-    def _tick(self, event: Event) -> bytes:
-        tick = decode_tick(event.data, self._outcomes)
-        self._outcomes.clear()  # an outcome precedes the tick that it causes
-        outcomes = tuple(
-            replace(each, value=self._value(each.value), error=each.error and _type_of(each.error))
-            for each in tick.outcomes
-        )
-        return encode_tick(
-            replace(
-                tick,
-                outcomes=outcomes,
-                deliveries=_sizes_of(tick.deliveries),
-                writes=_sizes_of(tick.writes),
-                errors=tuple(NodeError(error.path, _type_of(error.error)) for error in tick.errors),
-            )
+    def _tick(self, tick: TickRecord) -> TickRecord:
+        return replace(
+            tick,
+            outcomes=tuple(map(self._outcome, tick.outcomes)),
+            deliveries=_sizes_of(tick.deliveries),
+            writes=_sizes_of(tick.writes),
+            errors=tuple(NodeError(error.path, _type_of(error.error)) for error in tick.errors),
         )
 
-    def _signal(self, event: Event) -> bytes:
-        record = from_json(event.data)
-        known = record["type"] if record["type"] in _SIGNAL_TYPES else record["type"] and UNKNOWN
-        return to_json(record | {"type": known, "fields": {}, "raw_xml": None, "warnings": []})
 
-    def _rule(self, event: Event) -> bytes:
-        return to_json(from_json(event.data) | {"event": ""})
-
-    def _debug(self, event: Event) -> bytes:
-        fields = from_json(event.data)
-        if "value" in fields:
-            fields["value"] = size_of(fields["value"])
-        if fields.get("hit"):  # an expression may compare with a word of the user's
-            fields["hit"] |= {"expression": None, "error": None}
-        return to_json(fields)
+def _debugged(more: Mapping[str, Any]) -> Mapping[str, Any]:
+    reduced = dict(more)
+    if "value" in reduced:
+        reduced["value"] = size_of(reduced["value"])
+    if reduced.get("hit"):  # an expression may compare with a word of the user's
+        reduced["hit"] |= {"expression": None, "error": None}
+    return reduced
 
 
 def _sizes_of(values: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:

@@ -1,15 +1,15 @@
-"""The events of a debugger in the log, and the state of a run that follows from them.
+"""The events of a debugger in the log, and how the run stands by them.
 
 The log is the one place that has this state, so that every worker answers the same. The values and results
 themselves are also inputs of the next tick, in its record; a replay needs nothing of this.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from oracle.encoding import from_json, to_json
-from oracle.storage import Breakpoint, BreakpointKind, Event
+from oracle.storage import Breakpoint, BreakpointKind, EventKind
 
 DebugEventKind = Literal["pausing", "paused", "stepped", "set", "forced", "renewed", "resumed"]
 Standing = Literal["running", "pausing", "paused", "stepping"]
@@ -18,7 +18,7 @@ ResumeCause = Literal["command", "lease", "limit", "cancel", "stopping"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class BreakpointHit:
     """What a tick has hit.
 
     Args:
@@ -35,7 +35,7 @@ class Hit:
     error: str | None = None
 
     @classmethod
-    def of(cls, which: Breakpoint, *, path: str | None = None, error: str | None = None) -> "Hit":
+    def of(cls, which: Breakpoint, *, path: str | None = None, error: str | None = None) -> "BreakpointHit":
         """A hit of a breakpoint."""
         return cls(which.id, which.kind, path, which.expression, error)
 
@@ -45,8 +45,8 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class DebugEvent:
-    """An entry of the log.
+class Debugged:
+    """A debugger did something with the run.
 
     Args:
         what: happened.
@@ -56,6 +56,7 @@ class DebugEvent:
             `resumes_at` of `renewed`, `why` and `paused_s` of `resumed`.
     """
 
+    kind: ClassVar[EventKind] = "debug"
     what: DebugEventKind
     tick: int
     by: str | None = None
@@ -66,7 +67,7 @@ class DebugEvent:
         return to_json({"what": self.what, "tick": self.tick, "by": self.by, **self.more})
 
     @classmethod
-    def from_json(cls, data: bytes) -> "DebugEvent":
+    def from_json(cls, data: bytes) -> "Debugged":
         """What `to_json` has written.
 
         Raises:
@@ -98,13 +99,13 @@ class DebugState:
     tick: int = 0
     since: float | None = None
     by: str | None = None
-    hit: Hit | None = None
+    hit: BreakpointHit | None = None
     resumes_at: float | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, str] = field(default_factory=dict)
     why: ResumeCause | None = None
 
-    def after(self, event: DebugEvent, *, at: float) -> "DebugState":
+    def after(self, event: Debugged, *, at: float) -> "DebugState":
         """The state after an event."""
         more = event.more
         match event.what:
@@ -113,7 +114,12 @@ class DebugState:
             case "paused":
                 hit = more.get("hit")
                 return DebugState(
-                    "paused", event.tick, at, event.by, None if hit is None else Hit(**hit), more.get("resumes_at")
+                    "paused",
+                    event.tick,
+                    at,
+                    event.by,
+                    None if hit is None else BreakpointHit(**hit),
+                    more.get("resumes_at"),
                 )
             case "stepped":
                 return DebugState("stepping", event.tick, at, event.by)
@@ -125,12 +131,3 @@ class DebugState:
                 return replace(self, resumes_at=more.get("resumes_at"))
             case "resumed":
                 return DebugState("running", event.tick, at, event.by, why=more.get("why"))
-
-
-def state_of(events: Iterable[Event], start: DebugState | None = None) -> DebugState:
-    """The state of a run after these events of its log; those of other kinds do not change it."""
-    state = start or DebugState()
-    for event in events:
-        if event.kind == "debug":
-            state = state.after(DebugEvent.from_json(event.data), at=event.at)
-    return state

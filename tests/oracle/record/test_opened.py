@@ -2,7 +2,7 @@
 
 from oracle.classify import QueryClassification
 from oracle.encoding import from_json
-from oracle.runs.opened import KnownTool, Opened
+from oracle.record.events import KnownTool, Opened
 from oracle.tools import tool
 
 

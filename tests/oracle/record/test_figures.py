@@ -14,12 +14,13 @@ from bt_runtime.testing import FakeClock
 from bt_runtime.text import size_of
 from oracle.agent.outcome_json import decode_outcome
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.debugging.events import DebugEvent
 from oracle.models.protocol import ModelFault
-from oracle.runs import RunOptions, decode_tick, encode_tick
-from oracle.runs.figures import LogFigures
+from oracle.record import decode_tick, encode_tick
+from oracle.record.debug import Debugged
+from oracle.record.figures import LogFigures
+from oracle.runs import RunOptions
 from oracle.runs.options import TEXTS_GRACE_S
-from oracle.storage import Event, RunRecord, Store, open_store
+from oracle.storage import LogEntry, RunRecord, Store, open_store
 from oracle.testing import ScriptedTurn
 from tests.acceptance.harness import answers, calls, made_tool, says
 from tests.oracle.runs.running import Gate, managed, settle
@@ -136,14 +137,14 @@ async def test_reducing_twice_changes_nothing(store: Store) -> None:
 
 
 def test_what_a_debugger_did_stays_and_what_it_wrote_becomes_its_length() -> None:
-    figures, written = LogFigures(), DebugEvent("set", 3, "olga", {"key": "hint", "value": "Rumpelstiltskin"})
+    figures, written = LogFigures(), Debugged("set", 3, "olga", {"key": "hint", "value": "Rumpelstiltskin"})
     hit = {"breakpoint": "b1", "kind": "condition", "path": "root", "expression": "x == 'Rumpelstiltskin'"}
     reduced = []
-    for event in (written, DebugEvent("paused", 3, None, {"hit": hit, "resumes_at": 9.0})):
-        once = figures(Event("run", 1, "debug", event.to_json(), 0.0))
+    for event in (written, Debugged("paused", 3, None, {"hit": hit, "resumes_at": 9.0})):
+        once = figures(LogEntry("run", 1, "debug", event.to_json(), 0.0))
         assert once is not None
-        assert figures(Event("run", 1, "debug", once, 0.0)) == once
-        reduced.append(DebugEvent.from_json(once).more)
+        assert figures(LogEntry("run", 1, "debug", once, 0.0)) == once
+        reduced.append(Debugged.from_json(once).more)
     assert reduced[0] == {"key": "hint", "value": {"characters": 15}}
     assert reduced[1]["hit"]["path"] == "root"
     assert "Rumpelstiltskin" not in str(reduced)
@@ -151,14 +152,14 @@ def test_what_a_debugger_did_stays_and_what_it_wrote_becomes_its_length() -> Non
 
 def test_a_forced_result_stays() -> None:
     forced = TickRecord(1, 0.0, "delivery", (), (), ((forced_key("root/x"), "failure"),), (), (), (), ())
-    event = Event("run", 1, "tick", encode_tick(forced), 0.0)
+    event = LogEntry("run", 1, "tick", encode_tick(forced), 0.0)
     assert LogFigures()(event) == event.data
 
 
 async def test_damaged_and_unknown_events_are_deleted() -> None:
     figures = LogFigures()
     for kind in ("opened", "request", "turn_end", "tool_end", "closing", "tick", "signal", "rule", "debug", "later"):
-        assert figures(Event("run", 1, kind, b'["Rumpelstiltskin"]', 0.0)) is None  # type: ignore[arg-type]
+        assert figures(LogEntry("run", 1, kind, b'["Rumpelstiltskin"]', 0.0)) is None  # type: ignore[arg-type]
 
 
 data = st.recursive(

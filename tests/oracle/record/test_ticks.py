@@ -8,8 +8,8 @@ from bt_runtime import NodeError, Outcome, Status, TickRecord, TreeLibrary
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.encoding import from_json, to_json
 from oracle.nodes import REGISTRY
-from oracle.runs import decode_tick, encode_tick
-from oracle.runs.tick_json import decode_statuses, is_kept_apart, plain_tick, refers_to_outcomes
+from oracle.record import decode_tick, encode_tick
+from oracle.record.ticks import decode_statuses, is_kept_apart, plain_tick, refers_to_outcomes
 from oracle.scenarios import Player, read_scenario_file
 from signals import parse
 from trees import FOLDER
