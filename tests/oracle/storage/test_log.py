@@ -14,73 +14,6 @@ from oracle.storage.tails import MOST_BYTES
 from tests.oracle.storage.making import DONE, END, begun, content, heard, new_run, until
 
 
-async def test_what_was_written_is_read_in_order_and_whole(store: Store) -> None:
-    log = await begun(store)
-    said = [
-        content(text) for text in ("plain", "Grüße 🌳", "\x00 and \x1f", "\ufffd", "'; DROP TABLE event; --", "\\N\t\n")
-    ]
-    assert [log.chunk(data) for data in said] == [1, 2, 3, 4, 5, 6]
-    await log.finish(DONE, END)
-    got = [chunk async for batch in store.log.follow("run-1") for chunk in batch]
-    assert [chunk.data for chunk in got] == [*said, DONE]
-    assert [chunk.n for chunk in got] == [1, 2, 3, 4, 5, 6, 7]
-
-
-async def test_everything_has_a_number_and_chunks_have_their_own(store: Store) -> None:
-    log = await begun(store)
-    log.append("tick", b"{}")
-    log.chunk(content("a"))
-    log.append("turn_end", b'{"text":"a"}', step_key="turn:1")
-    log.chunk(content("b"))
-    await log.flush()
-    events = await store.log.events("run-1")
-    assert [(event.seq, event.kind, event.chunk_n, event.step_key) for event in events] == [
-        (1, "tick", None, None),
-        (2, "chunk", 1, None),
-        (3, "turn_end", None, "turn:1"),
-        (4, "chunk", 2, None),
-    ]
-    assert events[2].data == b'{"text":"a"}'
-    assert [event.seq for event in await store.log.events("run-1", kinds=["chunk"])] == [2, 4]
-    assert [event.seq for event in await store.log.events("run-1", after_seq=1, limit=2)] == [2, 3]
-    assert await store.log.last_chunk("run-1") == 2
-
-
-async def test_many_runs_at_once_have_no_gaps_and_no_mix_up(store: Store) -> None:
-    async def live(name: str) -> None:
-        log = await begun(store, name)
-        follower = asyncio.create_task(heard(store, name))
-        for number in range(40):
-            log.chunk(content(f"{name} {number}"))
-            log.append("tick", b"{}")
-            await asyncio.sleep(0)
-        await log.finish(DONE, END)
-        assert await follower == list(range(1, 42))
-        kept = [chunk.data async for batch in store.log.follow(name) for chunk in batch]
-        assert kept == [*(content(f"{name} {number}") for number in range(40)), DONE]
-
-    async with asyncio.timeout(60):
-        await asyncio.gather(*(live(f"run-{number}") for number in range(30)))
-
-
-async def test_what_a_follower_gets_is_in_the_database_already(store: Store) -> None:
-    log = await begun(store)
-
-    async def follow() -> None:
-        async for batch in store.log.follow("run-1"):
-            assert await store.log.last_chunk("run-1") >= batch[-1].n
-
-    follower = asyncio.create_task(follow())
-    for number in range(50):
-        log.chunk(content(number))
-        await asyncio.sleep(0)
-        if number % 5 == 0:
-            await log.flush()
-    await log.finish(DONE, END)
-    async with asyncio.timeout(20):
-        await follower
-
-
 async def test_a_follower_gets_every_chunk_once_wherever_and_whenever_it_joins(store: Store) -> None:
     log, random, followers = await begun(store), Random(7), []
     for number in range(600):
@@ -163,18 +96,6 @@ async def test_a_worker_is_notified_of_the_chunks_of_all_runs_of_a_commit(postgr
             assert await asyncio.gather(*followers) == [[1]] * len(names)
 
 
-async def test_a_page_says_whether_the_run_has_more(store: Store) -> None:
-    log = await begun(store)
-    log.chunk(content("a"))
-    log.chunk(content("b\n"))
-    await log.flush()
-    assert await store.log.page("run-1") == ([(1, content("a")), (2, content("b\n"))], False)
-    assert await store.log.page("run-1", after=2) == ([], False)
-    await log.finish(DONE, END)
-    assert await store.log.page("run-1", after=2) == ([(3, DONE)], True)
-    assert await store.log.page("run-1", after=3) == ([], True)
-
-
 @pytest.mark.parametrize("chunks", [PAGE - 1, PAGE, PAGE + 1])
 async def test_a_full_page_is_never_the_last_one(store: Store, chunks: int) -> None:
     log = await begun(store)
@@ -186,15 +107,6 @@ async def test_a_full_page_is_never_the_last_one(store: Store, chunks: int) -> N
     assert len(page.chunks) == min(chunks, PAGE)
     assert page.is_last is (chunks < PAGE)
     assert len(await heard(store)) == chunks
-
-
-async def test_a_page_is_its_users_alone(store: Store) -> None:
-    log = await begun(store)
-    await log.finish(DONE, END)
-    assert await store.log.page("run-1", user_id="ann") == ([(1, DONE)], True)
-    assert await store.log.page("run-1", user_id="bob") is None
-    assert await store.log.page("run-2") is None
-    assert await store.log.page("a\x00b") is None
 
 
 async def test_there_is_no_page_of_a_run_whose_texts_are_being_deleted(store: Store) -> None:
@@ -211,13 +123,6 @@ async def test_following_a_run_that_has_ended_ends(store: Store, after: int) -> 
     log.chunk(content("b"))
     await log.finish(DONE, END)
     assert await heard(store, after=after) == [1, 2, 3][after:]
-
-
-@pytest.mark.parametrize("run_id", ["nobody", "", "a\x00b", "\ud800", "ü", "x" * 1000], ids=ascii)
-async def test_following_an_unknown_run_ends_at_once(store: Store, run_id: str) -> None:
-    assert await heard(store, run_id) == []
-    assert await store.log.last_chunk(run_id) == 0
-    assert await store.log.events(run_id) == []
 
 
 async def test_followers_that_wait_at_the_end_of_a_live_run_end_with_it(store: Store) -> None:
@@ -276,21 +181,6 @@ async def test_a_run_that_has_ended_leaves_nothing_in_memory(store: Store) -> No
     log.chunk(content("a"))
     await log.finish(DONE, END)
     assert list(store.log._tails) == []
-
-
-async def test_finishing_twice_ends_once_and_nothing_comes_after(store: Store) -> None:
-    log = await begun(store)
-    log.chunk(content("a"))
-    await asyncio.gather(log.finish(DONE, END), log.finish(DONE, END))
-    await log.finish(DONE, END)
-    log.append("tick", b"{}")
-    log.chunk(content("too late"))
-    await log.flush()
-    events = await store.log.events("run-1")
-    assert [(event.kind, event.chunk_n) for event in events] == [("chunk", 1), ("chunk", 2), ("final", None)]
-    run = await store.runs.find("run-1")
-    assert run is not None
-    assert (run.status, run.answer, run.termination_reason, run.turns) == ("finished", "Hello.", "completed", 1)
 
 
 async def test_text_that_is_no_utf8_is_refused_at_once(store: Store) -> None:

@@ -9,7 +9,6 @@ from sqlalchemy import func, select
 from oracle.conversations import UnknownConversationError
 from oracle.storage import (
     Command,
-    ConversationBusyError,
     RunLostError,
     RunRecord,
     Store,
@@ -67,24 +66,6 @@ async def test_what_is_no_name_names_nothing(store: Store, run_id: str) -> None:
     assert await store.runs.latest(user_id="ann", limit=5, before=run_id) == []
     with pytest.raises(UnknownConversationError):
         await store.runs.begin(new_run(context_id=run_id, begins_conversation=False))
-
-
-async def test_a_conversation_answers_one_query_at_a_time(store: Store) -> None:
-    log = await begun(store, "first", context_id="c")
-    again = new_run("second", context_id="c", begins_conversation=False)
-    with pytest.raises(ConversationBusyError, match="'c' is answering another query"):
-        await store.runs.begin(again)
-    await log.finish(DONE, END)
-    assert (await store.runs.begin(again)).status == "running"
-
-
-async def test_of_many_queries_at_once_a_conversation_takes_one(store: Store) -> None:
-    log = await begun(store, "first", context_id="c")
-    await log.finish(DONE, END)
-    news = [new_run(f"run-{number}", context_id="c", begins_conversation=False) for number in range(8)]
-    results = await asyncio.gather(*(store.runs.begin(new) for new in news), return_exceptions=True)
-    assert sum(isinstance(result, RunRecord) for result in results) == 1
-    assert sum(isinstance(result, ConversationBusyError) for result in results) == 7
 
 
 async def test_the_conversation_of_another_user_does_not_exist(store: Store) -> None:
@@ -218,14 +199,3 @@ async def test_who_has_lost_a_run_writes_nothing_more(store: Store) -> None:
     assert await store.log.last_chunk("run-1") == 1
     await store.log.writer(taken, seq=1, chunk_n=1).finish(DONE, END)
     assert await heard(store) == [1, 2]
-
-
-async def test_who_has_lost_a_run_cannot_end_it(store: Store) -> None:
-    log = await begun(store)
-    await store.runs.take_over(None)
-    with pytest.raises(RunLostError):
-        await log.finish(DONE, END)
-    assert log.is_lost
-    run = await store.runs.find("run-1")
-    assert run is not None
-    assert run.status == "running"
