@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from bt_runtime.checking import transfers
+from bt_runtime.checking import repetitions
 from bt_runtime.errors import ExpressionError
 from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionUse, Facts, KeyUse, NodeSettings, Use
@@ -47,7 +47,7 @@ class ForEachSettings(NodeSettings):
     waits=True,
     acts=True,
     facts=Facts(repeats=True, keeps=("_items", "_position", "_has_failed")),
-    flow=transfers.for_each,
+    flow=repetitions.for_each,
 )
 class ForEach(Decorator[ForEachSettings]):
     """Runs its child for each item of a list, one after the other.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.checking import transfers
+from bt_runtime.checking import repetitions
 from bt_runtime.kind import Facts
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
 from bt_runtime.nodes import Ends, Node
@@ -17,7 +17,7 @@ from bt_runtime.status import FAILURE, Status
     slots=guard_slots(required=True),
     waits=True,
     facts=Facts(keeps=("ends_with",)),
-    flow=transfers.guarded,
+    flow=repetitions.guarded,
 )
 class Guarded(UnderGuards[NoSettings]):
     """Runs its child once, under guards, and fails when one of them trips.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bt_runtime.checking import transfers
+from bt_runtime.checking import repetitions
 from bt_runtime.explanation import Stepped
 from bt_runtime.kind import ExpressionUse, Facts, NodeSettings, Use
 from bt_runtime.kinds.under_guards import UnderGuards, guard_slots
@@ -35,7 +35,7 @@ class LoopSettings(NodeSettings):
     slots=guard_slots(required=False),
     waits=True,
     facts=Facts(reads=("termination_reason",), repeats=True, keeps=("ends_with",)),
-    flow=transfers.loop,
+    flow=repetitions.loop,
 )
 class Loop(UnderGuards[LoopSettings]):
     """Runs its child again and again, under guards.

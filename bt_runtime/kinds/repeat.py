@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bt_runtime.checking import transfers
+from bt_runtime.checking import repetitions
 from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
@@ -33,7 +33,7 @@ class RepeatSettings(NodeSettings):
     settings=RepeatSettings,
     waits=True,
     facts=Facts(repeats=True, keeps=("_wanted", "_successes")),
-    flow=transfers.repeat,
+    flow=repetitions.repeat,
 )
 class Repeat(Decorator[RepeatSettings]):
     """Runs its child a number of times, one tick each.

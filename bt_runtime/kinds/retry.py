@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bt_runtime.checking import transfers
+from bt_runtime.checking import repetitions
 from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import ExpressionText, Facts, NodeSettings, Use, number_uses
 from bt_runtime.nodes import Children, Decorator, Node
@@ -43,7 +43,7 @@ class RetrySettings(NodeSettings):
     settings=RetrySettings,
     waits=True,
     facts=Facts(repeats=True, keeps=("_most", "_failures", "_pause_s", "_resume_at_s")),
-    flow=transfers.retry,
+    flow=repetitions.retry,
 )
 class Retry(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.

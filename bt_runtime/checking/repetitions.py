@@ -6,7 +6,7 @@ from typing import Literal
 
 from bt_runtime.checking.effects import NOWHERE, Paths
 from bt_runtime.checking.states import ACTED, State, States
-from bt_runtime.checking.transfers.joining import child_of, go_on, merged, merged_onto, note_until
+from bt_runtime.checking.transfers import child_of, go_on, merged, merged_onto, note_until
 from bt_runtime.checking.walk import Entries, Walk
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.domains import NOTHING, Domain, of_values
