@@ -12,18 +12,15 @@ stops what they let pass, with the same reasons and messages:
 """
 
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import Literal
 
 from bt_runtime import Blackboard, HotLoopError, Request, Standing
-from bt_runtime.kinds.action import CallAction
+from bt_runtime.kind import CALLS_HOST
 from oracle.agent.faults import control_failed
 from oracle.agent.run import AgentRun
 from oracle.chunks import TerminationReason
 from oracle.decision import AgentState, rules
-from oracle.nodes.finish import Finish
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.run_tools import RunTools
+from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 
 FREE_STEPS = 200
 """Requests, notifications and sentences of a tree in a row, without a finished turn of the model between them. Ten
@@ -150,13 +147,13 @@ class TreeFloor(Floor):
             new: how many of them begin now, and have reserved no tokens yet.
         """
         node, run = request.node, self._run
-        if isinstance(node, LlmTurn):
+        if ASKS_MODEL in node.facts.roles:
             if node.settings.visible and any(_is_visible(other) for other in beside):
                 return True
             plan = run.plan(node.settings.model)
             wanted = new * (plan.max_tokens + plan.input_tokens)
             return run.state.turn + len(beside) >= run.state.turn_limit or plan.tokens_left <= wanted
-        return isinstance(node, RunTools)
+        return RUNS_CALLS in node.facts.roles
 
     def _charge(self, standing: Standing, chosen: Sequence[Request]) -> None:
         """Count the steps of the tree since the last finished turn.
@@ -176,17 +173,13 @@ class TreeFloor(Floor):
             raise HotLoopError(path or "root", FREE_STEPS, "requests and messages")
 
 
-@lru_cache(maxsize=256)
-def _role_of(kind: type) -> Role:
-    if issubclass(kind, LlmTurn):
-        return "turn"
-    if issubclass(kind, RunTools | CallAction):
-        return "tools"
-    return "closing" if issubclass(kind, Finish) else "other"
-
-
 def _role(request: Request) -> Role:
-    return _role_of(type(request.node))
+    roles = request.node.facts.roles
+    if ASKS_MODEL in roles:
+        return "turn"
+    if RUNS_CALLS in roles or CALLS_HOST in roles:
+        return "tools"
+    return "closing" if FINISHES in roles else "other"
 
 
 def _closes(requests: Collection[Request]) -> bool:
@@ -195,4 +188,4 @@ def _closes(requests: Collection[Request]) -> bool:
 
 
 def _is_visible(request: Request) -> bool:
-    return isinstance(request.node, LlmTurn) and request.node.settings.visible
+    return _role(request) == "turn" and bool(request.node.settings.visible)

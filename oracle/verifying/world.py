@@ -22,7 +22,7 @@ from bt_runtime import (
     TreeDefinition,
     build,
 )
-from bt_runtime.kinds.action import CallAction
+from bt_runtime.kind import CALLS_HOST
 from bt_runtime.recording import TickInput, describe
 from oracle.agent.closing import Closing
 from oracle.agent.equipment import Equipment
@@ -43,9 +43,7 @@ from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolCall, Usage
 from oracle.models.script import ScriptedCall, ScriptedTurn
 from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
-from oracle.nodes.finish import Finish
-from oracle.nodes.llm_turn import LlmTurn
-from oracle.nodes.run_tools import RunTools
+from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
 from oracle.rules import rules_of
 from oracle.tools import Tool, ToolResult
 from oracle.verifying.events import (
@@ -197,13 +195,13 @@ class World:
         self._demanded = keys = demanded(definition)
         host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
         self.closing = host.closing
-        self.tree = build(definition, registry=registry, host=host, values=values_of(self.agent, keys))
-        self.context = self.tree.context
         self.read: set[str] = set()
+        values, watched = values_of(self.agent, keys), _watched(self.read)
+        self.tree = build(definition, registry=registry, host=host, values=values, blackboard=watched)
+        self.context = self.tree.context
         self.written: set[str] = set()
         self.moment = 0  # counts what happens, so that what was found out about the state now is found out once
         self.tokens = TokenWatch(self.tree.nodes)
-        self.tree.blackboard.__class__ = _watched(self.read)  # the nodes have the blackboard already
         self.floor = TreeFloor(self.agent, self.tree.blackboard)
         self.stepper = Stepper(self.tree, self.floor)
         self._partial: dict[Request, Any] = {}
@@ -363,16 +361,16 @@ class World:
         """Start what the floor lets begin."""
         for request in self.stepper.start():
             self._reserve(request)
-            if self.progress.reason_at_cancel is not None and not isinstance(request.node, Finish):
+            if self.progress.reason_at_cancel is not None and FINISHES not in request.node.facts.roles:
                 self.progress.began_after_cancel = self.progress.began_after_cancel or request.node.path
 
     def _reserve(self, request: Request) -> None:
         """Reserve the tokens of a turn while it is under way."""
         node, rules = request.node, self.agent.rules
-        if isinstance(node, RunTools):
+        if RUNS_CALLS in node.facts.roles:
             judged = {call.id: forbidden(self.agent, call) for call in self.agent.turn.open_calls}
             self.progress.forbidden = {call_id: result for call_id, result in judged.items() if result is not None}
-        if not isinstance(node, LlmTurn):
+        if ASKS_MODEL not in node.facts.roles:
             return
         if rules is not None:
             rules.turn(visible=node.settings.visible)
@@ -432,8 +430,7 @@ class World:
                 raise TypeError(event)
 
     def _turn(self, request: Request, reply: Reply, *, interrupted: bool = False) -> Any:  # noqa: ANN401
-        node = request.node
-        assert isinstance(node, LlmTurn)  # noqa: S101  replies are offered for turns alone
+        node: Any = request.node
         rules, self.agent.rules = self.agent.rules, None  # they saw the turn when it began
         turn = OpenTurn(self.agent, **node.request())
         self.agent.rules = rules
@@ -522,7 +519,8 @@ class World:
     def _interrupt(self, part: str, *, calls: bool = False) -> None:
         """What the work under way has brought when it is interrupted; if that is the whole, it ends in this moment."""
         for request in tuple(self.under_way) if part != "nothing" else ():
-            if isinstance(request.node, LlmTurn):
+            roles = request.node.facts.roles
+            if ASKS_MODEL in roles:
                 reply = Reply(PARTIAL if part == "some" else PLAIN, calls=("read",) if calls else ())
                 if part == "whole":
                     self.stepper.ended(self._end_of(request, Replied(request.key, reply)))
@@ -531,7 +529,7 @@ class World:
                     self.agent.cost.reserved_tokens -= reserved  # the turn itself reserves it while it is played
                     self._partial[request] = self._turn(request, reply, interrupted=True)
                     self.agent.cost.reserved_tokens += reserved
-            elif isinstance(request.node, RunTools):
+            elif RUNS_CALLS in roles:
                 if part == "whole":
                     found: Result = "found"
                     results = (found,) * len(self.agent.turn.open_calls)
@@ -544,13 +542,13 @@ class World:
         if request.key not in self.stepper.under_way:
             return Outcome(request.key, "cancelled", at_s=self.clock.now_s)
         self._release(request)
-        node = request.node
+        node, roles = request.node, request.node.facts.roles
         value = self._partial.pop(request, None)
-        if value is None and isinstance(node, LlmTurn):
+        if value is None and ASKS_MODEL in roles:
             value = self._turn(request, Reply(), interrupted=True)
-        elif value is None and isinstance(node, RunTools):
+        elif value is None and RUNS_CALLS in roles:
             value = self._tools(())
-        elif isinstance(node, CallAction):
+        elif CALLS_HOST in roles:
             self.tools.next = asyncio.CancelledError()
             _outcome(node.start())
         return Outcome(request.key, "cancelled", value, at_s=self.clock.now_s)
