@@ -17,7 +17,7 @@ from oracle.agent.journal import NoJournal
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import forbidden, run_tool_calls
 from oracle.answering import Ask
-from oracle.models.protocol import ToolCall
+from oracle.models.protocol import ToolUse
 from oracle.nodes import REGISTRY
 from oracle.rules import rules_of
 from oracle.testing import ScriptedModel
@@ -57,7 +57,7 @@ async def new_run(tree: TreeDefinition) -> AgentRun:
 
 async def gate_us(tree: TreeDefinition) -> float:
     """The decision whether a call may begin, for one call, in microseconds; the best of `CALLS` in batches."""
-    run, call = await new_run(tree), ToolCall("c", "probe", ARGUMENTS)
+    run, call = await new_run(tree), ToolUse("c", "probe", ARGUMENTS)
     found = []
     for _ in range(CALLS // BATCH):
         start = time.perf_counter()
@@ -72,7 +72,7 @@ async def call_us(tree: TreeDefinition) -> float:
     run, numbers = await new_run(tree), count()
     start = time.perf_counter()
     for _ in range(CALLS):
-        await run_tool_calls(run, [ToolCall(f"c{next(numbers)}", "probe", ARGUMENTS)])
+        await run_tool_calls(run, [ToolUse(f"c{next(numbers)}", "probe", ARGUMENTS)])
     return (time.perf_counter() - start) * 1e6 / CALLS
 
 

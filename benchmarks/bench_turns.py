@@ -19,8 +19,8 @@ from oracle.models.protocol import (
     ModelEvent,
     ModelRequest,
     TextDelta,
-    ToolCall,
     ToolCallRequested,
+    ToolUse,
     TurnEnded,
     Usage,
 )
@@ -49,7 +49,7 @@ class InstantModel:
             yield TextDelta(DELTA)
         usage = Usage(input_tokens=100, output_tokens=50)
         if self._turn % TURNS:
-            call = ToolCall(f"call_{self._turn}", "read_file", {"path": f"file_{self._turn}"})
+            call = ToolUse(f"call_{self._turn}", "read_file", {"path": f"file_{self._turn}"})
             yield ToolCallRequested(call)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
             yield TurnEnded("tool_use", usage, ({"type": "text", "text": DELTA * DELTAS}, block), "instant")

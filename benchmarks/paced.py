@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCall, ToolCallRequested, TurnEnded, Usage
+from oracle.models.protocol import ModelEvent, ModelRequest, TextDelta, ToolCallRequested, ToolUse, TurnEnded, Usage
 
 SIGNAL = '<signal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></signal>'
 _TAG = re.compile(r"\[(\w+)\]")
@@ -97,7 +97,7 @@ class PacedModel:
             yield TextDelta(said[-1])
         usage = Usage(input_tokens=100, output_tokens=5 * self._pace.pieces)
         if turn < self._pace.turns:
-            call = ToolCall(f"call_{turn}", "read_file", {"path": f"file_{turn}.py"})
+            call = ToolUse(f"call_{turn}", "read_file", {"path": f"file_{turn}.py"})
             yield ToolCallRequested(call)
             block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
             yield TurnEnded("tool_use", usage, ({"type": "text", "text": "".join(said)}, block), self.name)

@@ -15,10 +15,10 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, TreeLibrary
-from oracle.agent.closing import Closing
+from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
-from oracle.agent.journal import Journal, NoJournal
+from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.output import Output
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun
@@ -130,7 +130,7 @@ class ActiveQuery:
 
     agent: AgentRun
     control: Control
-    closing: Closing
+    closing: Closer
     asked_at: str
     tree: TreeDefinition | None = None
     is_abandoned: bool = False
@@ -315,7 +315,7 @@ class Oracle:
         *,
         emit: Callable[[Chunk], None],
         observers: Iterable[Observer] = (),
-        journal: Journal | None = None,
+        journal: QueryJournal | None = None,
         pacer: Pacer | None = None,
         clock: Clock | None = None,
         trace: RunTrace | None = None,
@@ -345,7 +345,7 @@ class Oracle:
         if trace is not None:
             trace.opened(run_id=query.run_id, context_id=query.context_id)
         agent = _prepare(query, equipment, checked.turn_limit, emit, journal, trace)
-        closing = Closing(self._conversations)
+        closing = Closer(self._conversations)
         asked_at = checked.asked_at or self._equipment.timestamp()
         control: Control
         if isinstance(checked.control, TreeDefinition):
@@ -404,7 +404,7 @@ def _prepare(
     equipment: Equipment,
     max_turns: int | None,
     emit: Callable[[Chunk], None],
-    journal: Journal,
+    journal: QueryJournal,
     trace: RunTrace | None,
 ) -> AgentRun:
     state = AgentState(

@@ -28,10 +28,10 @@ from .segment import (
     QUERY_TYPES,
     REQUIRED_IDS,
     TOOLS_ID,
+    Inclusion,
     Segment,
     SegmentLibrary,
     Situation,
-    Verdict,
 )
 from .tool_reference import ToolEntry, render_tools_reference
 
@@ -153,7 +153,7 @@ def _candidates(
         if segment.id == TOOLS_ID:
             text = render_tools_reference(segment, tools)
         elif segment.id == ENVIRONMENT_ID and environment is None:
-            verdict = Verdict(included=False, reason="no environment is given")
+            verdict = Inclusion(included=False, reason="no environment is given")
         elif segment.id == ENVIRONMENT_ID and environment is not None:
             text = render_environment(text, environment)
         candidates.append(_Candidate(segment, text, verdict.included, verdict.reason))

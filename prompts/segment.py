@@ -47,7 +47,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Inclusion:
     """Whether a segment is included, and the reason for a log or a debugger."""
 
     included: bool
@@ -55,7 +55,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SegmentCondition:
     """When a segment is included; all tests that are given must hold.
 
     Args:
@@ -70,34 +70,34 @@ class Condition:
     previous_errors: bool | None = None
     is_named: bool = False
 
-    def judge(self, situation: Situation) -> Verdict:
+    def judge(self, situation: Situation) -> Inclusion:
         """Decide for one situation; the reason names the tests that failed, or all of them if none did."""
         checks = tuple(self._checks(situation))
         failed = tuple(check.reason for check in checks if not check.included)
-        return Verdict(included=not failed, reason="; ".join(failed or (check.reason for check in checks)))
+        return Inclusion(included=not failed, reason="; ".join(failed or (check.reason for check in checks)))
 
-    def _checks(self, situation: Situation) -> Iterator[Verdict]:
+    def _checks(self, situation: Situation) -> Iterator[Inclusion]:
         if self.is_named:
-            yield Verdict(included=False, reason="only where a tree names it")
+            yield Inclusion(included=False, reason="only where a tree names it")
         if self.query_types:
             yield self._check_query_type(situation)
         if self.history_tokens_over is not None:
             over = situation.history_tokens > self.history_tokens_over
             relation = "over" if over else "not over"
-            yield Verdict(
+            yield Inclusion(
                 over, f"history of {situation.history_tokens:,} tokens is {relation} {self.history_tokens_over:,}"
             )
         if self.previous_errors is not None:
             met = "met tool errors" if situation.previous_errors else "met no tool errors"
-            yield Verdict(situation.previous_errors is self.previous_errors, f"the previous query {met}")
+            yield Inclusion(situation.previous_errors is self.previous_errors, f"the previous query {met}")
 
-    def _check_query_type(self, situation: Situation) -> Verdict:
+    def _check_query_type(self, situation: Situation) -> Inclusion:
         if situation.query_type in self.query_types:
-            return Verdict(included=True, reason=f"query type is {situation.query_type!r}")
+            return Inclusion(included=True, reason=f"query type is {situation.query_type!r}")
         if situation.second_query_type in self.query_types:
-            return Verdict(included=True, reason=f"second query type is {situation.second_query_type!r}")
+            return Inclusion(included=True, reason=f"second query type is {situation.second_query_type!r}")
         wanted = " or ".join(repr(name) for name in self.query_types)
-        return Verdict(included=False, reason=f"query type is {situation.query_type!r}, not {wanted}")
+        return Inclusion(included=False, reason=f"query type is {situation.query_type!r}, not {wanted}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Segment:
     id: str
     description: str
     priority: int
-    when: Condition | None
+    when: SegmentCondition | None
     text: str
     without_tools: str = ""
     source: str = ""
@@ -127,9 +127,9 @@ class Segment:
         """Whether every prompt has it."""
         return self.id in REQUIRED_IDS
 
-    def judge(self, situation: Situation) -> Verdict:
+    def judge(self, situation: Situation) -> Inclusion:
         """Whether it is part of the prompt for this situation, and why."""
-        return Verdict(included=True, reason="always") if self.when is None else self.when.judge(situation)
+        return Inclusion(included=True, reason="always") if self.when is None else self.when.judge(situation)
 
     def is_second_choice(self, situation: Situation) -> bool:
         """Whether it is included only because of the second query type."""

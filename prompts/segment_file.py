@@ -14,7 +14,7 @@ from bt_runtime.text.yaml_reader import Entry, read_yaml
 
 from .environment import ENVIRONMENT_PLACEHOLDER
 from .errors import suggest, whole_file
-from .segment import ENVIRONMENT_ID, QUERY_TYPES, TOOLS_ID, Condition, Segment
+from .segment import ENVIRONMENT_ID, QUERY_TYPES, TOOLS_ID, Segment, SegmentCondition
 from .tool_reference import TOOLS_PLACEHOLDER
 
 MAX_FILE_BYTES: Final = 64_000
@@ -124,10 +124,10 @@ class _SegmentReader:
             if name not in known:
                 self._mistake(entry.place, f"unknown {what} {brief(name)}", suggest(name, known))
 
-    def _condition(self, entries: Mapping[str, Entry]) -> Condition | None:
+    def _condition(self, entries: Mapping[str, Entry]) -> SegmentCondition | None:
         always = self._value(entries, "always", _is_bool, "true or false", default=True)
         if "when" not in entries:
-            return None if always else Condition(is_named=True)
+            return None if always else SegmentCondition(is_named=True)
         when = entries["when"]
         conditions = when.node.data
         if not isinstance(conditions, dict) or not conditions:
@@ -135,7 +135,7 @@ class _SegmentReader:
             self._mistake(when.place, f"'when' must be a mapping of conditions, not {brief(when.node.plain())}", hint)
             return None
         self._check_names(conditions, WHEN_KEYS, what="condition")
-        return Condition(
+        return SegmentCondition(
             query_types=self._query_types(conditions),
             history_tokens_over=self._value(
                 conditions, "history_tokens_over", _is_count, "a whole number of tokens, 0 or more", default=None

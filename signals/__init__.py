@@ -24,12 +24,13 @@ from .model import (
     SignalType,
     Stuck,
 )
-from .reader import Clock, Reading
+from .reader import BlockReading, Clock
 from .response import ParsedResponse
 from .stream import SignalStream, parse
 
 __all__ = [
     "SIGNAL_MODELS",
+    "BlockReading",
     "Clock",
     "ContextSufficient",
     "DelegationRecommended",
@@ -38,7 +39,6 @@ __all__ = [
     "Outcome",
     "ParsedResponse",
     "PartialAnswer",
-    "Reading",
     "Signal",
     "SignalAudit",
     "SignalError",

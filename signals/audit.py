@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from .model import SignalBase
-from .reader import Clock, Reading, utc_now
+from .reader import BlockReading, Clock, utc_now
 from .response import ParsedResponse, describe
 
 Outcome = Literal["accepted", "ignored", "malformed", "absent"]
@@ -100,7 +100,7 @@ def records_of(parsed: ParsedResponse, *, turn: int, action: str, now: Clock = u
         yield _record(reading, counts=counts, turn=turn, action=taken, now=now)
 
 
-def _record(reading: Reading, *, counts: bool, turn: int, action: str, now: Clock) -> SignalRecord:
+def _record(reading: BlockReading, *, counts: bool, turn: int, action: str, now: Clock) -> SignalRecord:
     signal = reading.signal
     warnings = describe(reading, counts=counts)
     if signal is None:

@@ -7,9 +7,9 @@ nothing but white space follows it. Any other fence is code as soon as its first
 
 from dataclasses import dataclass
 
-from .markup import WHITE, WINDOW_CHARS, Block, find_block
+from .markup import WHITE, WINDOW_CHARS, SignalBlock, find_block
 from .reader import Clock, read_block
-from .view import View
+from .view import TextView
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Wrapping:
     end: int | None = None
 
 
-def only_signal(text: str, wrapping: Wrapping, offset: int, *, now: Clock) -> Block | None:
+def only_signal(text: str, wrapping: Wrapping, offset: int, *, now: Clock) -> SignalBlock | None:
     """The well-formed signal that a fence at the end of a response holds, if it holds nothing else.
 
     Args:
@@ -45,7 +45,7 @@ def only_signal(text: str, wrapping: Wrapping, offset: int, *, now: Clock) -> Bl
         content_end = max(text.rfind("\n", 0, closed_at), text.rfind("\r", 0, closed_at))
     if type_end > content_end:
         return None
-    block = find_block(View(text, min(content_end, start + WINDOW_CHARS), whole=True), start, type_end)
+    block = find_block(TextView(text, min(content_end, start + WINDOW_CHARS), whole=True), start, type_end)
     if not block.closed or text[block.end : content_end].strip(WHITE):
         return None
     return block if read_block(text, block, now=now).signal else None

@@ -6,14 +6,14 @@ backticks as opened it, in the same paragraph. Not supported: backslash escapes,
 read as code spans.
 
 Runs longer than `RUN_CHARS` are read as several, and lines are read up to `LINE_CHARS`, so everything is bounded. While
-more text could change an answer, functions with a `View` raise `MoreTextNeeded`.
+more text could change an answer, functions with a `TextView` raise `MoreTextNeeded`.
 """
 
 import re
 from dataclasses import dataclass, field
 
 from .markup import START_NAME, WHITE, tidy_end
-from .view import MoreTextNeeded, View
+from .view import MoreTextNeeded, TextView
 
 RUN_CHARS = 1024
 LINE_CHARS = 512
@@ -60,7 +60,7 @@ _RUN_OR_BREAK = re.compile(rf"`{{1,{RUN_CHARS}}}|[\r\n]")
 
 
 @dataclass(slots=True)
-class Code:
+class CodeContext:
     """Which kind of Markdown code the next character is in.
 
     A run of backticks opens a code span if one of the same length closes it before the paragraph ends; else it is text,
@@ -108,14 +108,14 @@ class Code:
         self.fence, self.specials = "", _SIGNALS_ALONE
 
 
-def ends_paragraph(view: View, line_break: int) -> bool:
+def ends_paragraph(view: TextView, line_break: int) -> bool:
     """Whether the line after a line break is blank or begins a list item, a heading or a fence."""
     if not view.whole and _PARAGRAPH_END_PART.match(view.text, line_break, view.end):
         raise MoreTextNeeded
     return _PARAGRAPH_END[view.whole].match(view.text, line_break, view.end) is not None
 
 
-def find_span_end(view: View, start: int, type_end: int, open_runs: list[int]) -> re.Match[str] | None:
+def find_span_end(view: TextView, start: int, type_end: int, open_runs: list[int]) -> re.Match[str] | None:
     """The run of backticks that makes the signal at `start` an example in a code span (decision 16).
 
     A run inside a child element of a tidy signal belongs to the signal, and closes nothing: after a lone backtick,

@@ -8,14 +8,14 @@ expand without bound. Rules:
 - It ends with `</signal>` or `</SIGNAL>`, or with `/>` of its own tag; one in a CDATA section or in a quoted attribute
   value does not count. A quotation mark or `<![CDATA[` without its end protects nothing.
 - Nothing is read beyond `WINDOW_CHARS` from the `<`: a block that has not ended by then is unclosed (decision 17).
-- While more text could change an answer, functions with a `View` raise `MoreTextNeeded`.
+- While more text could change an answer, functions with a `TextView` raise `MoreTextNeeded`.
 """
 
 import re
 from dataclasses import dataclass
 from functools import reduce
 
-from .view import View
+from .view import TextView
 
 WINDOW_CHARS = 4096
 """How far an unclosed signal reaches, counted from its `<`."""
@@ -110,7 +110,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SignalBlock:
     """A signal block in a text.
 
     Args:
@@ -133,7 +133,7 @@ class Block:
         return self.body.nested_at is not None
 
 
-def find_type(view: View, start: int) -> int | None:
+def find_type(view: TextView, start: int) -> int | None:
     """The place after `type=` in the signal tag that begins at `start`; `None` if no signal begins there.
 
     Raises:
@@ -154,7 +154,7 @@ def is_beginning(text: str, start: int) -> bool:
     return _TYPE_PART.match(text, start) is not None
 
 
-def find_block(view: View, start: int, type_end: int) -> Block:
+def find_block(view: TextView, start: int, type_end: int) -> SignalBlock:
     """The block that begins at `start`.
 
     Args:
@@ -168,21 +168,21 @@ def find_block(view: View, start: int, type_end: int) -> Block:
     text, end = view.text, view.end
     tag = _TAG[view.whole].match(text, type_end, end)
     if tag is not None and text[tag.end() - 2] == "/":
-        return Block(start, tag.end(), tag.end(), closed=True)
+        return SignalBlock(start, tag.end(), tag.end(), closed=True)
     body_start = tag.end() if tag else type_end
     closing = _BODY[view.whole].match(text, body_start, end) if tag and _ANY_END.search(text, body_start, end) else None
     if closing is None:
         view.require_whole(">")
     body = read_body(text, body_start, closing.start(1) if closing else end)
     if body.nested_at is not None:
-        return Block(start, min(body_start, body.nested_at), body.nested_at, closed=False, body=body)
+        return SignalBlock(start, min(body_start, body.nested_at), body.nested_at, closed=False, body=body)
     block_end = closing.end() if closing else _window_end(text, start, end)
-    return Block(start, body_start, block_end, closed=closing is not None, body=body)
+    return SignalBlock(start, body_start, block_end, closed=closing is not None, body=body)
 
 
 def read_body(text: str, start: int, end: int) -> Body:
     """The child elements in `text[start:end]`, up to the start of another signal outside of them."""
-    view = View(text, end, whole=True)
+    view = TextView(text, end, whole=True)
     children: list[Child] = []
     stray = False
     at = start
@@ -214,7 +214,7 @@ def as_plain_text(text: str) -> str:
     return _ANY_START.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", text)
 
 
-def tidy_end(view: View, type_end: int) -> int | None:
+def tidy_end(view: TextView, type_end: int) -> int | None:
     """The end of a block that has only child elements and white space; `None` if it has anything else or no end.
 
     Raises:
@@ -238,7 +238,7 @@ def tidy_end(view: View, type_end: int) -> int | None:
     return closing.end()
 
 
-def skip_ends(view: View, at: int, count: int) -> int:
+def skip_ends(view: TextView, at: int, count: int) -> int:
     """The place after up to `count` end tags `</signal>` that follow immediately.
 
     Raises:
@@ -270,7 +270,7 @@ def _window_end(text: str, start: int, end: int) -> int:
     return last if cut else end
 
 
-def _read_child(view: View, at: int) -> Child | None:
+def _read_child(view: TextView, at: int) -> Child | None:
     """The child element that begins at `at` or after white space; `None` if there is none, or it is not closed."""
     text, end = view.text, view.end
     opening = _CHILD.match(text, at, end)
@@ -289,7 +289,7 @@ def _read_child(view: View, at: int) -> Child | None:
     return None
 
 
-def _after(view: View, mark: str, at: int) -> int:
+def _after(view: TextView, mark: str, at: int) -> int:
     """The place after the next `mark`; if there is none, the next character."""
     found = view.text.find(mark, at, view.end)
     if found < 0:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from .errors import FieldError
-from .markup import Block, attributes
+from .markup import SignalBlock, attributes
 from .model import SIGNAL_MODELS, Signal, SignalBase
 from .values import decode, read_confidence, read_integer, read_list, read_words, storable
 
@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class BlockReading:
     """One signal block, parsed.
 
     Args:
@@ -42,18 +42,18 @@ class Reading:
     warnings: tuple[str, ...] = ()
 
 
-def read_block(text: str, block: Block, *, now: Clock = utc_now) -> Reading:
+def read_block(text: str, block: SignalBlock, *, now: Clock = utc_now) -> BlockReading:
     """Read a block that was found in `text`."""
     raw_xml = storable(text[block.start : block.end])
     given = attributes(text[block.start : block.body_start])
     declared = decode(given.get("type", "")).strip().lower() or None
     if not block.closed:
         why = "another signal begins in it" if block.nested else f"no </signal> in {block.end - block.start} characters"
-        return Reading(raw_xml, None, f"not closed: {why}", declared)
+        return BlockReading(raw_xml, None, f"not closed: {why}", declared)
     model = SIGNAL_MODELS.get(declared or "")
     if model is None:
         known = ", ".join(SIGNAL_MODELS)
-        return Reading(raw_xml, None, f"unknown type {declared!r}; known are {known}", declared)
+        return BlockReading(raw_xml, None, f"unknown type {declared!r}; known are {known}", declared)
     texts, warnings = _gather(given, block, model)
     confidence, doubt = read_confidence(texts.pop("confidence", [None])[0])
     if doubt:
@@ -63,7 +63,9 @@ def read_block(text: str, block: Block, *, now: Clock = utc_now) -> Reading:
     signal, problems = _build(model, values, faults)
     warnings += (f"field {name!r} {fault}; dropped" for name, fault in faults.items() if name not in problems)
     problem = "; ".join(f"field {name!r} {fault}" for name, fault in problems.items()) or None
-    return Reading(raw_xml, signal, problem, declared, tuple(f"signal {declared}: {warning}" for warning in warnings))
+    return BlockReading(
+        raw_xml, signal, problem, declared, tuple(f"signal {declared}: {warning}" for warning in warnings)
+    )
 
 
 def _own_fields(model: type[SignalBase]) -> dict[str, FieldInfo]:
@@ -96,7 +98,9 @@ _REQUIRED: Mapping[type[SignalBase], tuple[str, ...]] = {
 }
 
 
-def _gather(given: Mapping[str, str], block: Block, model: type[SignalBase]) -> tuple[dict[str, list[Any]], list[str]]:
+def _gather(
+    given: Mapping[str, str], block: SignalBlock, model: type[SignalBase]
+) -> tuple[dict[str, list[Any]], list[str]]:
     """The texts by field, child elements first, then attributes; and warnings about what was ignored."""
     texts: dict[str, list[Any]] = {}
     warnings: list[str] = []

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from .model import Signal
-from .reader import Reading
+from .reader import BlockReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ParsedResponse:
     text: str
     signal: Signal | None = None
     warnings: tuple[str, ...] = ()
-    readings: tuple[Reading, ...] = field(default=(), repr=False)
+    readings: tuple[BlockReading, ...] = field(default=(), repr=False)
     remainder: str = field(default="", repr=False)
 
     @property
@@ -36,7 +36,7 @@ class ParsedResponse:
         return tuple(reading.signal for reading in self.readings if reading.signal is not None)[1:]
 
 
-def describe(reading: Reading, *, counts: bool) -> tuple[str, ...]:
+def describe(reading: BlockReading, *, counts: bool) -> tuple[str, ...]:
     """The warnings about a block; `counts`: it is the response's signal."""
     if reading.problem is not None:
         return (*reading.warnings, f"malformed signal, {reading.problem}: {reading.raw_xml!r}")

@@ -19,12 +19,12 @@ from collections import deque
 
 from .errors import StreamClosedError
 from .fenced import Wrapping, only_signal
-from .markdown import Code, ends_paragraph, find_span_end
-from .markup import WINDOW_CHARS, Block, find_block, find_type, is_beginning, skip_ends
+from .markdown import CodeContext, ends_paragraph, find_span_end
+from .markup import WINDOW_CHARS, SignalBlock, find_block, find_type, is_beginning, skip_ends
 from .model import Signal
-from .reader import Clock, Reading, read_block, utc_now
+from .reader import BlockReading, Clock, read_block, utc_now
 from .response import ParsedResponse, describe
-from .view import MoreTextNeeded, View
+from .view import MoreTextNeeded, TextView
 from .visible import VisibleText
 
 FENCE_HOLD_CHARS = 16_384
@@ -59,10 +59,10 @@ class SignalStream:
         self._until = ""  # text that must arrive before another attempt to decide
         self._idle = True  # nothing is held or undecided, and no backtick is open
         self._plain = False  # nothing is held or undecided, and the line has a word
-        self._code = Code()
+        self._code = CodeContext()
         self._outer = 0  # how many signals just before were cut short by the start of another
         self._visible = VisibleText()
-        self._readings: list[Reading] = []
+        self._readings: list[BlockReading] = []
         self._warnings: list[str] = []
         self._signal: Signal | None = None
 
@@ -253,7 +253,7 @@ class SignalStream:
             self._at = len(self._buffer) if wrapping.end is None else wrapping.end - self._offset
             self._take_out(block, wrapping.start - self._offset, self._at)
 
-    def _take_out(self, block: Block, start: int, end: int) -> None:
+    def _take_out(self, block: SignalBlock, start: int, end: int) -> None:
         """Show what comes before `start`, drop what comes before `end`, and record the signal there."""
         if start > self._shown:
             self._visible.show(self._buffer[self._shown : start])
@@ -266,12 +266,12 @@ class SignalStream:
         self._readings.append(reading)
         self._warnings += describe(reading, counts=counts)
 
-    def _view(self, start: int = 0, length: int | None = None) -> View:
+    def _view(self, start: int = 0, length: int | None = None) -> TextView:
         """What may be read from `start` on: `length` characters, or everything."""
         end = len(self._buffer)
         if length is None or end < start + length:
-            return View(self._buffer, end, self._closed)
-        return View(self._buffer, start + length, whole=True)
+            return TextView(self._buffer, end, self._closed)
+        return TextView(self._buffer, start + length, whole=True)
 
 
 def parse(text: str, *, now: Clock = utc_now) -> ParsedResponse:

@@ -16,7 +16,7 @@ class MoreTextNeeded(Exception):  # noqa: N818 - a request to wait, not a mistak
 
 
 @dataclass(slots=True)
-class View:
+class TextView:
     """The text up to `end`; `whole`: no more can come, since the response has ended or the window is full."""
 
     text: str

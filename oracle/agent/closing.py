@@ -135,7 +135,7 @@ def _obstacle(run: AgentRun) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class Closer:
     """Ends queries, and keeps the exchange of each in its conversation."""
 
     conversations: Conversations

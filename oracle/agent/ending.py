@@ -7,7 +7,7 @@ from oracle.models.protocol import ModelFault
 
 
 @dataclass(slots=True)
-class Ending:
+class QueryEnd:
     """Why a query ends as it does.
 
     Args:

@@ -7,8 +7,16 @@ import structlog
 
 from oracle.agent.outcomes import CallResult
 from oracle.decision import AgentState
-from oracle.gathering import OPEN, Found, Gathered, HeuristicSufficiency, Sufficiency, SufficiencyJudge, why_needless
-from oracle.models.protocol import ToolCall
+from oracle.gathering import (
+    OPEN,
+    Gathered,
+    GatheredResult,
+    HeuristicSufficiency,
+    Sufficiency,
+    SufficiencyJudge,
+    why_needless,
+)
+from oracle.models.protocol import ToolUse
 from oracle.tools import ToolRegistry
 from signals import Signal
 
@@ -100,7 +108,7 @@ class GatheringLog:
             )
         self.verdict = verdict
 
-    def hold_back(self, calls: Sequence[ToolCall], tools: ToolRegistry, state: AgentState, *, words: str) -> None:
+    def hold_back(self, calls: Sequence[ToolUse], tools: ToolRegistry, state: AgentState, *, words: str) -> None:
         """Hold back the calls that can only repeat what is known.
 
         Args:
@@ -126,9 +134,9 @@ class GatheringLog:
                 self.held_back[call.id] = f"Not run: {why}. {words}"
 
 
-def _found(result: CallResult, tools: ToolRegistry) -> Found:
+def _found(result: CallResult, tools: ToolRegistry) -> GatheredResult:
     tool = tools.get(result.call.name)
-    return Found(
+    return GatheredResult(
         tool=result.call.name,
         arguments=dict(result.call.arguments),
         group=result.group or "",

@@ -10,7 +10,7 @@ from oracle.agent.rule_gate import RuleBreach
 from signals import SignalRecord
 
 
-class Journal(bt_runtime.Journal, Protocol):
+class QueryJournal(bt_runtime.Journal, Protocol):
     """Where a query's outcomes and signals are kept.
 
     The values of outcomes are `TurnOutcome`, `ToolsOutcome`, or JSON data of the tree's other nodes.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.models.protocol import ModelFault, ToolCall
+from oracle.models.protocol import ModelFault, ToolUse
 
 
 @dataclass(slots=True)
@@ -22,11 +22,11 @@ class LastTurn:
 
     outcome: TurnOutcome | None = None
     tools: ToolsOutcome | None = None
-    open_calls: tuple[ToolCall, ...] = ()
+    open_calls: tuple[ToolUse, ...] = ()
     fault: ModelFault | None = None
     model: str = ""
     _as_data: tuple[Mapping[str, Any], ...] = ()
-    _data_of: tuple[ToolCall, ...] = ()
+    _data_of: tuple[ToolUse, ...] = ()
 
     @property
     def is_last_paid(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oracle.chunks import Severity, SystemType, TerminationReason
-from oracle.decision import Action, AgentState, Repetition, action_signature, find_repetition
+from oracle.decision import AgentState, Repetition, ToolAction, action_signature, find_repetition
 from oracle.decision.rules import ERROR_LIMIT
 from signals import as_plain_text
 
@@ -170,7 +170,7 @@ def _why_no_progress(state: AgentState) -> str:
     return f"{action.signature} brought the same result {times} times{error}"
 
 
-def _signatures(actions: Sequence[Action]) -> str:
+def _signatures(actions: Sequence[ToolAction]) -> str:
     """The different calls, in order."""
     each = [action_signature(action.tool, action.arguments, max_chars=_LONGEST_CALL) for action in actions]
     return ", ".join(dict.fromkeys(each))

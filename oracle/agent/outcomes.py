@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oracle.classify import announces, asks_user
-from oracle.decision import Action
+from oracle.decision import ToolAction
 from oracle.encoder import IntentShares
-from oracle.models.protocol import ModelFault, StopReason, ToolCall
+from oracle.models.protocol import ModelFault, StopReason, ToolUse
 from signals import NeedTurn, ParsedResponse, Signal
 
 _NEEDS_NO_TEXT = frozenset({"need_turn", "stuck", "need_capability"})
@@ -51,7 +51,7 @@ class TurnOutcome:
 
     parsed: ParsedResponse | None = None
     content: tuple[Mapping[str, Any], ...] = ()
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[ToolUse, ...] = ()
     server_tools: tuple[str, ...] = ()
     stop_reason: StopReason | None = None
     tokens: int = 0
@@ -157,13 +157,13 @@ class CallResult:
         sources: the paths of what the result rests on; none in a record from before this was recorded.
     """
 
-    call: ToolCall
+    call: ToolUse
     text: str
     is_error: bool
     counts: bool
     is_empty: bool
     group: str | None
-    action: Action
+    action: ToolAction
     began: bool | None = None
     started_s: float | None = None
     duration_ms: int = 0

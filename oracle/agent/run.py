@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from oracle.agent import notices
 from oracle.agent.cost import RequestCost
-from oracle.agent.ending import Ending
+from oracle.agent.ending import QueryEnd
 from oracle.agent.equipment import Equipment
 from oracle.agent.gathering_log import GatheringLog
-from oracle.agent.journal import Journal, NoJournal
+from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.last_turn import LastTurn
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.output import Output
@@ -73,7 +73,7 @@ class AgentRun:
     signals: SignalLog
     turn: LastTurn = field(default_factory=LastTurn)
     cost: RequestCost = field(default_factory=RequestCost)
-    ending: Ending = field(default_factory=Ending)
+    ending: QueryEnd = field(default_factory=QueryEnd)
     gathering: GatheringLog = field(default_factory=GatheringLog)
     classification: QueryClassification | None = None
     offered: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class AgentRun:
     prompt: ComposedPrompt | None = None
     notes: list[str] = field(default_factory=list)
     rules: RuleGate | None = None
-    journal: Journal = field(default_factory=NoJournal)
+    journal: QueryJournal = field(default_factory=NoJournal)
     trace: RunTrace | None = None
     now_s: float = 0.0
 

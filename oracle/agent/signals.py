@@ -6,7 +6,7 @@ from typing import get_args
 
 import structlog
 
-from oracle.agent.journal import Journal
+from oracle.agent.journal import QueryJournal
 from oracle.agent.outcomes import TurnOutcome
 from oracle.classify import ResponseIntent
 from signals import NeedTurn, ParsedResponse, Signal, SignalAudit, SignalRecord, SignalType
@@ -34,7 +34,7 @@ class SignalLog:
     """
 
     run_id: str
-    journal: Journal
+    journal: QueryJournal
     audit: SignalAudit = field(default_factory=SignalAudit)
     latest: Signal | None = None
     malformed: bool = False

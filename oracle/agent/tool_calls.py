@@ -10,8 +10,8 @@ from oracle.agent.outcomes import CallResult, ToolsOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.tracing import note_result, tool_span
 from oracle.chunks import ToolReturned
-from oracle.decision import Action, canonical_arguments
-from oracle.models.protocol import ToolCall
+from oracle.decision import ToolAction, canonical_arguments
+from oracle.models.protocol import ToolUse
 from oracle.tools import ToolResult
 
 NO_TURN_LEFT = "Not run: the limits leave no turn to read the result."
@@ -22,7 +22,7 @@ OWN_CALL = "tree_"
 CANCELLED = "Cancelled: the query was stopped before this call had ended."
 
 
-async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutcome:
+async def run_tool_calls(run: AgentRun, calls: Sequence[ToolUse]) -> ToolsOutcome:
     """Run the calls of the last turn.
 
     Calls beyond the limit of a turn are refused, and so are those that a rule of the tree forbids; rules judge the
@@ -33,7 +33,7 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
     if len(calls) == 1:
         return ToolsOutcome((await _run_call(run, calls[0], nullcontext(), forbidden(run, calls[0])),))
     places = asyncio.Semaphore(run.state.config.max_parallel_tools)
-    different: dict[Hashable, ToolCall] = {}
+    different: dict[Hashable, ToolUse] = {}
     for call in calls[:limit]:
         different.setdefault(_likeness(call), call)
     tasks = {
@@ -52,8 +52,8 @@ async def run_tool_calls(run: AgentRun, calls: Sequence[ToolCall]) -> ToolsOutco
 
 def answer_calls(
     run: AgentRun,
-    calls: Sequence[ToolCall],
-    result_of: Callable[[ToolCall], ToolResult | None],
+    calls: Sequence[ToolUse],
+    result_of: Callable[[ToolUse], ToolResult | None],
     *,
     forbidden: Mapping[str, ToolResult],
 ) -> ToolsOutcome:
@@ -80,7 +80,7 @@ def answer_calls(
     return _together(run, calls, ran)
 
 
-def _together(run: AgentRun, calls: Sequence[ToolCall], ran: Mapping[Hashable, CallResult]) -> ToolsOutcome:
+def _together(run: AgentRun, calls: Sequence[ToolUse], ran: Mapping[Hashable, CallResult]) -> ToolsOutcome:
     """The results of the calls that were run, and of those that share one or are too many."""
     limit = run.state.config.max_tool_calls_per_turn
     shared = [_shared(run, call, ran[_likeness(call)]) for call in calls[:limit]]
@@ -88,7 +88,7 @@ def _together(run: AgentRun, calls: Sequence[ToolCall], ran: Mapping[Hashable, C
     return ToolsOutcome((*shared, *refuse(run, calls[limit:], too_many)))
 
 
-def refuse(run: AgentRun, calls: Sequence[ToolCall], why: str) -> tuple[CallResult, ...]:
+def refuse(run: AgentRun, calls: Sequence[ToolUse], why: str) -> tuple[CallResult, ...]:
     """Answer calls without running them; they count neither as errors nor as actions."""
     return tuple(_answer(run, call, ToolResult(why, is_error=True), duration_ms=0, counts=False) for call in calls)
 
@@ -99,12 +99,12 @@ def refuse_open(run: AgentRun, why: str) -> None:
         run.apply_tools(ToolsOutcome(refuse(run, run.turn.open_calls, why)))
 
 
-def _likeness(call: ToolCall) -> Hashable:
+def _likeness(call: ToolUse) -> Hashable:
     """What identical calls have in common."""
     return call.name, canonical_arguments(call.arguments), call.malformed
 
 
-def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
+def _shared(run: AgentRun, call: ToolUse, result: CallResult) -> CallResult:
     """The result as the call's own: of an identical call that was run in its place, it is no second action."""
     if call is result.call:
         return result
@@ -114,7 +114,7 @@ def _shared(run: AgentRun, call: ToolCall, result: CallResult) -> CallResult:
 
 
 async def _run_call(
-    run: AgentRun, call: ToolCall, places: AbstractAsyncContextManager[None], forbidden: ToolResult | None
+    run: AgentRun, call: ToolUse, places: AbstractAsyncContextManager[None], forbidden: ToolResult | None
 ) -> CallResult:
     """Run one call; a cancelled one gets a result as well."""
     if forbidden is not None:
@@ -134,7 +134,7 @@ async def _run_call(
     return _answer(run, call, result, duration_ms=duration_ms, counts=counts, began=began, started_s=started_s)
 
 
-async def call_tool(run: AgentRun, call: ToolCall) -> ToolResult:
+async def call_tool(run: AgentRun, call: ToolUse) -> ToolResult:
     """Run a tool; raises nothing but `CancelledError`."""
     with tool_span(run, call) as span:
         result = await run.equipment.tools.call(call.name, call.arguments)
@@ -142,7 +142,7 @@ async def call_tool(run: AgentRun, call: ToolCall) -> ToolResult:
         return result
 
 
-def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:
+def forbidden(run: AgentRun, call: ToolUse) -> ToolResult | None:
     """The result of a call that the tree has held back, or that a rule of it forbids now; `None`: the call begins."""
     held = run.gathering.held_back.get(call.id)
     if held is not None:
@@ -153,7 +153,7 @@ def forbidden(run: AgentRun, call: ToolCall) -> ToolResult | None:
     return None if why is None else ToolResult(why, is_error=True)
 
 
-def _refusal(run: AgentRun, call: ToolCall) -> ToolResult | None:
+def _refusal(run: AgentRun, call: ToolUse) -> ToolResult | None:
     """The error of a call that cannot be run; `None` if it can."""
     if call.malformed is not None:
         return ToolResult(f"The arguments of {call.name} could not be read: {call.malformed}", is_error=True)
@@ -165,7 +165,7 @@ def _refusal(run: AgentRun, call: ToolCall) -> ToolResult | None:
 
 def _answer(
     run: AgentRun,
-    call: ToolCall,
+    call: ToolUse,
     result: ToolResult,
     *,
     duration_ms: int,
@@ -185,7 +185,7 @@ def _answer(
         counts=counts,
         is_empty=result.is_empty,
         group=tool.group if tool else None,
-        action=Action.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
+        action=ToolAction.from_call(call.name, call.arguments, is_error=result.is_error, result_digest=digest),
         began=began,
         started_s=started_s,
         duration_ms=duration_ms,

@@ -8,7 +8,7 @@ from opentelemetry.trace import Span, SpanKind
 from bt_runtime import working_node
 from oracle.agent.outcomes import TurnOutcome
 from oracle.agent.run import AgentRun
-from oracle.models.protocol import ModelRequest, ToolCall, Usage
+from oracle.models.protocol import ModelRequest, ToolUse, Usage
 from oracle.tools import ToolResult
 from oracle.traces import TracedEnd, content, names
 from oracle.traces.spans import AttributeValue, count, fail, short
@@ -74,7 +74,7 @@ def note_turn(run: AgentRun, span: Span | None, outcome: TurnOutcome, usage: Usa
         fail(span, fault.error_type, fault.cause or fault.message)
 
 
-def tool_span(run: AgentRun, call: ToolCall) -> AbstractContextManager[Span | None]:
+def tool_span(run: AgentRun, call: ToolUse) -> AbstractContextManager[Span | None]:
     """The span of a tool call that begins now."""
     trace = run.trace
     if trace is None or not trace.is_recording:

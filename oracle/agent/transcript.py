@@ -17,7 +17,7 @@ from typing import Any
 
 from oracle.agent.planning import content_characters
 from oracle.control_notes import marked, neutralised
-from oracle.models.protocol import Message, ToolCall
+from oracle.models.protocol import Message, ToolUse
 
 NOT_RUN = "Not run: the control goes on without it."
 """The result of a call that has none when the next message comes."""
@@ -28,7 +28,7 @@ _NOT_RUN_YET = "Not run yet."
 class CallText:
     """The result of a tool call as the model gets it."""
 
-    call: ToolCall
+    call: ToolUse
     text: str
     is_error: bool
 

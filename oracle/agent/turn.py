@@ -37,8 +37,8 @@ from oracle.models.protocol import (
     SourceCited,
     TextDelta,
     ThinkingDelta,
-    ToolCall,
     ToolCallRequested,
+    ToolUse,
     TurnEnded,
     Usage,
     UsageReported,
@@ -70,7 +70,7 @@ class _Progress:
     now: Callable[[], float]
     reader: SignalStream = field(default_factory=SignalStream)
     raw: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
+    calls: list[ToolUse] = field(default_factory=list)
     server_tools: list[str] = field(default_factory=list)
     characters: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -137,7 +137,7 @@ class _Progress:
             case TurnEnded():
                 self.ended, self.usage = event, event.usage
 
-    def _take_call(self, requested: ToolCall) -> None:
+    def _take_call(self, requested: ToolUse) -> None:
         size = len(str(requested.arguments))
         self.characters += size
         if size > _LONGEST_PIECE and self.exceeds_budget():
@@ -147,7 +147,7 @@ class _Progress:
         self.calls.append(call)
         self.output.call_tool(ToolCalled(chunks.ToolCall(call.id, call.name, call.arguments)))
 
-    def _with_own_id(self, call: ToolCall) -> ToolCall:
+    def _with_own_id(self, call: ToolUse) -> ToolUse:
         """The call under an id that no other call of the query has: results are matched by it."""
         number, call_id = 1, call.id or "call"
         while call_id in self.taken_ids:
@@ -408,7 +408,7 @@ def _forget(reading: "asyncio.Task[ModelFault | None]") -> None:
         reading.exception()  # marks it as retrieved
 
 
-def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolCall]) -> tuple[Mapping[str, Any], ...]:
+def _with_ids(content: tuple[Mapping[str, Any], ...], calls: Sequence[ToolUse]) -> tuple[Mapping[str, Any], ...]:
     """The model's blocks with the ids under which its calls are run and answered."""
     own = iter(call.id for call in calls)
     ids = [next(own, block["id"]) if block.get("type") == "tool_use" else None for block in content]

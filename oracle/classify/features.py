@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from oracle.classify.reading import Reading
+from oracle.classify.reading import MessageReading
 from oracle.classify.tokens import IDENTIFIER
 
 _STRONG_CODE = frozenset({"trace", "error_name", "call", "snake", "source_path", "flag", "route"})
@@ -21,7 +21,7 @@ _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts whose words are not set apart by spaces, or that join endings to them."""
 
 
-def features(reading: Reading) -> frozenset[str]:
+def features(reading: MessageReading) -> frozenset[str]:
     """The features of a message.
 
     Returns:
@@ -37,7 +37,7 @@ def features(reading: Reading) -> frozenset[str]:
     return frozenset(found)
 
 
-def _of_signs(reading: Reading) -> Iterator[str]:
+def _of_signs(reading: MessageReading) -> Iterator[str]:
     """Pieces of code, and notes by their paths."""
     signs = reading.text.signs
     if signs & _STRONG_CODE:
@@ -50,7 +50,7 @@ def _of_signs(reading: Reading) -> Iterator[str]:
         yield "code_sign:alone"
 
 
-def _of_words(reading: Reading) -> Iterator[str]:
+def _of_words(reading: MessageReading) -> Iterator[str]:
     """Words and pairs of them; of scripts without spaces, letters and pairs of them."""
     words = tuple(islice(_words(reading), MAX_WORDS))
     yield from (f"word:{word}" for word in words)
@@ -61,7 +61,7 @@ def _of_words(reading: Reading) -> Iterator[str]:
             yield from (f"word:{first}{second}" for first, second in pairwise(word))
 
 
-def _words(reading: Reading) -> Iterator[str]:
+def _words(reading: MessageReading) -> Iterator[str]:
     for sentence in reading.sentences:
         yield from sentence.tokens
         yield "?" if sentence.is_question else "."

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import get_args
 
-from oracle.classify.reading import Reading
+from oracle.classify.reading import MessageReading
 from oracle.classify.types import NEEDS, QueryType, Source
 from oracle.classify.weights import SOURCE_WEIGHTS, chances, load_weights
 
@@ -41,7 +41,9 @@ _THE_CODE = re.compile(
 )
 
 
-def needed_sources(reading: Reading, found: AbstractSet[str], shares: Mapping[QueryType, float]) -> frozenset[Source]:
+def needed_sources(
+    reading: MessageReading, found: AbstractSet[str], shares: Mapping[QueryType, float]
+) -> frozenset[Source]:
     """The sources that a query may need.
 
     Args:
@@ -66,7 +68,7 @@ def needed_sources(reading: Reading, found: AbstractSet[str], shares: Mapping[Qu
     return frozenset(needed | _named(reading))
 
 
-def _named(reading: Reading) -> set[Source]:
+def _named(reading: MessageReading) -> set[Source]:
     """The code, if the question says so; what a dictated text says does not count."""
     asked = (sentence for sentence in reading.requests if sentence.topic_start)
     return {"code"} if any(_THE_CODE.search(" ".join(sentence.tokens)) for sentence in asked) else set()

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from oracle.classify.features import features
 from oracle.classify.needs import needed_sources
-from oracle.classify.reading import TALK_TAGS, Reading, read
+from oracle.classify.reading import TALK_TAGS, MessageReading, read
 from oracle.classify.tokens import word_set
 from oracle.classify.types import QUERY_TYPES, QueryClassification, QueryType
 from oracle.classify.weights import QUERY_WEIGHTS, Weights, load_weights, probabilities, worth
@@ -67,14 +67,14 @@ def classify_query(
     )
 
 
-def _shares(reading: Reading, found: AbstractSet[str]) -> dict[QueryType, float]:
+def _shares(reading: MessageReading, found: AbstractSet[str]) -> dict[QueryType, float]:
     shares = probabilities(load_weights(QUERY_WEIGHTS), found, QUERY_TYPES)
     if reading.has_known_words:
         return shares
     return {query_type: _UNKNOWN * share + (1 - _UNKNOWN) / len(shares) for query_type, share in shares.items()}
 
 
-def _is_follow_up(reading: Reading) -> bool:
+def _is_follow_up(reading: MessageReading) -> bool:
     """Whether a message of chat takes its subject from the previous one.
 
     Thanks, greetings and remarks about the answer or the assistant do not. A go-ahead ("yes, please", "sounds good, go
@@ -105,7 +105,7 @@ def _goes_ahead(tokens: list[str]) -> bool:
     )
 
 
-def _keywords(reading: Reading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:
+def _keywords(reading: MessageReading, weights: Weights, query_type: QueryType) -> tuple[str, ...]:
     """The phrases that are evidence for a type, strongest first."""
     at = QUERY_TYPES.index(query_type)
     found: dict[str, float] = {}

@@ -15,7 +15,7 @@ from oracle.classify.lexicon.lookup import (
     load_lexicon,
     load_question_words,
 )
-from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Segment, Text, take_apart, word_set
+from oracle.classify.tokens import COMMA, IDENTIFIER, LINK, NOTE_PATH, QUOTED, Clause, Text, take_apart, word_set
 
 WRITING = frozenset({"keep", "change"})
 MAX_COMMANDS = 5
@@ -41,7 +41,7 @@ _PLACEHOLDERS = frozenset({IDENTIFIER, NOTE_PATH, LINK, QUOTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandVerb:
     """A verb that requests an action.
 
     Args:
@@ -75,7 +75,7 @@ class Sentence:
     matches: tuple[Match, ...]
     question: frozenset[str]
     is_question: bool
-    commands: tuple[Command, ...]
+    commands: tuple[CommandVerb, ...]
     content: tuple[str, ...]
     topic_start: int
 
@@ -96,7 +96,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MessageReading:
     """A message, read.
 
     Args:
@@ -119,7 +119,7 @@ class Reading:
         return bool(self.text.signs) or any(each.matches or each.question or each.commands for each in sentences)
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> MessageReading:
     """Read a message."""
     parts = take_apart(text, is_public=load_lexicon().is_product)
     sentences: list[Sentence] = []
@@ -132,10 +132,10 @@ def read(text: str) -> Reading:
             segment.is_opener and any(command.kinds & WRITING for command in sentence.commands)
         )
         sentences.append(sentence)
-    return Reading(parts, tuple(sentences))
+    return MessageReading(parts, tuple(sentences))
 
 
-def _sentence(segment: Segment) -> Sentence:
+def _sentence(segment: Clause) -> Sentence:
     lexicon = load_lexicon()
     tokens = _known_tokens(segment.tokens, lexicon)
     matches = tuple(lexicon.matches(tokens))
@@ -154,7 +154,7 @@ def _sentence(segment: Segment) -> Sentence:
     )
 
 
-def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequence[Command]) -> int:
+def _topic_start(tokens: Sequence[str], matches: Sequence[Match], commands: Sequence[CommandVerb]) -> int:
     """The index after "the note on", "decided about", "remember that"; the length if there is none."""
     for match in matches:
         if match.tags & _HAVE_TOPICS and "code_noun" not in match.tags:
@@ -230,7 +230,7 @@ def _begins_with_command(tokens: Sequence[str], skip: int) -> bool:
     return skip < len(tokens) and load_heads().match_at(tokens, skip) is not None
 
 
-def _commands(tokens: Sequence[str], skip: int) -> tuple[Command, ...]:
+def _commands(tokens: Sequence[str], skip: int) -> tuple[CommandVerb, ...]:
     heads = load_heads()
     if skip >= len(tokens):
         return ()
@@ -250,18 +250,18 @@ def _commands(tokens: Sequence[str], skip: int) -> tuple[Command, ...]:
     return tuple(commands) or _verb_final(tokens, skip)
 
 
-def _verb_final(tokens: Sequence[str], skip: int) -> tuple[Command, ...]:
+def _verb_final(tokens: Sequence[str], skip: int) -> tuple[CommandVerb, ...]:
     """German and Dutch put the infinitive last after "can you": `eine Notiz anlegen`."""
     last = tokens[-1]
     if skip == 0 or not last.endswith("en"):
         return ()
     verb = load_heads().match_at(tokens, len(tokens) - 1)
-    return () if verb is None else (Command(verb.phrase, verb.tags, has_object=True),)
+    return () if verb is None else (CommandVerb(verb.phrase, verb.tags, has_object=True),)
 
 
-def _command(verb: Match, tokens: Sequence[str]) -> Command:
+def _command(verb: Match, tokens: Sequence[str]) -> CommandVerb:
     after = tokens[verb.end] if verb.end < len(tokens) else ""
-    return Command(verb.phrase, verb.tags, has_object=after in _DETERMINERS or after in _PLACEHOLDERS)
+    return CommandVerb(verb.phrase, verb.tags, has_object=after in _DETERMINERS or after in _PLACEHOLDERS)
 
 
 def _content(tokens: Sequence[str], matches: Sequence[Match]) -> tuple[str, ...]:

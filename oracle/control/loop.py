@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from bt_runtime import Outcome
 from oracle.agent import notices
-from oracle.agent.journal import Journal
+from oracle.agent.journal import QueryJournal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
@@ -29,7 +29,7 @@ T = TypeVar("T")
 class LoopControl:
     """Drives one query by a decision tree in Python."""
 
-    def __init__(self, run: AgentRun, decisions: DecisionTree, *, journal: Journal) -> None:
+    def __init__(self, run: AgentRun, decisions: DecisionTree, *, journal: QueryJournal) -> None:
         self._run = run
         self._decisions = decisions
         self._journal = journal

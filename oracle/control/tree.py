@@ -17,8 +17,8 @@ from bt_runtime import (
     TreeDefinition,
     build,
 )
-from oracle.agent.closing import Closing
-from oracle.agent.journal import Journal
+from oracle.agent.closing import Closer
+from oracle.agent.journal import QueryJournal
 from oracle.agent.run import AgentRun
 from oracle.control.floor import TreeFloor
 from oracle.models.protocol import ModelFault
@@ -49,9 +49,9 @@ class TreeControl:
         run: AgentRun,
         definition: TreeDefinition,
         *,
-        closing: Closing,
+        closing: Closer,
         asked_at: str,
-        journal: Journal,
+        journal: QueryJournal,
         observers: Iterable[Observer] = (),
         registry: Registry = REGISTRY,
         pacer: Pacer | None = None,

@@ -3,8 +3,8 @@
 from oracle.decision.config import AgentConfig, ConfigError, bounds, stricter
 from oracle.decision.default import DefaultDecisionTree
 from oracle.decision.progress import (
-    Action,
     Repetition,
+    ToolAction,
     action_signature,
     canonical_arguments,
     detect_no_progress,
@@ -15,7 +15,6 @@ from oracle.decision.registry import DecisionTreeError, decision_tree, decision_
 from oracle.decision.state import AgentState
 
 __all__ = [
-    "Action",
     "AgentConfig",
     "AgentState",
     "ConfigError",
@@ -23,6 +22,7 @@ __all__ = [
     "DecisionTreeError",
     "DefaultDecisionTree",
     "Repetition",
+    "ToolAction",
     "action_signature",
     "bounds",
     "canonical_arguments",

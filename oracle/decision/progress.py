@@ -34,7 +34,7 @@ _MAYBE_FLOAT = re.compile(r"\d(?:\.\d|[eE])")
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ToolAction:
     """One finished tool call.
 
     Args:
@@ -53,13 +53,13 @@ class Action:
     @classmethod
     def from_call(
         cls, tool: str, arguments: object, *, is_error: bool = False, result_digest: str | None = None
-    ) -> "Action":
+    ) -> "ToolAction":
         """Make an action of a call as it was sent: `arguments` is an object or its JSON text."""
         return cls(tool, canonical_arguments(arguments), is_error, result_digest)
 
-    def in_turn(self, turn: int) -> "Action":
+    def in_turn(self, turn: int) -> "ToolAction":
         """The same action as one of this turn."""
-        return Action(self.tool, self.arguments, self.is_error, self.result_digest, turn)
+        return ToolAction(self.tool, self.arguments, self.is_error, self.result_digest, turn)
 
     @property
     def signature(self) -> str:
@@ -81,8 +81,8 @@ class Repetition:
     kind: Literal["same_action", "cycle", "same_error"]
     period: int
     times: int
-    action: Action
-    cycle: tuple[Action, ...]
+    action: ToolAction
+    cycle: tuple[ToolAction, ...]
 
     @property
     def summary(self) -> str:
@@ -94,12 +94,12 @@ class Repetition:
         return f"{self.action.tool} failed {self.times} times with the same error"
 
 
-def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any] | str]") -> bool:
+def detect_no_progress(actions: "Sequence[ToolAction | Mapping[str, Any] | str]") -> bool:
     """Whether the latest actions, oldest first, are the same over and over.
 
     Args:
-        actions: `Action`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object or
-            its JSON text. Fields may be missing. Text is a signature, `tool({...})`. Only the last nine are looked at.
+        actions: `ToolAction`s, or mappings `{tool, arguments, is_error, result_digest}` where `arguments` is an object
+            or its JSON text. Fields may be missing. Text is a signature, `tool({...})`. Only the last nine count.
 
     Raises:
         TypeError: one is none of these.
@@ -107,7 +107,9 @@ def detect_no_progress(actions: "Sequence[Action | Mapping[str, Any] | str]") ->
     return find_repetition(actions) is not None
 
 
-def find_repetition(actions: "Sequence[Action | Mapping[str, Any] | str]", *, times: int = TIMES) -> Repetition | None:
+def find_repetition(
+    actions: "Sequence[ToolAction | Mapping[str, Any] | str]", *, times: int = TIMES
+) -> Repetition | None:
     """How the latest actions repeat themselves; `None` if they do not.
 
     Args:
@@ -122,7 +124,7 @@ def find_repetition(actions: "Sequence[Action | Mapping[str, Any] | str]", *, ti
     return _same_action(latest, times) or _cycle(latest, times) or _same_error(latest, times)
 
 
-def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
+def as_action(action: "ToolAction | Mapping[str, Any] | str") -> ToolAction:
     """An action as it is, or made of a mapping; what is missing or of another type is taken as unknown.
 
     Text is a signature, as 012's data model keeps actions: a call whose result is unknown.
@@ -130,15 +132,15 @@ def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
     Raises:
         TypeError: it is none of these.
     """
-    if isinstance(action, Action):
+    if isinstance(action, ToolAction):
         return action
     if isinstance(action, str):
         call = _SIGNATURE.fullmatch(action)
-        return Action.from_call(call["tool"], call["arguments"]) if call else Action(action, "{}")
+        return ToolAction.from_call(call["tool"], call["arguments"]) if call else ToolAction(action, "{}")
     if not isinstance(action, Mapping):
         raise TypeError(f"an action must be an Action or a mapping {{tool, arguments, …}}, not {action!r}")
     tool, digest, turn = action.get("tool"), action.get("result_digest"), action.get("turn")
-    return Action(
+    return ToolAction(
         tool=tool if isinstance(tool, str) else "",
         arguments=canonical_arguments(action.get("arguments")),
         is_error=action.get("is_error") is True,
@@ -147,14 +149,14 @@ def as_action(action: "Action | Mapping[str, Any] | str") -> Action:
     )
 
 
-def _same_action(actions: Sequence[Action], least: int) -> Repetition | None:
+def _same_action(actions: Sequence[ToolAction], least: int) -> Repetition | None:
     last = actions[-1]
     run = _tail(actions, lambda action: _is_same(action, last))
     times = _unchanged(run)
     return Repetition("same_action", 1, times, last, (last,)) if times >= least else None
 
 
-def _cycle(actions: Sequence[Action], least: int) -> Repetition | None:
+def _cycle(actions: Sequence[ToolAction], least: int) -> Repetition | None:
     for period in range(2, LONGEST_PERIOD + 1):
         rounds = len(actions) // period
         if rounds < least:
@@ -167,7 +169,7 @@ def _cycle(actions: Sequence[Action], least: int) -> Repetition | None:
     return None
 
 
-def _turns(actions: Sequence[Action], period: int) -> bool:
+def _turns(actions: Sequence[ToolAction], period: int) -> bool:
     """Whether the actions are one round again and again, with the same results or nothing but failures."""
     first = actions[:period]
     for at, action in enumerate(actions):
@@ -180,7 +182,7 @@ def _turns(actions: Sequence[Action], period: int) -> bool:
     )
 
 
-def _same_error(actions: Sequence[Action], least: int) -> Repetition | None:
+def _same_error(actions: Sequence[ToolAction], least: int) -> Repetition | None:
     last = actions[-1]
     if not last.is_error or last.result_digest is None:
         return None
@@ -189,14 +191,14 @@ def _same_error(actions: Sequence[Action], least: int) -> Repetition | None:
     return Repetition("same_error", 1, len(run), last, (last,)) if len(run) >= least and not one_look else None
 
 
-def _tail(actions: Sequence[Action], belongs: Callable[[Action], bool]) -> Sequence[Action]:
+def _tail(actions: Sequence[ToolAction], belongs: Callable[[ToolAction], bool]) -> Sequence[ToolAction]:
     start = len(actions)
     while start and belongs(actions[start - 1]):
         start -= 1
     return actions[start:]
 
 
-def _unchanged(run: Sequence[Action]) -> int:
+def _unchanged(run: Sequence[ToolAction]) -> int:
     """How many actions at the end had the same result, or failed if the last one did."""
     last = run[-1]
     same = len(_tail(run, lambda action: _result(action) == _result(last)))
@@ -204,11 +206,11 @@ def _unchanged(run: Sequence[Action]) -> int:
     return max(same, failed)
 
 
-def _is_same(one: Action, other: Action) -> bool:
+def _is_same(one: ToolAction, other: ToolAction) -> bool:
     return bool(one.tool) and one.tool == other.tool and one.arguments == other.arguments
 
 
-def _result(action: Action) -> tuple[bool, str | None]:
+def _result(action: ToolAction) -> tuple[bool, str | None]:
     return action.is_error, action.result_digest
 
 

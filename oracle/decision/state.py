@@ -16,7 +16,7 @@ from typing import Any, Self, get_args
 
 from oracle.chunks import TerminationReason
 from oracle.decision.config import AgentConfig
-from oracle.decision.progress import Action
+from oracle.decision.progress import ToolAction
 
 RECENT_ACTIONS = 9
 """A cycle of three actions seen three times (decision 11)."""
@@ -65,7 +65,7 @@ class AgentState:
     broken_turns: int = 0
     start_time: float = 0.0
     elapsed_seconds: float = 0.0
-    recent_actions: tuple[Action, ...] = ()
+    recent_actions: tuple[ToolAction, ...] = ()
     error_streak: int = 0
     error_streak_since: int = 0
     error_streak_until: int = 0
@@ -179,7 +179,7 @@ class AgentState:
         """The provider has run tools of its own within a turn; they are not actions, but they were tried."""
         return self.changed(tools_tried=self.tools_tried.union(names), sources_tried=self.sources_tried.union(sources))
 
-    def after_tool_result(self, action: Action, *, error: str = "", source: str | None = None) -> Self:
+    def after_tool_result(self, action: ToolAction, *, error: str = "", source: str | None = None) -> Self:
         """A tool call has been run.
 
         Args:

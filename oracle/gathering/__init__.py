@@ -6,14 +6,14 @@ replace it. `why_needless` says of one call that was not run yet whether it can 
 functions of the recorded results, so a replay comes to the same verdicts.
 """
 
-from oracle.gathering.gathered import Found, Gathered, Tried
+from oracle.gathering.gathered import Gathered, GatheredResult, Tried
 from oracle.gathering.needless import why_needless
 from oracle.gathering.sufficiency import OPEN, HeuristicSufficiency, Sufficiency, SufficiencyJudge, SufficiencyReason
 
 __all__ = [
     "OPEN",
-    "Found",
     "Gathered",
+    "GatheredResult",
     "HeuristicSufficiency",
     "Sufficiency",
     "SufficiencyJudge",

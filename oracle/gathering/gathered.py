@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GatheredResult:
     """The result of one call that was run.
 
     Args:
@@ -147,7 +147,7 @@ class Gathered:
         """Whether each line of a text was seen since the last write."""
         return _lines(text) <= self.lines
 
-    def after(self, results: Iterable[Found], *, turn: int, said_sufficient: bool = False) -> "Gathered":
+    def after(self, results: Iterable[GatheredResult], *, turn: int, said_sufficient: bool = False) -> "Gathered":
         """What is known after the tools of a turn.
 
         Args:
@@ -178,7 +178,7 @@ class Gathered:
             failed_tools=tuple(tool for tool, end in last.items() if end == "error"),
         )
 
-    def _with(self, found: Found, turn: int) -> "Gathered":
+    def _with(self, found: GatheredResult, turn: int) -> "Gathered":
         words, shown = searched(found.arguments)
         lines = _lines(found.text)
         new_sources = frozenset(found.sources) - self.sources
@@ -208,7 +208,7 @@ class Gathered:
             empty_searches=_added(self.empty_searches, shown) if brought == "nothing" else self.empty_searches,
         )
 
-    def _brought(self, found: Found, lines: frozenset[int], *, is_new: bool, is_search: bool) -> Brought:
+    def _brought(self, found: GatheredResult, lines: frozenset[int], *, is_new: bool, is_search: bool) -> Brought:
         if found.is_error:
             return "error"
         if found.is_empty:

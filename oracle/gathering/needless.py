@@ -15,7 +15,7 @@ The rules err on the side of running a call:
 import json
 from collections.abc import Sequence
 
-from oracle.decision import Action, canonical_arguments
+from oracle.decision import ToolAction, canonical_arguments
 from oracle.decision.progress import LONGEST_PERIOD
 from oracle.gathering.gathered import Gathered, Tried, searched
 from oracle.gathering.sufficiency import Sufficiency
@@ -33,7 +33,7 @@ def why_needless(
     tool: str,
     arguments: object,
     writes: bool,
-    recent: Sequence[Action] = (),
+    recent: Sequence[ToolAction] = (),
     is_first: bool = True,
 ) -> str:
     """Why a call need not be run; empty if it may bring something.

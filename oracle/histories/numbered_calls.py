@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
-from oracle.models.protocol import ToolCall
+from oracle.models.protocol import ToolUse
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ class NumberedCalls:
 
     def __init__(self) -> None:
         self._asked = 0
-        self._waiting: deque[ToolCall] = deque()
+        self._waiting: deque[ToolUse] = deque()
 
     def with_ids(self, value: T) -> T:
         """The value of an outcome, with ids for its calls."""
@@ -30,11 +30,11 @@ class NumberedCalls:
             return replace(value, results=tuple(replace(each, call=self._call_of(each.call)) for each in value.results))
         return value
 
-    def _numbered(self, call: ToolCall) -> ToolCall:
+    def _numbered(self, call: ToolUse) -> ToolUse:
         self._asked += 1
         return replace(call, id=f"call-{self._asked}")
 
-    def _call_of(self, call: ToolCall) -> ToolCall:
+    def _call_of(self, call: ToolUse) -> ToolUse:
         """The first call of that tool that waits for its result."""
         found = next((each for each in self._waiting if each.name == call.name), None)
         if found is None:

@@ -7,7 +7,7 @@ from typing import Any
 from oracle.agent.outcomes import TurnOutcome
 from oracle.histories.model import RequestFacts, SignalFacts, TurnFacts
 from oracle.histories.requests import recorded_request
-from signals import Reading
+from signals import BlockReading
 
 _OF_EVERY_SIGNAL = frozenset({"type", "confidence", "raw_xml", "timestamp"})
 
@@ -229,7 +229,7 @@ def _signals(outcome: TurnOutcome) -> tuple[SignalFacts | None, ...]:
     return (_signal(first), *(_signal(each) for each in readings if each is not first))
 
 
-def _signal(reading: Reading) -> SignalFacts:
+def _signal(reading: BlockReading) -> SignalFacts:
     signal = reading.signal
     if signal is None:
         declared, problem = reading.declared_type or "", reading.problem or ""

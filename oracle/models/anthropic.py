@@ -28,7 +28,7 @@ from oracle.models.anthropic_faults import (
 from oracle.models.anthropic_refusals import Refusals
 from oracle.models.anthropic_request import DEFAULT_MODEL, request_body, without_thinking
 from oracle.models.anthropic_retry import Attempts, RetryPolicy, retry_after_s
-from oracle.models.anthropic_turn import Turn
+from oracle.models.anthropic_turn import ProviderTurn
 from oracle.models.blocks import without_thinking_blocks
 from oracle.models.load import OnLoad
 from oracle.models.protocol import (
@@ -104,7 +104,7 @@ class AnthropicModel:
             ModelError: the provider failed or refused the request.
             ValueError: the last message is not the user's.
         """
-        turn = Turn(request.model or self._model, Attempts(self._retry, request.time_left_s))
+        turn = ProviderTurn(request.model or self._model, Attempts(self._retry, request.time_left_s))
         for _ in range(MAX_PAUSES + 1):
             async with aclosing(self._read_message(request, turn)) as events:
                 async for event in events:
@@ -119,7 +119,7 @@ class AnthropicModel:
     def _known_refusals(self, model: str) -> Refusals:
         return self._refusals.setdefault(model, Refusals(model))
 
-    def _body(self, request: ModelRequest, turn: Turn) -> tuple[dict[str, Any], Mapping[str, str] | None]:
+    def _body(self, request: ModelRequest, turn: ProviderTurn) -> tuple[dict[str, Any], Mapping[str, str] | None]:
         """The request's body and extra headers."""
         known = self._known_refusals(turn.model)
         if not known.has_web_search:
@@ -137,7 +137,7 @@ class AnthropicModel:
             body = without_thinking(body) or body
         return body, {"anthropic-beta": ",".join(thinking.betas)} if thinking.betas else None
 
-    async def _read_message(self, request: ModelRequest, turn: Turn) -> AsyncGenerator[ModelEvent, None]:
+    async def _read_message(self, request: ModelRequest, turn: ProviderTurn) -> AsyncGenerator[ModelEvent, None]:
         """The events of one message, with retries until an answer begins."""
         while True:
             body, headers = self._body(request, turn)
@@ -158,7 +158,7 @@ class AnthropicModel:
                 return
             await turn.attempts.wait(wait_s)
 
-    def _can_ask_otherwise(self, error: ProviderError | None, body: Mapping[str, Any], turn: Turn) -> bool:
+    def _can_ask_otherwise(self, error: ProviderError | None, body: Mapping[str, Any], turn: ProviderTurn) -> bool:
         """Whether the next request will differ, so that the provider may accept it."""
         if error is None:
             return False
@@ -169,7 +169,7 @@ class AnthropicModel:
             return True
         return False
 
-    def _wait_s(self, failed: "_AttemptFailedError", turn: Turn) -> float | None:
+    def _wait_s(self, failed: "_AttemptFailedError", turn: ProviderTurn) -> float | None:
         """Log a failed attempt; returns the wait before the next one, or `None` if there is none."""
         if failed.error is not None and failed.error.is_load:
             self._on_load(failed.error.retry_after_s)
@@ -186,7 +186,7 @@ class AnthropicModel:
         return wait_s
 
     async def _attempt(
-        self, body: Mapping[str, Any], headers: Mapping[str, str] | None, turn: Turn
+        self, body: Mapping[str, Any], headers: Mapping[str, str] | None, turn: ProviderTurn
     ) -> AsyncGenerator[ModelEvent, None]:
         """One request and its stream.
 

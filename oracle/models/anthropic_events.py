@@ -25,8 +25,8 @@ from oracle.models.protocol import (
     StopReason,
     TextDelta,
     ThinkingDelta,
-    ToolCall,
     ToolCallRequested,
+    ToolUse,
     Usage,
     UsageReported,
 )
@@ -157,7 +157,7 @@ class MessageReader:
             block["thinking"] = "".join(opened.pieces)
         elif kind == "tool_use":
             block["input"], malformed = _arguments(opened)
-            return (ToolCallRequested(ToolCall(str(block["id"]), str(block["name"]), block["input"], malformed)),)
+            return (ToolCallRequested(ToolUse(str(block["id"]), str(block["name"]), block["input"], malformed)),)
         elif kind == "server_tool_use":
             block["input"], _ = _arguments(opened)
             return (ServerToolCalled(str(block["id"]), str(block["name"]), block["input"]),)

@@ -11,7 +11,7 @@ from oracle.models.protocol import ModelEvent, StopReason, TurnEnded, Usage, Usa
 
 
 @dataclass(slots=True)
-class Turn:
+class ProviderTurn:
     """The message being read, and the paused messages before it.
 
     Args:

@@ -19,7 +19,7 @@ from bt_runtime.text import CHARACTERS_PER_TOKEN
 from oracle.chunks import SourceType
 from oracle.control_notes import without_notes
 from oracle.models.offline_answers import (
-    Answer,
+    OfflineAnswer,
     conversation,
     nothing_found,
     passages_found,
@@ -36,8 +36,8 @@ from oracle.models.protocol import (
     ModelEvent,
     ModelRequest,
     TextDelta,
-    ToolCall,
     ToolCallRequested,
+    ToolUse,
     TurnEnded,
     Usage,
 )
@@ -146,13 +146,13 @@ def _answers_now(request: ModelRequest) -> bool:
     return request.wrap_up or request.tool_choice == "none"
 
 
-def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolCall, ...]:
+def _next_calls(request: ModelRequest, query: _Query) -> tuple[ToolUse, ...]:
     """The calls to make in this turn; empty if it is to answer."""
     offered = {tool.name for tool in request.tools}
     numbers = iter(range(query.calls_before + 1, query.calls_before + 100))
 
-    def call(name: str, **arguments: Any) -> ToolCall:  # noqa: ANN401  # what JSON is
-        return ToolCall(f"offline_{next(numbers)}", name, arguments)
+    def call(name: str, **arguments: Any) -> ToolUse:  # noqa: ANN401  # what JSON is
+        return ToolUse(f"offline_{next(numbers)}", name, arguments)
 
     content = _content_to_save(query.question)
     tried = {item.name for item in query.tried}
@@ -197,7 +197,7 @@ def _reads(query: _Query, passages: Sequence[Passage]) -> Iterator[tuple[str, di
             yield reader, {"path": passage.path}
 
 
-def _answer(request: ModelRequest, query: _Query) -> Answer:
+def _answer(request: ModelRequest, query: _Query) -> OfflineAnswer:
     offered = {tool.name for tool in request.tools}
     content = _content_to_save(query.question)
     if content is not None and offered & set(_WRITING):
@@ -223,7 +223,7 @@ def _answer(request: ModelRequest, query: _Query) -> Answer:
     return passages_found(best, missing=missing, coverage=_coverage(best, query.terms), was_stuck=query.was_stuck)
 
 
-def _without_tools(request: ModelRequest, query: _Query) -> Answer:
+def _without_tools(request: ModelRequest, query: _Query) -> OfflineAnswer:
     """The answer to what was classified as small talk or as a question about the world outside."""
     asks = _ASKS.search(query.question) is not None or _REQUESTS.match(query.question) is not None
     are_names = all(_NAME.fullmatch(term) for term in query.terms)

@@ -18,7 +18,7 @@ _MOST_MISSING = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OfflineAnswer:
     """An answer in parts.
 
     Args:
@@ -54,9 +54,9 @@ class Answer:
         return len(self.opening) + len(self.closing) + len(self.signal) + 8 > max_chars
 
 
-def conversation() -> Answer:
+def conversation() -> OfflineAnswer:
     """The answer to small talk, and to what only a language model can do."""
-    return Answer(
+    return OfflineAnswer(
         f"{_SELF} I cannot hold a conversation, but I can look things up in the project's code and in the notes: "
         f"ask with words that are likely to stand there. {_HOW_TO}",
         (),
@@ -65,9 +65,9 @@ def conversation() -> Answer:
     )
 
 
-def web_wanted(terms: Sequence[str]) -> Answer:
+def web_wanted(terms: Sequence[str]) -> OfflineAnswer:
     """The answer to a question about the world outside."""
-    return Answer(
+    return OfflineAnswer(
         f"{_SELF} I have nothing to search for this: it may ask for the web, for general knowledge, or for notes that "
         f"are not set up. {_HOW_TO}",
         (),
@@ -76,9 +76,9 @@ def web_wanted(terms: Sequence[str]) -> Answer:
     )
 
 
-def still_wanted(terms: Sequence[str]) -> Answer:
+def still_wanted(terms: Sequence[str]) -> OfflineAnswer:
     """The answer to a question about the world outside after further tools were offered."""
-    return Answer("None of the tools that are offered now searches the web.", (), "", _web_signal(terms))
+    return OfflineAnswer("None of the tools that are offered now searches the web.", (), "", _web_signal(terms))
 
 
 def _web_signal(terms: Sequence[str]) -> str:
@@ -91,7 +91,7 @@ def _web_signal(terms: Sequence[str]) -> str:
     )
 
 
-def search_wanted(terms: Sequence[str]) -> Answer:
+def search_wanted(terms: Sequence[str]) -> OfflineAnswer:
     """The answer to a question that may be about the project, without search tools: `stuck` requests some."""
     stuck = signal(
         "stuck",
@@ -100,12 +100,12 @@ def search_wanted(terms: Sequence[str]) -> Answer:
         blocker=f"no search was offered for {' '.join(terms)}",
         suggestions=["offer the tools that read"],
     )
-    return Answer(f"{_SELF} I was offered no search for this question, so I ask for one.", (), "", stuck)
+    return OfflineAnswer(f"{_SELF} I was offered no search for this question, so I ask for one.", (), "", stuck)
 
 
 def passages_found(
     passages: Sequence[Passage], *, missing: Sequence[str], coverage: float, was_stuck: bool = False
-) -> Answer:
+) -> OfflineAnswer:
     """The answer to a question with matching passages.
 
     Args:
@@ -126,10 +126,12 @@ def passages_found(
     else:
         confidence = round(0.4 + 0.5 * coverage, 2)
         found = signal("context_sufficient", confidence, sources_found=len(passages), source_types=types)
-    return Answer(opening, tuple(passages), closing, found)
+    return OfflineAnswer(opening, tuple(passages), closing, found)
 
 
-def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequence[str], *, was_stuck: bool) -> Answer:
+def nothing_found(
+    terms: Sequence[str], attempted: Sequence[str], failed: Sequence[str], *, was_stuck: bool
+) -> OfflineAnswer:
     """The answer to a question without matching passages.
 
     Args:
@@ -145,13 +147,13 @@ def nothing_found(terms: Sequence[str], attempted: Sequence[str], failed: Sequen
     closing = f"Other words may help, such as names from the code or the title of a note. {_HOW_TO}"
     if was_stuck or not attempted:
         closing = "" if was_stuck and attempted else closing
-        return Answer(opening, (), closing, signal("partial_answer", 0.6, missing=f"anything about {words}"))
+        return OfflineAnswer(opening, (), closing, signal("partial_answer", 0.6, missing=f"anything about {words}"))
     blocker = "the searches failed" if failed else f"nothing matches {words}"
     stuck = signal("stuck", 0.8, attempted=list(attempted), blocker=blocker, suggestions=["search elsewhere"])
-    return Answer(opening, (), closing, stuck)
+    return OfflineAnswer(opening, (), closing, stuck)
 
 
-def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -> Answer:
+def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -> OfflineAnswer:
     """The answer to a request to save a note.
 
     Args:
@@ -161,7 +163,7 @@ def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -
     if done is None or done[3]:
         why = "no tool could be called any more" if done is None else _one_line(done[2])
         failed = signal("partial_answer", 0.7, missing="the note was not saved", caveat=why)
-        return Answer(f"{_SELF} I could not save that: {why}", (), "", failed)
+        return OfflineAnswer(f"{_SELF} I could not save that: {why}", (), "", failed)
     name, arguments, _, _ = done
     where = (
         f"the thread `{arguments.get('thread')}`" if name == "thread_push" else f"the note `{arguments.get('path')}`"
@@ -169,10 +171,10 @@ def saved(content: str, done: tuple[str, Mapping[str, Any], str, bool] | None) -
     kind: SourceType = "thread" if name == "thread_push" else "vault"
     note = Passage(str(arguments.get("thread") or arguments.get("path")), kind, None, "", _lines(content), 0)
     stored = signal("context_sufficient", 0.9, sources_found=1, source_types=[kind])
-    return Answer(f"{_SELF} I have saved this in {where}, word for word.", (note,), "", stored)
+    return OfflineAnswer(f"{_SELF} I have saved this in {where}, word for word.", (note,), "", stored)
 
 
-def too_much(passages: Sequence[Passage]) -> Answer:
+def too_much(passages: Sequence[Passage]) -> OfflineAnswer:
     """The answer to a request to write or change anything other than a dictated note."""
     opening = f'{_SELF} I can save what you dictate ("remember that …"), but I cannot write or change anything else.'
     if passages:
@@ -184,7 +186,7 @@ def too_much(passages: Sequence[Passage]) -> Answer:
         reason="the request takes writing or editing",
         workaround="set ANTHROPIC_API_KEY, or dictate the text",
     )
-    return Answer(opening, tuple(passages), _HOW_TO, wanted)
+    return OfflineAnswer(opening, tuple(passages), _HOW_TO, wanted)
 
 
 def signal(kind: str, confidence: float, **fields: object) -> str:

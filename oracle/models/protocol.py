@@ -79,7 +79,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolUse:
     """A complete tool call.
 
     Args:
@@ -113,7 +113,7 @@ class ThinkingDelta:
 class ToolCallRequested:
     """The model calls a tool."""
 
-    call: ToolCall
+    call: ToolUse
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bt_runtime import Blackboard, Key, TreeDefinition
 from oracle.agent.run import AgentRun
 from oracle.classify.response import SIGNALS
 from oracle.classify.types import QUERY_TYPES
-from oracle.decision import Action, find_repetition
+from oracle.decision import ToolAction, find_repetition
 from oracle.gathering.sufficiency import REASONS
 
 
@@ -60,7 +60,7 @@ def _sorted(names: frozenset[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def _repetitions(actions: tuple[Action, ...]) -> int:
+def _repetitions(actions: tuple[ToolAction, ...]) -> int:
     """How many rounds of the same calls with the same results the latest actions end with; 0 if fewer than two."""
     found = find_repetition(actions, times=2)
     return found.times if found else 0

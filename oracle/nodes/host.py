@@ -8,13 +8,13 @@ from typing import Any, cast, get_args
 
 import structlog
 
-from oracle.agent.closing import Closing
+from oracle.agent.closing import Closer
 from oracle.agent.notices import Notice
 from oracle.agent.run import AgentRun
 from oracle.agent.tool_calls import CANCELLED, OWN_CALL, call_tool
 from oracle.chunks import Severity, ToolCall, ToolCalled, ToolReturned, Topic
 from oracle.errors import TreeAuthorError
-from oracle.models.protocol import ToolCall as RequestedCall
+from oracle.models.protocol import ToolUse
 from oracle.nodes.board import Readers
 
 log = structlog.get_logger(__name__)
@@ -34,7 +34,7 @@ class AgentHost:
     """
 
     agent: AgentRun
-    closing: Closing
+    closing: Closer
     asked_at: str
     calls: "count[int]"
     demanded: Readers = ()
@@ -67,7 +67,7 @@ class AgentHost:
             raise HostError(refusal)
         started_s = clock.now()
         try:
-            result = await call_tool(self.agent, RequestedCall(call_id, action, arguments))
+            result = await call_tool(self.agent, ToolUse(call_id, action, arguments))
         except asyncio.CancelledError:
             output.return_tool(ToolReturned(call_id, CANCELLED, is_error=True, duration_ms=0))
             raise

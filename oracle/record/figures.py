@@ -20,8 +20,8 @@ from bt_runtime.recording import forced_path, forced_status
 from bt_runtime.text import size_of
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.chunks import TerminationReason
-from oracle.decision import Action
-from oracle.models.protocol import ModelFault, ToolCall
+from oracle.decision import ToolAction
+from oracle.models.protocol import ModelFault, ToolUse
 from oracle.nodes.board import AGENT_KEYS
 from oracle.record.debug import Debugged
 from oracle.record.events import (
@@ -112,13 +112,13 @@ class LogFigures:
             return ToolsOutcome(tuple(self._result(result) for result in value.results))
         return size_of(value)
 
-    def _call(self, call: ToolCall) -> ToolCall:
+    def _call(self, call: ToolUse) -> ToolUse:
         name = call.name if call.name in self._tools else UNKNOWN
-        return ToolCall("", name, {}, None if call.malformed is None else "")
+        return ToolUse("", name, {}, None if call.malformed is None else "")
 
     def _result(self, result: CallResult) -> CallResult:
         call = self._call(result.call)
-        action = Action.from_call(call.name, {}, is_error=result.is_error, result_digest="")
+        action = ToolAction.from_call(call.name, {}, is_error=result.is_error, result_digest="")
         return replace(result, call=call, text="", action=action, sources=())
 
     def _tick(self, tick: TickRecord) -> TickRecord:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, Trace, TreeDefinition, build
 from bt_runtime.text import iso
-from oracle.agent.closing import Closing
+from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import TurnOutcome
@@ -172,7 +172,7 @@ def rebuild_query(
         transcript=Transcript.of((), query.question),
     )
     keys = demanded(definition)
-    host = AgentHost(agent, Closing(MemoryConversations(new_id=lambda: query.context_id)), at, count(1), keys)
+    host = AgentHost(agent, Closer(MemoryConversations(new_id=lambda: query.context_id)), at, count(1), keys)
     tree = build(definition, registry=registry, host=host, values=values_of(agent, keys), trace=trace)
     if trace is not None:
         trace.watch(tree)

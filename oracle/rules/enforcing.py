@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 
 from bt_runtime import Event, EventPattern, ExpressionError, Monitors, Outcome, Rule, TickRecord, TreeDefinition
-from oracle.agent.journal import Journal
+from oracle.agent.journal import QueryJournal
 from oracle.agent.notices import Notice
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
@@ -35,7 +35,7 @@ def rules_of(
     run: AgentRun,
     definition: TreeDefinition,
     *,
-    journal: Journal,
+    journal: QueryJournal,
     stop: Callable[[ModelFault], None],
     only_enforced: bool = False,
 ) -> "RunRules | None":
@@ -79,7 +79,7 @@ class RunRules:
     run: AgentRun
     monitors: Monitors
     stream: EventStream
-    journal: Journal
+    journal: QueryJournal
     stop: Callable[[ModelFault], None]
     forward: Callable[[Chunk], None]
     states: tuple[int, ...]

@@ -1,11 +1,11 @@
 """Full-text search: one tokenizer, one stop list and one ranking for code, notes and threads.
 
-`terms_of` reads a question, `Matcher` finds its terms in a line, `FileIndex` ranks the files of a folder.
+`terms_of` reads a question, `TermMatcher` finds its terms in a line, `FileIndex` ranks the files of a folder.
 """
 
-from oracle.search.index import FileIndex, Place, Ranked, Reading, Stamp, stamp_of
-from oracle.search.query import MAX_QUERY_CHARS, Matcher, Term, terms_of
-from oracle.search.ranking import Document, Ranking
+from oracle.search.index import DocumentPosition, FileIndex, FileReading, Ranked, Stamp, stamp_of
+from oracle.search.query import MAX_QUERY_CHARS, Term, TermMatcher, terms_of
+from oracle.search.ranking import Ranking, SearchDocument
 from oracle.search.words import ARTICLES, IDENTIFIER, STOP_WORDS, fold, keys, stem, tokens
 
 __all__ = [
@@ -13,15 +13,15 @@ __all__ = [
     "IDENTIFIER",
     "MAX_QUERY_CHARS",
     "STOP_WORDS",
-    "Document",
+    "DocumentPosition",
     "FileIndex",
-    "Matcher",
-    "Place",
+    "FileReading",
     "Ranked",
     "Ranking",
-    "Reading",
+    "SearchDocument",
     "Stamp",
     "Term",
+    "TermMatcher",
     "fold",
     "keys",
     "stamp_of",

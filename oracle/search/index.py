@@ -15,7 +15,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from oracle.search.query import Term
-from oracle.search.ranking import Document, Ranking
+from oracle.search.ranking import Ranking, SearchDocument
 
 Stamp = tuple[int, int, int, int]
 """Identifies a version of a file: modification and status change times in nanoseconds, size in bytes, inode."""
@@ -26,7 +26,7 @@ _FRESH_COARSE_NS = 2_000_000_000
 """For file systems that keep whole seconds (FAT: every other second)."""
 
 
-class Place(NamedTuple):
+class DocumentPosition(NamedTuple):
     """The position of a document: its file, its lines (from 1, `end` excluded), and its title."""
 
     path: str
@@ -39,12 +39,12 @@ class Place(NamedTuple):
 class Ranked:
     """The documents that match, best first, with their scores; and the weights of the terms (`Ranking.rank`)."""
 
-    places: Sequence[tuple[Place, float]]
+    places: Sequence[tuple[DocumentPosition, float]]
     weights: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     """What was read of a file.
 
     Args:
@@ -55,7 +55,7 @@ class Reading:
     """
 
     title: str
-    documents: Sequence[Document]
+    documents: Sequence[SearchDocument]
     unchanged: int = 0
     memo: object = None
 
@@ -88,7 +88,7 @@ class FileIndex:
         self,
         field_weights: Sequence[float],
         *,
-        read: Callable[[str, object], Reading | None],
+        read: Callable[[str, object], FileReading | None],
         wall_clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._read = read
@@ -96,7 +96,7 @@ class FileIndex:
         self._lock = threading.Lock()
         self._ranking = Ranking(field_weights)
         self._files: dict[str, _File] = {}
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, DocumentPosition] = {}
 
     @property
     def is_full(self) -> bool:
@@ -164,7 +164,7 @@ class FileIndex:
         """The paths of all files that can be read, in order, with their titles."""
         return sorted((path, file.title) for path, file in self._files.items() if file.title is not None)
 
-    def _replace(self, path: str, file: _File, reading: Reading | None) -> None:
+    def _replace(self, path: str, file: _File, reading: FileReading | None) -> None:
         """Make these the documents of a file; those that are indexed already are kept."""
         unchanged = reading.unchanged if reading else 0
         known = dict(file.documents[unchanged:])
@@ -180,7 +180,7 @@ class FileIndex:
             free[first] = digest + 1
             number = known.pop(digest, None)
             number = self._ranking.add(document) if number is None else number
-            self._places[number] = Place(path, document.line, document.end, document.title)
+            self._places[number] = DocumentPosition(path, document.line, document.end, document.title)
             file.documents.append((digest, number))
         for number in known.values():
             self._ranking.remove(number)

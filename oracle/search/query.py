@@ -78,7 +78,7 @@ def terms_of(
     return tuple(sorted(found.values(), key=lambda term: -term.weight)[:_MAX_TERMS])
 
 
-class Matcher:
+class TermMatcher:
     """Finds the terms of a question in texts."""
 
     def __init__(self, terms: Sequence[Term]) -> None:

@@ -35,7 +35,7 @@ _MIN_DEAD = 1_000
 _PIECE_CHARS = 32_768
 
 
-class Document(NamedTuple):
+class SearchDocument(NamedTuple):
     """A unit of search.
 
     Args:
@@ -74,7 +74,7 @@ class Ranking:
         """Whether the size limit is reached."""
         return self._size >= MAX_SIZE
 
-    def add(self, document: Document) -> int:
+    def add(self, document: SearchDocument) -> int:
         """Index a document and return its number."""
         number, self._next_number = self._next_number, self._next_number + 1
         evidence = Counter[str]()

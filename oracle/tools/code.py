@@ -13,14 +13,14 @@ from typing import Annotated
 
 from bt_runtime.text import near
 from oracle.chunks import Source
-from oracle.search import FileIndex, Matcher, Reading
+from oracle.search import FileIndex, FileReading, TermMatcher
 from oracle.tools.code_extract import extract_range
 from oracle.tools.code_files import Listing, ProjectFile, is_listed, is_private, list_project, private_below
-from oracle.tools.code_query import Query, parse_query
+from oracle.tools.code_query import CodeQuery, parse_query
 from oracle.tools.code_search import (
     FIELD_WEIGHTS,
     READ_FILES,
-    Hit,
+    CodeHit,
     RankedFile,
     best_lines,
     code_reading,
@@ -117,8 +117,8 @@ class CodeTools:
         ranked = rank_files(found, parsed, paths=paths) or islice(
             self._with_phrase(parsed, paths, deadline), READ_FILES
         )
-        hits: list[tuple[Hit, list[str]]] = []
-        matcher = Matcher(parsed.terms)
+        hits: list[tuple[CodeHit, list[str]]] = []
+        matcher = TermMatcher(parsed.terms)
         for file in ranked:
             check_cancelled()
             decoded = self._decoded(file.path) if not hits or time.monotonic() < deadline else None
@@ -206,7 +206,7 @@ class CodeTools:
     def _listing(self) -> Listing:
         return list_project(self._root.path, private=self._private)
 
-    def _reading(self, path: str, _memo: object) -> Reading | None:
+    def _reading(self, path: str, _memo: object) -> FileReading | None:
         """Read a file for the index; what is shown is read through the root."""
         check_cancelled()
         data = read_regular(self._root.path / path, max_bytes=MAX_FILE_BYTES, follow_link=False)
@@ -222,7 +222,7 @@ class CodeTools:
         except (OSError, ToolError):  # gone or changed since it was listed
             return None
 
-    def _with_phrase(self, query: Query, paths: Iterable[str], deadline: float) -> Iterator[RankedFile]:
+    def _with_phrase(self, query: CodeQuery, paths: Iterable[str], deadline: float) -> Iterator[RankedFile]:
         """Files that contain the query literally, for queries without indexed words: `=>`, or a part of a word."""
         for path in paths if query.phrases else ():
             check_cancelled()
@@ -245,7 +245,7 @@ class CodeTools:
         return sorted({folder for names in parts for folder in accumulate(names, "{}/{}".format)})
 
 
-def _search_result(query: str, hits: list[tuple[Hit, list[str]]], *, notes: list[str]) -> ToolResult:
+def _search_result(query: str, hits: list[tuple[CodeHit, list[str]]], *, notes: list[str]) -> ToolResult:
     if not hits:
         advice = (
             f"Nothing in the code matches {shorten(query, limit=120)!r}. "

@@ -73,7 +73,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class CodeQuery:
     """A parsed query.
 
     Args:
@@ -100,7 +100,7 @@ _READMES = tuple(
 """The files that answer a question about the project as a whole, the best first."""
 
 
-def parse_query(text: str) -> Query:
+def parse_query(text: str) -> CodeQuery:
     """Parse a query; an empty one gives a query that finds nothing."""
     mentions = _mentions(text[:MAX_QUERY_CHARS])
     text = " ".join(text[:MAX_QUERY_CHARS].split())
@@ -110,17 +110,17 @@ def parse_query(text: str) -> Query:
         mentions = mentions or _READMES
     if plain == text and _QUESTION.match(plain):
         terms = terms_of(plain, weights=_DOING if intent == "usage" else None)
-        return Query((), terms, mentions, intent, *_neighbours(plain, terms))
+        return CodeQuery((), terms, mentions, intent, *_neighbours(plain, terms))
     if not _LOOKS_LIKE_REGEX.search(plain):
         terms = terms_of(plain)
         phrase = ((plain.lower(),),) if len(plain) >= 2 else ()
-        return Query(phrase, terms, mentions, intent, *_neighbours(plain, terms))
+        return CodeQuery(phrase, terms, mentions, intent, *_neighbours(plain, terms))
     alternatives: list[tuple[str, ...]] = []
     for alternative in plain.split("|"):
         pieces = [piece.strip().lower() for piece in _REGEX_SYNTAX.split(alternative)]
         alternatives.append(tuple(piece for piece in pieces if len(piece) >= 2))
     phrases = ((plain.lower(),), *(pieces for pieces in alternatives if pieces))
-    return Query(phrases, terms_of(_REGEX_SYNTAX.sub(" ", plain)), mentions, intent)
+    return CodeQuery(phrases, terms_of(_REGEX_SYNTAX.sub(" ", plain)), mentions, intent)
 
 
 def _subject(text: str) -> tuple[str, ...]:

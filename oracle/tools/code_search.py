@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 
-from oracle.search import ARTICLES, Document, Matcher, Ranked, Reading, fold
+from oracle.search import ARTICLES, FileReading, Ranked, SearchDocument, TermMatcher, fold
 from oracle.tools.code_extract import DEFINITION, passing_mentions
 from oracle.tools.code_kinds import kind_factor, kind_of
-from oracle.tools.code_query import Mention, Query
+from oracle.tools.code_query import CodeQuery, Mention
 from oracle.tools.text import Decoded
 
 READ_FILES = 40
@@ -47,7 +47,7 @@ class RankedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class CodeHit:
     """A place in a file: the line from 1, its score, and the line itself."""
 
     path: str
@@ -56,14 +56,14 @@ class Hit:
     text: str
 
 
-def code_reading(path: str, text: str) -> Reading:
+def code_reading(path: str, text: str) -> FileReading:
     """A source file for the index: one document, with the fields of `FIELD_WEIGHTS`."""
     folders, _, last = path.rpartition("/")
     head = _IMPORT.sub("", text[:_HEAD_CHARS])  # imports describe other files
-    return Reading("", (Document(text, (last.partition(".")[0] or last, folders, head)),))
+    return FileReading("", (SearchDocument(text, (last.partition(".")[0] or last, folders, head)),))
 
 
-def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[RankedFile]:
+def rank_files(found: Ranked, query: CodeQuery, *, paths: Iterable[str]) -> list[RankedFile]:
     """Rank files by their words (`found`), kinds and mentions, best first; at most `READ_FILES` of `paths`."""
     scores = {place.path: score * kind_factor(place.path, intent=query.intent) for place, score in found.places}
     lines: dict[str, int | None] = {}
@@ -75,7 +75,7 @@ def rank_files(found: Ranked, query: Query, *, paths: Iterable[str]) -> list[Ran
     return [RankedFile(path, scores[path], lines.get(path)) for path in best]
 
 
-def has_phrase(text: str, query: Query) -> bool:
+def has_phrase(text: str, query: CodeQuery) -> bool:
     """Whether a text contains the query literally, or all pieces of one of its alternatives."""
     lowered = text.lower()
     return any(phrase_at(lowered, phrase) >= 0 for phrase in query.phrases)
@@ -99,35 +99,37 @@ def phrase_at(lowered: str, phrase: Sequence[str]) -> int:
     return -1
 
 
-def best_lines(ranked: RankedFile, decoded: Decoded, query: Query, found: Ranked, matcher: Matcher) -> list[Hit]:
+def best_lines(
+    ranked: RankedFile, decoded: Decoded, query: CodeQuery, found: Ranked, matcher: TermMatcher
+) -> list[CodeHit]:
     """The places of a file to show, best first; for a file that matches only by its path, its beginning."""
     lines = decoded.lines
     factor = kind_factor(ranked.path, intent=query.intent)
     if has_phrase(decoded.text, query):
         ranked = replace(ranked, score=ranked.score + factor * (sum(found.weights) + 1.0))
     if ranked.line is not None and ranked.line <= len(lines):
-        return [Hit(ranked.path, ranked.line, ranked.score, lines[ranked.line - 1])]
+        return [CodeHit(ranked.path, ranked.line, ranked.score, lines[ranked.line - 1])]
     if query.intent == "overview" and kind_of(ranked.path) in ("guide", "prose"):
         return [_introduction(ranked, lines)]
     scores = _LineScores(lines, query, _without_mentions(ranked.path, query, found.weights), matcher).all()
     if not scores:
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-        return [Hit(ranked.path, first + 1, ranked.score, lines[first] if lines else "")]
-    hits: list[Hit] = []
+        return [CodeHit(ranked.path, first + 1, ranked.score, lines[first] if lines else "")]
+    hits: list[CodeHit] = []
     for number in sorted(scores, key=lambda number: (-scores[number], number)):
         if len(hits) == _HITS_PER_FILE:
             break
         if all(abs(number + 1 - hit.line) > 2 * _NEAR_LINES for hit in hits):
             share = 1.0 if not hits else _SECOND_HIT
             score = share * (ranked.score + factor * scores[number])
-            hits.append(Hit(ranked.path, number + 1, score, lines[number]))
+            hits.append(CodeHit(ranked.path, number + 1, score, lines[number]))
     return hits
 
 
 class _LineScores:
     """The scores of the lines of a file; `weights` and `matcher` are of the query's terms."""
 
-    def __init__(self, lines: Sequence[str], query: Query, weights: Sequence[float], matcher: Matcher) -> None:
+    def __init__(self, lines: Sequence[str], query: CodeQuery, weights: Sequence[float], matcher: TermMatcher) -> None:
         self._lines = lines
         self._query = query
         self._fits = matcher.fits
@@ -191,13 +193,13 @@ def _mentioned(path: str, mentions: Sequence[Mention]) -> tuple[float, int | Non
     return best, line
 
 
-def _introduction(ranked: RankedFile, lines: Sequence[str]) -> Hit:
+def _introduction(ranked: RankedFile, lines: Sequence[str]) -> CodeHit:
     """The first paragraph of a page, after its title, images and badges."""
     number = next((number for number, line in enumerate(lines) if _WORDS_FIRST.match(line)), 0)
-    return Hit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
+    return CodeHit(ranked.path, number + 1, ranked.score, lines[number] if lines else "")
 
 
-def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequence[float]:
+def _without_mentions(path: str, query: CodeQuery, weights: Sequence[float]) -> Sequence[float]:
     """The weights without the words of the file's name, which do not distinguish its lines."""
     named = " ".join(mention.path for mention in query.mentions if mention.fit(path) > 0)
     if not named:
@@ -206,7 +208,7 @@ def _without_mentions(path: str, query: Query, weights: Sequence[float]) -> Sequ
 
 
 @lru_cache(maxsize=64)
-def _pair_patterns(query: Query) -> tuple[re.Pattern[str], ...]:
+def _pair_patterns(query: CodeQuery) -> tuple[re.Pattern[str], ...]:
     """For each pair of the query an expression that finds adjacent terms: `node kinds`, `NodeKind`, `run the tests`."""
     between = rf"[^\W_]{{0,12}}[\W_]{{0,3}}(?:(?:{'|'.join(sorted(ARTICLES))})\s)?"
     stems = [(query.terms[one].stem, query.terms[two].stem) for one, two in query.pairs]

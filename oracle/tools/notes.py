@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"^## (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class VaultNote:
     """A note.
 
     Args:
@@ -34,7 +34,7 @@ class Note:
     text_line: int
 
 
-class Entry(NamedTuple):
+class ThreadEntry(NamedTuple):
     """An entry of a thread.
 
     Args:
@@ -58,16 +58,16 @@ def is_thread(path: str) -> bool:
     return path.split("/", 1)[0].casefold() == THREADS_FOLDER and "/" in path
 
 
-def read_note(lines: Sequence[str], *, path: str) -> Note:
+def read_note(lines: Sequence[str], *, path: str) -> VaultNote:
     """Title and tags of a note."""
     end = _front_matter_end(lines)
     title, tags = _front_matter(lines[1 : end - 1]) if end else ("", [])
     if not title:
         title = next(filter(None, map(_heading, lines[end : end + 200])), "")
-    return Note(title or PurePosixPath(path).stem, tuple(dict.fromkeys(tags)), end + 1)
+    return VaultNote(title or PurePosixPath(path).stem, tuple(dict.fromkeys(tags)), end + 1)
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_entries(text: str) -> list[ThreadEntry]:
     """The entries of a thread, oldest first; text before the first heading of an entry is not part of any."""
     headings = list(_ENTRY.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
@@ -75,7 +75,7 @@ def read_entries(text: str) -> list[Entry]:
     for heading, end in zip(headings, ends, strict=False):
         line += text.count("\n", at, heading.start())
         at = heading.start()
-        entries.append(Entry(line, heading["time"], text[heading.end() : end]))
+        entries.append(ThreadEntry(line, heading["time"], text[heading.end() : end]))
     return entries
 
 

@@ -12,7 +12,7 @@ Rules:
 from collections.abc import Collection, Mapping, Sequence
 
 from bt_runtime.text import near
-from oracle.search import STOP_WORDS, Matcher, fold, terms_of
+from oracle.search import STOP_WORDS, TermMatcher, fold, terms_of
 from oracle.tools.errors import ToolDefinitionError
 from oracle.tools.protocol import GROUPS, Tool
 from oracle.tools.suggest import did_you_mean
@@ -82,4 +82,4 @@ def _is_spoken_of(tool: Tool, question: str) -> bool:
     if tool.writes or not question or tool.query_types == ():
         return False
     terms = [term for term in terms_of(question, stop_words=_TELLS_NOTHING) if term.word not in _TELLS_NOTHING]
-    return any(fit >= _SAME_WORD for fit in Matcher(terms).fits(placing_words(tool)).values())
+    return any(fit >= _SAME_WORD for fit in TermMatcher(terms).fits(placing_words(tool)).values())

@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
-from oracle.search import STOP_WORDS, Document, FileIndex, Matcher, Place, Reading, Stamp, terms_of
+from oracle.search import (
+    STOP_WORDS,
+    DocumentPosition,
+    FileIndex,
+    FileReading,
+    SearchDocument,
+    Stamp,
+    TermMatcher,
+    terms_of,
+)
 from oracle.tools.errors import ToolError
 from oracle.tools.files import entries_of, regular_stamp
-from oracle.tools.notes import Entry, is_note, is_thread, read_entries, read_note, unescaped
+from oracle.tools.notes import ThreadEntry, is_note, is_thread, read_entries, read_note, unescaped
 from oracle.tools.paths import Root
 from oracle.tools.text import decode, is_binary
 from oracle.tools.workers import check_cancelled
@@ -31,7 +40,7 @@ _STOP_WORDS = STOP_WORDS | _ABOUT_NOTES | {"written", "wrote"}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class VaultMatch:
     """A document that matches.
 
     Args:
@@ -57,14 +66,14 @@ class VaultIndex:
             kind: FileIndex(_FIELD_WEIGHTS, read=self._read) for kind in ("vault", "thread")
         }
 
-    def search(self, text: str, *, kind: Kind, limit: int) -> list[Found]:
+    def search(self, text: str, *, kind: Kind, limit: int) -> list[VaultMatch]:
         """The documents that match a question best, best first."""
         index = self._indices[kind]
         with index.locked():
             index.update(self._walk(kind))
             terms = terms_of(text, stop_words=_STOP_WORDS)
             found = index.rank(terms, limit=limit)
-        matcher = Matcher(terms)
+        matcher = TermMatcher(terms)
         lines = {path: self._lines(path) for path in {place.path for place, _ in found.places}}
         shown = []
         for place, score in found.places:
@@ -79,7 +88,7 @@ class VaultIndex:
             index.update(self._walk(kind))
             return index.titles()
 
-    def _read(self, path: str, memo: object) -> Reading | None:
+    def _read(self, path: str, memo: object) -> FileReading | None:
         try:
             data, _ = self._root.read(path, max_bytes=_INDEXED_BYTES)
             return vault_reading(data, path=path, memo=memo)
@@ -112,7 +121,7 @@ class VaultIndex:
                     yield path, stamp
 
 
-def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
+def vault_reading(data: bytes, *, path: str, memo: object = None) -> FileReading:
     """Split a note or a thread into documents; text before the first entry of a thread is one as well.
 
     Args:
@@ -134,10 +143,10 @@ def vault_reading(data: bytes, *, path: str, memo: object = None) -> Reading:
     documents = []
     if not entries or any(line.strip() and not line.startswith("#") for line in before):
         end = note.text_line + len(before)
-        documents.append(Document("\n".join(before), (note.title, *fields), note.text_line, end, note.title))
+        documents.append(SearchDocument("\n".join(before), (note.title, *fields), note.text_line, end, note.title))
     documents += [_document(entry, note.title, fields) for entry in entries]
     has_tail = decoded.is_exact and _TITLE.match(data) is not None
-    return Reading(note.title, documents, memo=_tail(data, note.title, entries, documents) if has_tail else None)
+    return FileReading(note.title, documents, memo=_tail(data, note.title, entries, documents) if has_tail else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +174,16 @@ class _Tail:
         return len(data) >= self.size and _digest(data, self.size) == self.digest
 
 
-def _grown(data: bytes, tail: _Tail, path: str) -> Reading:
+def _grown(data: bytes, tail: _Tail, path: str) -> FileReading:
     text = decode(data[tail.at :], path=path).text
     entries = [entry._replace(line=entry.line + tail.line - 1) for entry in read_entries(text)]
     documents = [_document(entry, tail.title, ("", path)) for entry in entries]
     memo = _tail(data, tail.title, entries, documents, above=tail.documents)
-    return Reading(tail.title, documents, unchanged=tail.documents, memo=memo)
+    return FileReading(tail.title, documents, unchanged=tail.documents, memo=memo)
 
 
 def _tail(
-    data: bytes, title: str, entries: Sequence[Entry], documents: Sequence[Document], *, above: int = 0
+    data: bytes, title: str, entries: Sequence[ThreadEntry], documents: Sequence[SearchDocument], *, above: int = 0
 ) -> _Tail | None:
     """The tail of a thread; `None` if appended text might change the last heading, or if bytes were replaced in it."""
     text = entries[-1].text.encode() if entries else b""
@@ -184,27 +193,29 @@ def _tail(
     return _Tail(len(data), _digest(data, len(data)), at, entries[-1].line, above + len(documents) - 1, title)
 
 
-def _document(entry: Entry, title: str, fields: tuple[str, ...]) -> Document:
+def _document(entry: ThreadEntry, title: str, fields: tuple[str, ...]) -> SearchDocument:
     title, line = f"{title}, {entry.time}", entry.line + 1
     end = line + entry.text.count("\n") - entry.text.endswith("\n")
-    return Document(entry.text.strip("\n"), (title, *fields), line, end, title)
+    return SearchDocument(entry.text.strip("\n"), (title, *fields), line, end, title)
 
 
 def _digest(data: bytes, size: int) -> bytes:
     return blake2b(memoryview(data)[:size]).digest()
 
 
-def _shown(place: Place, score: float, lines: Sequence[str], matcher: Matcher) -> Found:
+def _shown(place: DocumentPosition, score: float, lines: Sequence[str], matcher: TermMatcher) -> VaultMatch:
     own = list(lines[place.line - 1 : place.end - 1])
     if is_thread(place.path):
         own = [unescaped(line) for line in own]
         while own and not own[-1].strip():
             own.pop()
     best = _best_line(own, matcher)
-    return Found(place.path, place.title, place.line + best, tuple(own[best : best + _SHOWN_LINES]), round(score, 2))
+    return VaultMatch(
+        place.path, place.title, place.line + best, tuple(own[best : best + _SHOWN_LINES]), round(score, 2)
+    )
 
 
-def _best_line(lines: Sequence[str], matcher: Matcher) -> int:
+def _best_line(lines: Sequence[str], matcher: TermMatcher) -> int:
     """The index of the line with the most terms of the question; headings win ties, then the first.
 
     If no line has any (the title or a tag matched), it is the first non-blank line.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 
-from oracle.decision import Action, AgentConfig, AgentState, rules
+from oracle.decision import AgentConfig, AgentState, ToolAction, rules
 from oracle.decision.state import RECENT_ACTIONS
 
 Signature = tuple[tuple[bool, bool], ...]
@@ -32,11 +32,11 @@ def judgements(state: AgentState) -> Signature:
     )
 
 
-def _call(action: Action) -> tuple[str, str]:
+def _call(action: ToolAction) -> tuple[str, str]:
     return action.tool, action.arguments
 
 
-def _end(action: Action) -> tuple[bool, str | None]:
+def _end(action: ToolAction) -> tuple[bool, str | None]:
     return action.is_error, action.result_digest
 
 
@@ -44,7 +44,7 @@ def _end(action: Action) -> tuple[bool, str | None]:
 def _judgements(actions: tuple[tuple[int, int, bool, int], ...], tools: int, streak: int, is_long: bool) -> Signature:  # noqa: FBT001
     """The judgements of one history, whose calls, results and turns are numbered."""
     history = tuple(
-        Action("tool" if tools == 1 else f"tool{call}", str(call), is_error, str(end), turn)
+        ToolAction("tool" if tools == 1 else f"tool{call}", str(call), is_error, str(end), turn)
         for call, end, is_error, turn in actions
     )
     last = actions[-1][3] if actions else 0
@@ -58,13 +58,13 @@ def _judgements(actions: tuple[tuple[int, int, bool, int], ...], tools: int, str
     return tuple(_judged(state, following) for following in _rounds(state))
 
 
-def _judged(state: AgentState, actions: tuple[Action, ...]) -> tuple[bool, bool]:
+def _judged(state: AgentState, actions: tuple[ToolAction, ...]) -> tuple[bool, bool]:
     for action in actions:
         state = state.after_tool_result(action)
     return rules.is_repeating_itself(state), rules.keeps_failing(state)
 
 
-def _rounds(state: AgentState) -> Iterator[tuple[Action, ...]]:
+def _rounds(state: AgentState) -> Iterator[tuple[ToolAction, ...]]:
     """Rounds of one and two calls: each that was made before, and a new one, with each result and with a new one."""
     before = list(dict.fromkeys((action.tool, action.arguments) for action in state.recent_actions))
     results = list(dict.fromkeys((action.is_error, action.result_digest) for action in state.recent_actions))
@@ -72,7 +72,7 @@ def _rounds(state: AgentState) -> Iterator[tuple[Action, ...]]:
     calls = [*before, (tool, "new"), (tool, "newer")]
     ends = [*results, (False, "new"), (True, "new"), (True, "newer")]
     single = [
-        Action(name, arguments, is_error, digest) for (name, arguments), (is_error, digest) in product(calls, ends)
+        ToolAction(name, arguments, is_error, digest) for (name, arguments), (is_error, digest) in product(calls, ends)
     ]
     yield ()
     yield from ((action,) for action in single)

@@ -15,7 +15,7 @@ from bt_runtime.nodes import Node
 from oracle.agent.gathering_log import says_enough
 from oracle.decision import AgentState, canonical_arguments, rules
 from oracle.decision.rules import ERROR_LIMIT
-from oracle.models.protocol import ToolCall
+from oracle.models.protocol import ToolUse
 from oracle.nodes.board import AGENT_KEYS, AgentKey
 from oracle.nodes.roles import (
     ASKS_MODEL,
@@ -400,7 +400,7 @@ def _repetition(state: AgentState) -> Hashable:
     )
 
 
-def _calls(calls: Sequence[ToolCall], state: AgentState) -> Hashable:
+def _calls(calls: Sequence[ToolUse], state: AgentState) -> Hashable:
     """The open calls of a turn: which of the recent ones each repeats, and whether it can be made again."""
     known: dict[Hashable, int] = {}
     for action in state.recent_actions:

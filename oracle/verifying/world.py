@@ -24,7 +24,7 @@ from bt_runtime import (
 )
 from bt_runtime.kind import CALLS_HOST
 from bt_runtime.recording import TickInput, describe
-from oracle.agent.closing import Closing
+from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
 from oracle.agent.output import Output
@@ -40,7 +40,7 @@ from oracle.control.choosing import turn_limit
 from oracle.control.floor import TreeFloor
 from oracle.decision import AgentConfig, AgentState, canonical_arguments
 from oracle.encoding import to_json
-from oracle.models.protocol import ModelFault, ToolCall, Usage
+from oracle.models.protocol import ModelFault, ToolUse, Usage
 from oracle.models.script import ScriptedCall, ScriptedTurn
 from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
 from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
@@ -193,7 +193,7 @@ class World:
         self.progress = WorldProgress()
         self.rules = rules_of(self.agent, definition, journal=NoJournal(), stop=self._stop)
         self._demanded = keys = demanded(definition)
-        host = AgentHost(self.agent, Closing(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
+        host = AgentHost(self.agent, Closer(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
         self.closing = host.closing
         self.read: set[str] = set()
         values, watched = values_of(self.agent, keys), _watched(self.read)
@@ -496,7 +496,7 @@ class World:
     def _tools(self, results: Sequence[Result | None]) -> Any:  # noqa: ANN401
         left = iter(results)
 
-        def known(call: ToolCall) -> ToolResult | None:
+        def known(call: ToolUse) -> ToolResult | None:
             del call
             result = next(left, None)
             return None if result is None else self.result_of(result)

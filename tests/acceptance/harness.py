@@ -23,7 +23,7 @@ import trees
 from bt_runtime import Recording, TreeLibrary
 from bt_runtime.testing import FakeClock
 from oracle.agent.equipment import Equipment
-from oracle.agent.journal import Journal
+from oracle.agent.journal import QueryJournal
 from oracle.agent.run import AgentRun
 from oracle.answering import ActiveQuery, Ask, Oracle
 from oracle.chunks import (
@@ -302,7 +302,9 @@ class Harness:
         assert len(found) == 1, f"{node!r} stands {len(found)} times in the tree {name}"
         self.write_tree(name, "".join(line for line in lines if line is not found[0]))
 
-    async def start(self, question: str = CODE_QUESTION, *, journal: Journal | None = None, **ask: Any) -> Underway:
+    async def start(
+        self, question: str = CODE_QUESTION, *, journal: QueryJournal | None = None, **ask: Any
+    ) -> Underway:
         """Ask, and come back while the query is under way; `ask` are the fields of `Ask`."""
         chunks: list[Chunk] = []
         arrived = asyncio.Condition()

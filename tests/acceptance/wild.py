@@ -27,8 +27,8 @@ from oracle.models.protocol import (
     ModelFault,
     ModelRequest,
     TextDelta,
-    ToolCall,
     ToolCallRequested,
+    ToolUse,
     TurnEnded,
     Usage,
 )
@@ -110,7 +110,7 @@ class WildModel:
 
     async def _end(self, word: str, number: int, text: str, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         called = [] if word not in ("tools", "same_tools") else [{"n": number if word == "tools" else 0}] * 2
-        calls = [ToolCall(f"call_{number}_{at}", "probe", arguments) for at, arguments in enumerate(called)]
+        calls = [ToolUse(f"call_{number}_{at}", "probe", arguments) for at, arguments in enumerate(called)]
         for call in calls:
             yield ToolCallRequested(call)
         tail = signal_xml("need_turn", reason=f"step {number}") if word == "more" and request.max_tokens > 60 else ""

@@ -24,7 +24,7 @@ from prompts import (
     load_segments,
 )
 from prompts.environment import MAX_FOLDERS, MAX_NAME_CHARS
-from prompts.segment import Condition
+from prompts.segment import SegmentCondition
 
 SEGMENT_OF_TYPE = {
     "code": "code-analysis",
@@ -208,8 +208,8 @@ def test_decision_25_the_second_types_segment_is_dropped_before_the_first_types(
     library = SegmentLibrary(
         (
             *a_library().segments,
-            Segment("about-action", "", 50, Condition(query_types=("action",)), "a" * 400),
-            Segment("about-code", "", 50, Condition(query_types=("code",)), "c" * 400),
+            Segment("about-action", "", 50, SegmentCondition(query_types=("action",)), "a" * 400),
+            Segment("about-code", "", 50, SegmentCondition(query_types=("code",)), "c" * 400),
         )
     )
     prompt = compose(query_type="code", second_query_type="action", segments=library, max_tokens=150)
@@ -391,7 +391,8 @@ def test_020_fr_012_a_library_without_the_signal_instructions_cannot_be_made():
 
 def test_a_library_with_a_conditional_required_segment_cannot_be_made():
     segments = tuple(
-        replace(each, when=Condition(previous_errors=True)) if each.id == "base" else each for each in load_segments()
+        replace(each, when=SegmentCondition(previous_errors=True)) if each.id == "base" else each
+        for each in load_segments()
     )
     with pytest.raises(PromptInputError, match="base"):
         SegmentLibrary(segments)

@@ -18,7 +18,7 @@ from prompts import (
     compose,
     load_segments,
 )
-from prompts.segment import Condition
+from prompts.segment import SegmentCondition
 from prompts.segment_file import MAX_FILE_BYTES, read_segment
 
 BUILT_IN = Path(__file__).parents[2] / "prompts" / "oracle"
@@ -127,7 +127,7 @@ def test_all_keys_are_read():
         id="extra",
         description="One.",
         priority=7,
-        when=Condition(query_types=("code", "action"), history_tokens_over=9, previous_errors=False),
+        when=SegmentCondition(query_types=("code", "action"), history_tokens_over=9, previous_errors=False),
         text="# Extra\n\nText.",
         source="extra.md",
     )

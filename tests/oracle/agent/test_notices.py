@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from oracle.agent import notices
-from oracle.decision import Action, AgentConfig, AgentState
+from oracle.decision import AgentConfig, AgentState, ToolAction
 
 STATE = AgentState(user_id="u", config=AgentConfig(max_iterations=10))
 
 
-def action(n: int = 1, *, error: bool = False, digest: str = "same", tool: str = "search_code") -> Action:
-    return Action.from_call(tool, {"query": f"word{n}"}, is_error=error, result_digest=digest)
+def action(n: int = 1, *, error: bool = False, digest: str = "same", tool: str = "search_code") -> ToolAction:
+    return ToolAction.from_call(tool, {"query": f"word{n}"}, is_error=error, result_digest=digest)
 
 
-AUTH = Action.from_call("search_code", {"query": "auth"}, result_digest="x")
+AUTH = ToolAction.from_call("search_code", {"query": "auth"}, result_digest="x")
 NO_PROGRESS = replace(STATE, recent_actions=(AUTH,) * 3)
 
 

@@ -5,13 +5,13 @@ import pytest
 from bt_runtime import Outcome
 from oracle.agent.outcome_json import decode_outcome, encode_outcome, outcome_kind
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
-from oracle.decision import Action
-from oracle.models.protocol import ModelFault, ToolCall
+from oracle.decision import ToolAction
+from oracle.models.protocol import ModelFault, ToolUse
 from signals import parse
 
-CALL = ToolCall("call_1", "search_code", {"query": "auth", "limit": 5})
+CALL = ToolUse("call_1", "search_code", {"query": "auth", "limit": 5})
 RESULT = CallResult(
-    CALL, "src/auth.py:1", False, True, False, "code", Action.from_call("search_code", {"query": "auth"})
+    CALL, "src/auth.py:1", False, True, False, "code", ToolAction.from_call("search_code", {"query": "auth"})
 )
 TURN = TurnOutcome(
     parsed=parse('Hello.\n<signal type="need_turn"><reason>more</reason><confidence>0.9</confidence></signal>'),

@@ -6,12 +6,12 @@ import pytest
 
 import signals
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
-from oracle.decision import Action
-from oracle.models.protocol import ModelFault, ToolCall
+from oracle.decision import ToolAction
+from oracle.models.protocol import ModelFault, ToolUse
 
 SIGNALLED = signals.parse('So.\n\n<signal type="need_turn"><reason>more</reason></signal>')
 MALFORMED = signals.parse('So.\n\n<signal type="need_turn"></signal>')
-CALL = ToolCall("1", "probe", {})
+CALL = ToolUse("1", "probe", {})
 FAULT = ModelFault("provider_failed", "It broke.")
 
 
@@ -44,7 +44,7 @@ def test_the_text_is_the_visible_text() -> None:
 
 def result(**changes: Any) -> CallResult:
     given: dict[str, Any] = {"is_error": False, "counts": True, "is_empty": False} | changes
-    return CallResult(call=CALL, text="x", group="code", action=Action("probe", "{}"), **given)
+    return CallResult(call=CALL, text="x", group="code", action=ToolAction("probe", "{}"), **given)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.agent.transcript import NOT_RUN, CallText, Transcript
-from oracle.models.protocol import ToolCall
+from oracle.models.protocol import ToolUse
 from tests.support.provider.rules import complaint
 
-CALL = ToolCall("call_1", "probe", {})
-OTHER = ToolCall("call_2", "probe", {})
+CALL = ToolUse("call_1", "probe", {})
+OTHER = ToolUse("call_2", "probe", {})
 CALLED = {"type": "tool_use", "id": "call_1", "name": "probe", "input": {}}
 
 
@@ -134,7 +134,7 @@ def test_every_request_is_one_that_the_provider_takes_and_begins_with_the_one_be
             transcript.add_turn({"says": [said], "calls": [said, call], "nothing": []}[step])
         elif step == "results":
             ids = transcript.call_ids
-            transcript.add_tool_results([CallText(ToolCall(each, "probe", {}), "x", is_error=False) for each in ids])
+            transcript.add_tool_results([CallText(ToolUse(each, "probe", {}), "x", is_error=False) for each in ids])
         asked = transcript.beside("Go on.").messages
         assert complaint({"model": "m", "max_tokens": 1, "messages": list(asked)}) is None
         sent = [(message["role"], block) for message in transcript.messages for block in message["content"]]

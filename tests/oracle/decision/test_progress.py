@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.decision.progress import (
-    Action,
+    ToolAction,
     action_signature,
     canonical_arguments,
     detect_no_progress,
@@ -87,7 +87,7 @@ MOVING = {
 @pytest.mark.parametrize("trace", STUCK.values(), ids=STUCK)
 def test_these_are_stuck(trace):
     assert detect_no_progress(trace)
-    assert detect_no_progress([Action.from_call(**{"arguments": None, **step}) for step in trace])
+    assert detect_no_progress([ToolAction.from_call(**{"arguments": None, **step}) for step in trace])
 
 
 @pytest.mark.parametrize("trace", MOVING.values(), ids=MOVING)
@@ -126,7 +126,7 @@ def test_a_signature_reads_like_a_call():
     assert action_signature("search_code", {"query": "auth"}) == 'search_code({"query": "auth"})'
     assert action_signature("search_code", '{"query":"auth"}') == 'search_code({"query": "auth"})'
     assert action_signature("list_files", None) == "list_files({})"
-    assert Action.from_call("t", {"b": 1, "a": [1.0, "é"]}).signature == 't({"a": [1, "é"], "b": 1})'
+    assert ToolAction.from_call("t", {"b": 1, "a": [1.0, "é"]}).signature == 't({"a": [1, "é"], "b": 1})'
 
 
 def test_a_signature_is_one_line_and_truncated_beyond_500_characters():
@@ -226,7 +226,7 @@ def test_a_new_action_that_succeeds_ends_any_repetition(trace):
 
 @given(st.lists(calls, max_size=12))
 def test_mappings_and_actions_are_judged_alike(trace):
-    assert detect_no_progress(trace) == detect_no_progress([Action.from_call(**step) for step in trace])
+    assert detect_no_progress(trace) == detect_no_progress([ToolAction.from_call(**step) for step in trace])
 
 
 @given(st.lists(calls, max_size=6), calls)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.decision import Action, AgentConfig, AgentState, DefaultDecisionTree, rules
+from oracle.decision import AgentConfig, AgentState, DefaultDecisionTree, ToolAction, rules
 
 STATE = AgentState(user_id="u", config=AgentConfig(max_iterations=10))
-SAME = (Action.from_call("probe", {}, result_digest="x"),) * 3
+SAME = (ToolAction.from_call("probe", {}, result_digest="x"),) * 3
 HOLDING: dict[str, dict[str, Any]] = {
     "user_cancelled": {"cancelled": True},
     "completed": {"answered": True},

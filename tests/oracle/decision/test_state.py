@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from oracle.decision import Action, AgentConfig, AgentState
+from oracle.decision import AgentConfig, AgentState, ToolAction
 from oracle.decision.state import RECENT_ACTIONS
 
 STATE = AgentState(user_id="u", config=AgentConfig())
 
 
-def failed(number: int) -> Action:
-    return Action.from_call("probe", {"n": number}, is_error=True, result_digest=str(number))
+def failed(number: int) -> ToolAction:
+    return ToolAction.from_call("probe", {"n": number}, is_error=True, result_digest=str(number))
 
 
-def worked(number: int) -> Action:
-    return Action.from_call("probe", {"n": number}, result_digest=str(number))
+def worked(number: int) -> ToolAction:
+    return ToolAction.from_call("probe", {"n": number}, result_digest=str(number))
 
 
 def test_the_state_is_immutable() -> None:

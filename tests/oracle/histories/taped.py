@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bt_runtime import Observer, Outcome
-from oracle.agent.journal import Journal, NoJournal
+from oracle.agent.journal import NoJournal, QueryJournal
 from oracle.agent.requests import RequestRecord
 from oracle.agent.rule_gate import RuleBreach
 from oracle.answering import ActiveQuery, Oracle
@@ -85,7 +85,7 @@ class _Both:
     """Two journals."""
 
     recorder: RunRecorder
-    other: Journal
+    other: QueryJournal
 
     async def keep(self, outcomes: Sequence[Outcome]) -> None:
         await self.recorder.keep(outcomes)
@@ -115,7 +115,7 @@ def taped() -> Iterator[list[Tape]]:
         *,
         emit: Callable[[Chunk], None],
         observers: Iterable[Observer] = (),
-        journal: Journal | None = None,
+        journal: QueryJournal | None = None,
     ) -> ActiveQuery:
         clock = oracle._equipment.clock
         log: Any = MemoryLog(clock.now)

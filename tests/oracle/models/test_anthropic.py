@@ -18,9 +18,9 @@ from oracle.models.protocol import (
     SourceCited,
     TextDelta,
     ThinkingDelta,
-    ToolCall,
     ToolCallRequested,
     ToolDefinition,
+    ToolUse,
     Usage,
     UsageReported,
 )
@@ -60,7 +60,7 @@ async def test_parallel_tool_calls_are_complete_and_in_order(connect, ask, read,
     line = await connect([ScriptedTurn(text="Looking.", tool_calls=calls)])
     events = await read(line.model, ask(tools=(SEARCH,)))
     found = [event.call for event in events if isinstance(event, ToolCallRequested)]
-    assert found == [ToolCall(call.id, call.name, call.arguments) for call in calls]
+    assert found == [ToolUse(call.id, call.name, call.arguments) for call in calls]
     assert end(events).stop_reason == "tool_use"
     assert [block["type"] for block in end(events).content] == ["text", "tool_use", "tool_use", "tool_use"]
     assert end(events).content[1]["input"] == calls[0].arguments

@@ -22,9 +22,9 @@ from oracle.chunks import (
     write_chunk,
 )
 from oracle.conversations import Step
-from oracle.decision import Action
+from oracle.decision import ToolAction
 from oracle.encoding import to_json
-from oracle.models.protocol import ModelFault, ToolCall
+from oracle.models.protocol import ModelFault, ToolUse
 from oracle.record import Record
 from oracle.record.ticks import encode_tick
 from oracle.runs.recovery import INTERRUPTED, ending_of
@@ -35,7 +35,7 @@ LIMIT = "Stopped: iteration limit reached (1/1)."
 
 
 def called(call_id: str) -> ToolCalled:
-    return ToolCalled(chunks.ToolCall(call_id, "probe", {}))
+    return ToolCalled(chunks.ToolUse(call_id, "probe", {}))
 
 
 def never(_tool: str) -> bool:
@@ -91,7 +91,7 @@ def test_a_turn_that_never_ended_counts_by_its_characters():
 
 def test_a_story_has_sources_notices_errors_and_open_calls():
     source, notice = Source("a.py", "code", line=3), SystemNotice("fallback", "Hm.", "info", "2026-01-01T00:00:00Z")
-    call = ToolCall("c1", "probe", {})
+    call = ToolUse("c1", "probe", {})
     failed = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=_action())
     record = record_of(
         [
@@ -109,8 +109,8 @@ def test_a_story_has_sources_notices_errors_and_open_calls():
     assert record.had_tool_errors
 
 
-def _action() -> Action:
-    return Action.from_call("probe", {}, is_error=True, result_digest="0")
+def _action() -> ToolAction:
+    return ToolAction.from_call("probe", {}, is_error=True, result_digest="0")
 
 
 def test_the_reason_is_the_last_one_that_a_tick_has_written():

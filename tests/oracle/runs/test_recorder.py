@@ -3,9 +3,9 @@ from typing import Any
 from bt_runtime import Outcome, TickRecord
 from bt_runtime.testing import FakeClock
 from oracle.agent.outcomes import CallResult, ToolsOutcome
-from oracle.decision import Action
+from oracle.decision import ToolAction
 from oracle.metrics import Metrics
-from oracle.models.protocol import ToolCall
+from oracle.models.protocol import ToolUse
 from oracle.record import decode_tick
 from oracle.runs.recorder import Backlog, RunRecorder, TickRoom
 from oracle.storage import NewRun, Store
@@ -84,8 +84,8 @@ async def test_a_run_whose_ticks_need_twice_the_room_without_long_values_is_ende
 
 async def test_a_call_whose_result_was_not_sent_is_measured_without_a_duration(store: Store) -> None:
     recorder = await recorder_of(store, [])
-    action = Action.from_call("probe", {}, is_error=True, result_digest="0")
-    call = ToolCall("c1", "probe", {})
+    action = ToolAction.from_call("probe", {}, is_error=True, result_digest="0")
+    call = ToolUse("c1", "probe", {})
     result = CallResult(call, "no", is_error=True, counts=True, is_empty=False, group=None, action=action)
     await recorder.keep([Outcome("run_tools@1", "done", ToolsOutcome((result,)))])
     figures = recorder.metrics.exposition().decode().splitlines()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.search import Document, FileIndex, Ranking, Reading, Stamp, ranking, terms_of
+from oracle.search import FileIndex, FileReading, Ranking, SearchDocument, Stamp, ranking, terms_of
 
 LONG_AFTER_NS = 2**62
 
@@ -26,10 +26,10 @@ class Files:
         self.texts[path] = text
         self.stamps[path] = (len(self.stamps) + self.stamps.get(path, (0,))[0] + 1, 0, len(text), 0)
 
-    def read(self, path: str, memo: object) -> Reading | None:
+    def read(self, path: str, memo: object) -> FileReading | None:
         self.reads.append(path)
         text = self.texts[path]
-        return None if text == "unreadable" else Reading(path, [Document(part) for part in text.split("|")])
+        return None if text == "unreadable" else FileReading(path, [SearchDocument(part) for part in text.split("|")])
 
     def __iter__(self) -> Iterator[tuple[str, Stamp]]:
         return iter([(path, self.stamps[path]) for path in self.texts])
@@ -53,15 +53,15 @@ def best(ranking: Ranking, question: str) -> list[int]:
 def test_rare_words_fields_and_short_texts_count_more() -> None:
     ranking = Ranking((2.0,))
     texts = ["common " * 3, "common rare", "common rare " + "filler " * 500, "common filler"]
-    numbers = [ranking.add(Document(text)) for text in texts]
-    titled = ranking.add(Document("other", ("rare",)))
+    numbers = [ranking.add(SearchDocument(text)) for text in texts]
+    titled = ranking.add(SearchDocument("other", ("rare",)))
     assert best(ranking, "common rare")[:2] == [numbers[1], titled]
     assert set(best(ranking, "rare")) == {numbers[1], numbers[2], titled}
 
 
 def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
     ranking = Ranking((2.0,))
-    one, other = (ranking.add(Document("", (title,))) for title in ("report", "report reported reports"))
+    one, other = (ranking.add(SearchDocument("", (title,))) for title in ("report", "report reported reports"))
     scores, _ = ranking.rank(terms_of("report"))
     assert scores[one] == scores[other]
 
@@ -69,14 +69,14 @@ def test_a_field_counts_once_with_the_best_of_its_forms() -> None:
 @pytest.mark.parametrize("between", ["\n", " "], ids=["lines", "one line"])
 def test_a_long_text_is_indexed_to_its_end(between: str) -> None:
     ranking = Ranking(())
-    number = ranking.add(Document(between.join(["filler"] * 30_000 + ["zebra"])))
+    number = ranking.add(SearchDocument(between.join(["filler"] * 30_000 + ["zebra"])))
     assert best(ranking, "zebra") == [number]
 
 
 def test_removed_documents_are_not_found_and_their_postings_are_dropped() -> None:
     ranking = Ranking(())
     words = {5: "gone", 2_950: "kept"}
-    numbers = [ranking.add(Document(f"{words.get(number, 'other')} common")) for number in range(3_000)]
+    numbers = [ranking.add(SearchDocument(f"{words.get(number, 'other')} common")) for number in range(3_000)]
     for number in numbers[:2_900]:
         ranking.remove(number)
     assert set(best(ranking, "common")) == set(numbers[2_900:])

@@ -3,7 +3,7 @@
 import pytest
 
 from bt_runtime import Standing
-from oracle.agent.closing import Closing
+from oracle.agent.closing import Closer
 from oracle.agent.output import Output
 from oracle.chunks import Content
 from oracle.control.floor import TreeFloor
@@ -46,7 +46,7 @@ def test_a_closing_that_saves_nothing_is_noticed(monkeypatch):
     async def save_nothing(self, run, *, asked_at):
         return None
 
-    monkeypatch.setattr(Closing, "_save", save_nothing)
+    monkeypatch.setattr(Closer, "_save", save_nothing)
     assert verdict("saved") == "refuted"
 
 
