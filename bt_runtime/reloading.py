@@ -21,7 +21,7 @@ from bt_runtime.differences import difference
 from bt_runtime.errors import TreeFileError, TreeNotFoundError
 from bt_runtime.library import TreeLibrary
 from bt_runtime.reading.header import read_header
-from bt_runtime.reading.loading import Loading, Source
+from bt_runtime.reading.loading import Loading, TreeText
 from bt_runtime.text import Mistake
 from bt_runtime.text.yaml_reader import read_yaml
 from bt_runtime.tree_files import TreeFiles, fingerprint_of, read_tree_files
@@ -44,11 +44,11 @@ class TreeState:
     """
 
     name: str
-    source: Source | None
+    source: TreeText | None
     tree: TreeDefinition | None
     error: TreeFileError | None
     internal: bool
-    asked: Mapping[str, Source | TreeFileError | None] = field(default_factory=dict)
+    asked: Mapping[str, TreeText | TreeFileError | None] = field(default_factory=dict)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -128,7 +128,7 @@ class ReloadingTrees:
         """All trees, sorted by name."""
         return tuple(self.state(name) for name in self.names())
 
-    def with_source(self, name: str, source: Source) -> tuple[TreeState, ...]:
+    def with_source(self, name: str, source: TreeText) -> tuple[TreeState, ...]:
         """What a tree, and those that include it, would be if this were its file; nothing is changed.
 
         Raises:
@@ -200,9 +200,9 @@ class ReloadingTrees:
         """The state of a tree; the one before if none of its files has changed."""
         if before is not None and all(files.found.get(each) == source for each, source in before.asked.items()):
             return before
-        asked: dict[str, Source | TreeFileError | None] = {}
+        asked: dict[str, TreeText | TreeFileError | None] = {}
 
-        def find(wanted: str) -> Source:
+        def find(wanted: str) -> TreeText:
             found = asked[wanted] = files.found.get(wanted)
             if found is None:
                 raise TreeNotFoundError(wanted, files.names, self.library.folders)
@@ -222,7 +222,7 @@ class ReloadingTrees:
         wrong = TreeFileError(loading.mistakes, loading.sources) if loading.mistakes else None
         return TreeState(name, source, kept, wrong, self._is_internal(source, kept), asked)
 
-    def _is_internal(self, source: Source, kept: TreeDefinition | None) -> bool:
+    def _is_internal(self, source: TreeText, kept: TreeDefinition | None) -> bool:
         if kept is not None:
             return kept.internal
         return read_header(read_yaml(source.text, file=source.file), registry=self.library.registry).internal

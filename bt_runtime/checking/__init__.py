@@ -14,7 +14,7 @@ from bt_runtime.checking import braces, guarding, ignored, keys, reaching, timin
 from bt_runtime.checking.budget import Budget, OverBudgetError
 from bt_runtime.checking.codes import BASIC, NOT_JUDGED, Code, by_name
 from bt_runtime.checking.flow import Flow, flow_of, flows_of_parts
-from bt_runtime.checking.silences import Judged, Silence, silenced, silences_in
+from bt_runtime.checking.silences import Judged, SilenceComment, silenced, silences_in
 from bt_runtime.definition import TreeDefinition
 from bt_runtime.registry import Registry
 from bt_runtime.text import Mistake, in_order
@@ -100,6 +100,6 @@ def judged(tree: TreeDefinition, *, registry: Registry, budget: Budget | None = 
     return Judged(in_order(result.warnings), result.used)
 
 
-def _silences(tree: TreeDefinition, known: Mapping[str, Code]) -> Iterator[Silence]:
+def _silences(tree: TreeDefinition, known: Mapping[str, Code]) -> Iterator[SilenceComment]:
     for file, text in tree.texts.items():
         yield from silences_in(text, file=file, known=known)

@@ -37,7 +37,7 @@ class Conditions:
 
     partition: Partition
 
-    def split(self, text: str, state: State, scope: "Scope") -> Split:
+    def split(self, text: str, state: State, scope: "NameScope") -> Split:
         """Divide a state by an expression.
 
         Args:
@@ -54,23 +54,23 @@ class Conditions:
             state if known.can_raise else None,
         )
 
-    def value(self, text: str, state: State, scope: "Scope") -> tuple[Domain, bool]:
+    def value(self, text: str, state: State, scope: "NameScope") -> tuple[Domain, bool]:
         """What an expression may be, and whether it may raise."""
         text = self._known(text, scope)
         return _value(text, tuple(self._domain(name, state, scope) for name in names_in(text)))
 
-    def _known(self, text: str, scope: "Scope") -> str:
+    def _known(self, text: str, scope: "NameScope") -> str:
         """The expression with its comparisons of keys that have an order decided."""
         orders = self.partition.known.orders
         return _decided(text, orders) if orders and not scope.hides(_ordered(orders)) else text
 
-    def _domain(self, name: str, state: State, scope: "Scope") -> Domain:
+    def _domain(self, name: str, state: State, scope: "NameScope") -> Domain:
         constant = scope.constants.get(name)
         return constant if constant is not None else self.partition.domain(state, scope.key(name))
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class NameScope:
     """What the names in the expressions of a node stand for.
 
     Args:
@@ -90,10 +90,10 @@ class Scope:
         return not names.isdisjoint(self.private) or not names.isdisjoint(self.constants)
 
 
-def scope_of(node: NodeDefinition, *, are_arguments_known: bool) -> Scope:
+def scope_of(node: NodeDefinition, *, are_arguments_known: bool) -> NameScope:
     """The scope of a node; the arguments of a tree that is checked alone are not known."""
     known = {name: of_value(value) if are_arguments_known else ANY for name, value in node.constants.items()}
-    return Scope(known, node.private)
+    return NameScope(known, node.private)
 
 
 _IS_TRUE: Mapping[type[ast.cmpop], bool] = {ast.LtE: True, ast.Gt: False}
@@ -179,6 +179,6 @@ def _changed(before: Mapping[str, Domain], after: Mapping[str, Domain] | None) -
     return {name: domain for name, domain in after.items() if before.get(name) != domain}
 
 
-def _assigned(state: State, domains: Mapping[str, Domain], scope: Scope) -> State:
+def _assigned(state: State, domains: Mapping[str, Domain], scope: NameScope) -> State:
     keys = {scope.key(name): domain for name, domain in domains.items() if name not in scope.constants}
     return State({**state.keys, **keys}, state.facts) if keys else state

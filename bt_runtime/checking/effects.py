@@ -23,7 +23,7 @@ HERE = "here"
 Result = Literal["success", "failure", "waiting"]
 
 
-class Paths(NamedTuple):
+class EndStates(NamedTuple):
     """What is known after a node, by its result.
 
     Args:
@@ -37,7 +37,7 @@ class Paths(NamedTuple):
     waiting: States = ()
 
 
-NOWHERE = Paths()
+NOWHERE = EndStates()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Case:
         return frozenset(fact for fact, value in self.facts.items() if value == HERE)
 
 
-Transfer = Callable[[Any, NodeDefinition, States], Paths]
+Transfer = Callable[[Any, NodeDefinition, States], EndStates]
 """The flow of a kind: given the walk (`bt_runtime.checking.walk.Walk`), a node and the states in which it is ticked."""
 
 
@@ -83,9 +83,9 @@ class LeafFlow:
 
     cases: Callable[[Any], Sequence[Case]]
 
-    def __call__(self, walk: Any, node: NodeDefinition, states: States) -> Paths:  # noqa: ANN401  see `Transfer`
+    def __call__(self, walk: Any, node: NodeDefinition, states: States) -> EndStates:  # noqa: ANN401  see `Transfer`
         """The ends of its cases."""
-        ends: Paths = walk.ends(node, states, self.cases(node.settings))
+        ends: EndStates = walk.ends(node, states, self.cases(node.settings))
         return ends
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bt_runtime.checking.budget import Budget
-from bt_runtime.checking.effects import NO_HOST, HostFlow, Paths
+from bt_runtime.checking.effects import NO_HOST, EndStates, HostFlow
 from bt_runtime.checking.states import BLAME, LAST, ONCE, STOPPED_BY, TAKEN, Known, Partition, State
 from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
@@ -41,7 +41,7 @@ class Flow:
     file: str
     is_whole: bool
     walk: Walk
-    exits: Paths
+    exits: EndStates
 
     @cached_property
     def nodes(self) -> tuple[NodeDefinition, ...]:

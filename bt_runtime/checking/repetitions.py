@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from bt_runtime.checking.effects import NOWHERE, Paths
+from bt_runtime.checking.effects import NOWHERE, EndStates
 from bt_runtime.checking.states import ACTED, State, States
 from bt_runtime.checking.transfers import child_of, go_on, merged, merged_onto, note_until
 from bt_runtime.checking.walk import Entries, Walk
@@ -16,12 +16,12 @@ _UNROLLED = 3
 """So many repetitions are walked one by one; further ones until nothing new comes."""
 
 
-def retry(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def retry(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child again after a failure."""
     return _repeated(walk, node, states, times=_number(node, "attempts"), on="failure")
 
 
-def repeat(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def repeat(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child again after a success."""
     return _repeated(walk, node, states, times=_number(node, "times"), on="success")
 
@@ -34,7 +34,7 @@ def _number(node: NodeDefinition, setting: str) -> int:
 
 def _repeated(
     walk: Walk, node: NodeDefinition, states: States, *, times: int, on: Literal["success", "failure"]
-) -> Paths:
+) -> EndStates:
     child = child_of(node)
     found = NOWHERE
     new = walk.heads(())
@@ -49,7 +49,7 @@ def _repeated(
             break
         between = [walk.after_waiting(state) for state in again]
         go_on(walk, node, between)
-        found = Paths(found.success, found.failure, walk.partition.merged((*found.waiting, *between)))
+        found = EndStates(found.success, found.failure, walk.partition.merged((*found.waiting, *between)))
         if number >= _UNROLLED:
             last += again  # the last round may be any of those that follow
             states = new(between)
@@ -64,7 +64,7 @@ def _repeated(
     return merged(walk, last, found.failure, found.waiting)
 
 
-def loop(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def loop(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Rounds of guards, `until`, child and `until`, until no round brings anything new."""
     guards, child = node.children.get("guards", ()), child_of(node)
     entries = walk.entries.setdefault(node.path, Entries())
@@ -102,7 +102,7 @@ def loop(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         walk.rounds, is_first = depth + 1, False
     walk.rounds = depth
     ends = merged(walk, success, failure, waiting)
-    return Paths(*(tuple(state.forgetting((), (ACTED,)) for state in each) for each in ends)) if asks else ends
+    return EndStates(*(tuple(state.forgetting((), (ACTED,)) for state in each) for each in ends)) if asks else ends
 
 
 def _asked(walk: Walk, guards: Iterable[NodeDefinition], states: Iterable[State]) -> tuple[States, States, States]:
@@ -133,7 +133,7 @@ def _until(
     return over, goes_on
 
 
-def guarded(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def guarded(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child once, and a failure where a guard trips."""
     guards = node.children.get("guards", ())
     asks = not any(ACTED in state.facts for state in states)
@@ -144,10 +144,10 @@ def guarded(walk: Walk, node: NodeDefinition, states: States) -> Paths:
         ends = walk.paths(child_of(node), passed)
     interrupted, _, _ = _asked(walk, guards, ends.waiting)
     found = merged(walk, ends.success, (*tripped, *ends.failure, *interrupted), (*asked, *ends.waiting))
-    return Paths(*(tuple(state.forgetting((), (ACTED,)) for state in each) for each in found)) if asks else found
+    return EndStates(*(tuple(state.forgetting((), (ACTED,)) for state in each) for each in found)) if asks else found
 
 
-def for_each(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def for_each(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child for each item of a list, about which little is known."""
     settings = node.settings
     child, new = child_of(node), walk.heads(())
@@ -161,7 +161,7 @@ def for_each(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     depth = walk.rounds
     fitting = None if each is None else each.meet(walk.types.get(item, each))
     if fitting is not None and fitting.is_empty:
-        return Paths(failure=walk.failed(node, states, fault=True))
+        return EndStates(failure=walk.failed(node, states, fault=True))
     while states:
         begun = [state.forgetting(written) for state in states]
         if fitting is not None:

@@ -30,7 +30,7 @@ _MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class SilenceComment:
     """One code in one comment.
 
     Args:
@@ -47,7 +47,7 @@ class Silence:
     edit: Edit
 
 
-def silences_in(text: str, *, file: str, known: Collection[str]) -> tuple[Silence, ...]:
+def silences_in(text: str, *, file: str, known: Collection[str]) -> tuple[SilenceComment, ...]:
     """The silences of a file that is valid YAML, in its order.
 
     A comment that goes on as prose ("silence is golden") is none, unless it names a known code.
@@ -57,7 +57,7 @@ def silences_in(text: str, *, file: str, known: Collection[str]) -> tuple[Silenc
     scalars = _scalar_spans(text)
     begins = [start for start, _ in scalars]
     lines = _Lines(text)
-    found: list[Silence] = []
+    found: list[SilenceComment] = []
     for match in _COMMENT.finditer(text):
         before = bisect_right(begins, match.start())
         if not before or match.start() >= scalars[before - 1][1]:
@@ -92,7 +92,7 @@ def _scalar_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _read(match: "re.Match[str]", lines: _Lines, *, file: str, known: Collection[str]) -> Iterator[Silence]:
+def _read(match: "re.Match[str]", lines: _Lines, *, file: str, known: Collection[str]) -> Iterator[SilenceComment]:
     rest = match["rest"]
     codes = _CODES.match(rest)
     if codes is None:
@@ -107,7 +107,7 @@ def _read(match: "re.Match[str]", lines: _Lines, *, file: str, known: Collection
     edit = _removal(lines.texts, line, column, file)
     for name in names:
         at = Place(file, line, column + match.start("rest") - match.start() + name.start())
-        yield Silence(name[0], at, lines.silenced[line - 1], reason, edit)
+        yield SilenceComment(name[0], at, lines.silenced[line - 1], reason, edit)
 
 
 def _removal(lines: list[str], line: int, column: int, file: str) -> Edit:
@@ -132,7 +132,7 @@ class Judged:
 
 
 def silenced(
-    warnings: Iterable[Mistake], silences: Iterable[Silence], *, known: Mapping[str, Code], own_file: str
+    warnings: Iterable[Mistake], silences: Iterable[SilenceComment], *, known: Mapping[str, Code], own_file: str
 ) -> Judged:
     """Take back the warnings that a silence with a reason names.
 
@@ -142,7 +142,7 @@ def silenced(
         known: all codes.
         own_file: the tree's own file; whether the silences of other files are used is judged where those are checked.
     """
-    by_line: dict[tuple[str, int, str], list[Silence]] = {}
+    by_line: dict[tuple[str, int, str], list[SilenceComment]] = {}
     silences = tuple(silences)
     for silence in silences:
         by_line.setdefault((silence.place.file, silence.line, silence.code), []).append(silence)
@@ -158,7 +158,7 @@ def silenced(
     return Judged(tuple(left), frozenset(used))
 
 
-def _complaints(silence: Silence, known: Mapping[str, Code], *, is_used: bool) -> Iterator[Mistake]:
+def _complaints(silence: SilenceComment, known: Mapping[str, Code], *, is_used: bool) -> Iterator[Mistake]:
     code = known.get(silence.code)
     end = Place(silence.place.file, silence.place.line, silence.place.column + len(silence.code))
     removal = Fix("Remove the silence", (silence.edit,))
@@ -182,6 +182,6 @@ def _complaints(silence: Silence, known: Mapping[str, Code], *, is_used: bool) -
 
 
 def _complaint(
-    silence: Silence, code: str, message: str, hint: str | None, end: Place, fixes: tuple[Fix, ...]
+    silence: SilenceComment, code: str, message: str, hint: str | None, end: Place, fixes: tuple[Fix, ...]
 ) -> Mistake:
     return Mistake(silence.place, message, hint, None, code, "warning", end, fixes)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-from bt_runtime.checking.effects import HERE, NOWHERE, Case, Paths, Transfer
+from bt_runtime.checking.effects import HERE, NOWHERE, Case, EndStates, Transfer
 from bt_runtime.checking.states import BLAME, NOBODY, ONCE, TAKEN, State, States
 from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition
@@ -26,9 +26,9 @@ def child_of(node: NodeDefinition, slot: str = "child") -> NodeDefinition:
 
 
 def merged_onto(
-    walk: Walk, found: Paths, done: Iterable[State], waiting: Iterable[State], *, on: Literal["success", "failure"]
-) -> Paths:
-    """Paths with further ends."""
+    walk: Walk, found: EndStates, done: Iterable[State], waiting: Iterable[State], *, on: Literal["success", "failure"]
+) -> EndStates:
+    """What is known after a node, with further ends."""
     if on == "failure":
         return merged(walk, (*found.success, *done), found.failure, (*found.waiting, *waiting))
     return merged(walk, found.success, (*found.failure, *done), (*found.waiting, *waiting))
@@ -45,18 +45,18 @@ def go_on(walk: Walk, node: NodeDefinition, states: Iterable[State]) -> None:
     walk.further_rounds.setdefault(node.path, []).extend(states)
 
 
-def merged(walk: Walk, success: Iterable[State], failure: Iterable[State], waiting: Iterable[State]) -> Paths:
-    """Paths of many states."""
+def merged(walk: Walk, success: Iterable[State], failure: Iterable[State], waiting: Iterable[State]) -> EndStates:
+    """The ends of a node, joined."""
     join = walk.partition.merged
-    return Paths(join(success), join(failure), join(waiting))
+    return EndStates(join(success), join(failure), join(waiting))
 
 
-def both(walk: Walk, one: Paths, other: Paths) -> Paths:
+def both(walk: Walk, one: EndStates, other: EndStates) -> EndStates:
     """The paths of either."""
-    return Paths(*(walk.partition.merged(chain(*pair)) for pair in zip(one, other, strict=True)))
+    return EndStates(*(walk.partition.merged(chain(*pair)) for pair in zip(one, other, strict=True)))
 
 
-def wait(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def wait(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """A time, a condition or a delivery."""
     settings = node.settings
     until, delivery = getattr(settings, "until", None), getattr(settings, "delivery", None)
@@ -84,14 +84,14 @@ def _is_old(walk: Walk, state: State, key: str) -> bool:
     return any(state.facts.get(TAKEN + key, ())) and walk.partition.domain(state, key) != of_value(None)
 
 
-def condition(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def condition(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Divides states by its expression."""
     true, false, raised = walk.split(node, str(getattr(node.settings, "when", "true")), states)
     succeeded = [state.succeeded(node.path) for state in true]
     return merged(walk, succeeded, (*walk.failed(node, false), *walk.failed(node, raised, fault=True)), ())
 
 
-def set_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def set_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Writes what its expressions may be."""
     success: list[State] = []
     failure: list[State] = []
@@ -119,7 +119,7 @@ def set_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     return merged(walk, success, walk.failed(node, failure, fault=True), ())
 
 
-def action(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def action(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Calls the host, which may fail, and writes what it brings."""
     into = getattr(node.settings, "into", None)
     writes: dict[str, Domain | None] = {} if into is None else {into: walk.filled(walk.scope(node).key(into))}
@@ -129,7 +129,7 @@ def action(walk: Walk, node: NodeDefinition, states: States) -> Paths:
 def in_order(passes_on: Literal["success", "failure"]) -> Transfer:
     """`sequence` (passes on success) and `selector` (failure)."""
 
-    def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+    def flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
         children = node.children["children"]
         if getattr(node.settings, "memory", True):
             return _once_in_order(walk, children, states, passes_on)
@@ -147,7 +147,7 @@ def in_order(passes_on: Literal["success", "failure"]) -> Transfer:
 
 def _once_in_order(
     walk: Walk, children: Iterable[NodeDefinition], states: States, passes_on: Literal["success", "failure"]
-) -> Paths:
+) -> EndStates:
     decided: list[State] = []
     waiting: list[State] = []
     for child in children:
@@ -162,10 +162,10 @@ def _once_in_order(
     return merged(walk, decided, states, waiting)
 
 
-def parallel(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def parallel(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Each child is ticked while the others may change everything that they write."""
     children = node.children["children"]
-    ends: list[Paths] = []
+    ends: list[EndStates] = []
     written = [walk.written(child) for child in children]
     for position, child in enumerate(children):
         others = children[:position] + children[position + 1 :]
@@ -201,7 +201,7 @@ def decided_by(node: NodeDefinition) -> tuple[int, bool]:
     return needed, getattr(node.settings, "failure", None) == "one"
 
 
-def _one_of(ends: Sequence[Paths], written: Sequence[Any]) -> Iterable[State]:
+def _one_of(ends: Sequence[EndStates], written: Sequence[Any]) -> Iterable[State]:
     """The states after one child has succeeded, while the others may have changed all that they write."""
     for position, end in enumerate(ends):
         others = [each for at, each in enumerate(written) if at != position]
@@ -213,7 +213,7 @@ def _one_of(ends: Sequence[Paths], written: Sequence[Any]) -> Iterable[State]:
                 yield state.forgetting(keys, frozenset[str]().union(*(each.facts for each in others)))
 
 
-def _sum_of(state: State, ends: Sequence[Paths], written: Sequence[Any]) -> State:
+def _sum_of(state: State, ends: Sequence[EndStates], written: Sequence[Any]) -> State:
     """The state after all children have succeeded: what one of them alone writes is as it left it."""
     keys, facts = dict(state.keys), dict(state.facts)
     for position, end in enumerate(ends):
@@ -231,23 +231,23 @@ def _sum_of(state: State, ends: Sequence[Paths], written: Sequence[Any]) -> Stat
     return State(keys, facts)
 
 
-def if_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def if_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The branch that its expression chooses."""
     true, false, raised = walk.split(node, str(getattr(node.settings, "when", "true")), states)
     then = walk.paths(child_of(node, "then"), true)
     if node.children.get("else"):
         other = walk.paths(child_of(node, "else"), false)
     else:
-        other = Paths(tuple(state.succeeded(node.path) for state in false))
+        other = EndStates(tuple(state.succeeded(node.path) for state in false))
     failure = (*then.failure, *other.failure, *walk.failed(node, raised, fault=True))
     return merged(walk, (*then.success, *other.success), failure, (*then.waiting, *other.waiting))
 
 
-def switch(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def switch(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The case that fits its expression."""
     value = str(getattr(node.settings, "value", "null"))
     _, _, raised = walk.split(node, value, states)
-    found = Paths(failure=walk.failed(node, raised, fault=True))
+    found = EndStates(failure=walk.failed(node, raised, fault=True))
     others: Iterable[State] = states
     for slot, children in node.children.items():
         if slot == "default":
@@ -257,7 +257,7 @@ def switch(walk: Walk, node: NodeDefinition, states: States) -> Paths:
             found = both(walk, found, walk.paths(child, fitting))
     if node.children.get("default"):
         return both(walk, found, walk.paths(child_of(node, "default"), others))
-    return both(walk, found, Paths(failure=walk.failed(node, others)))
+    return both(walk, found, EndStates(failure=walk.failed(node, others)))
 
 
 def _fitting(
@@ -276,16 +276,16 @@ def _fitting(
     return fitting, states
 
 
-def inverter(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def inverter(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Success is failure, and failure success."""
     ends = walk.paths(child_of(node), states)
-    return Paths(ends.failure, walk.failed(node, ends.success), ends.waiting)
+    return EndStates(ends.failure, walk.failed(node, ends.success), ends.waiting)
 
 
 def forced(result: Literal["success", "failure"]) -> Transfer:
     """`force_success` and `force_failure`."""
 
-    def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+    def flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
         ends = walk.paths(child_of(node), states)
         if result == "success":
             handled = [state.with_facts({BLAME: NOBODY}) for state in ends.failure]
@@ -295,7 +295,7 @@ def forced(result: Literal["success", "failure"]) -> Transfer:
     return flow
 
 
-def subtree(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def subtree(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The included root; then its outputs are copied."""
     root = child_of(node, "root")
     ends = walk.paths(root, states)
@@ -311,13 +311,13 @@ def subtree(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     return merged(walk, map(copied, ends.success), map(copied, ends.failure), ends.waiting)
 
 
-def timeout(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def timeout(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """Whatever waits may be late."""
     ends = walk.paths(child_of(node), states)
     return merged(walk, ends.success, (*ends.failure, *walk.failed(node, ends.waiting)), ends.waiting)
 
 
-def finally_(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def finally_(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """`then` after every end of the child."""
     ends = walk.paths(child_of(node), states)
     walk.before_finally.setdefault(node.path, []).append(ends)
@@ -333,23 +333,23 @@ def _blaming(before: Iterable[State], after: Iterable[State]) -> States:
     return tuple(state.with_facts({BLAME: blame}) for state in after)
 
 
-def cooldown(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def cooldown(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child, unless it rests."""
     ends = walk.paths(child_of(node), states)
     if getattr(node.settings, "wait", False):
         rested = [walk.after_waiting(state) for state in states]
         later = walk.paths(child_of(node), rested)
-        return both(walk, both(walk, ends, later), Paths(waiting=tuple(rested)))
-    return both(walk, ends, Paths(failure=walk.failed(node, states)))
+        return both(walk, both(walk, ends, later), EndStates(waiting=tuple(rested)))
+    return both(walk, ends, EndStates(failure=walk.failed(node, states)))
 
 
-def once(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def once(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child until it has ended, and that result ever after."""
     fact = ONCE + node.path
     fresh, done = frozenset({""}), {"success": frozenset({"success"}), "failure": frozenset({"failure"})}
     known = [(state, state.facts.get(fact)) for state in states]
     ends = walk.paths(child_of(node), [state for state, values in known if values is None or "" in values])
-    found = Paths(
+    found = EndStates(
         tuple(state.with_facts({fact: done["success"]}) for state in ends.success),
         tuple(state.with_facts({fact: done["failure"]}) for state in ends.failure),
         tuple(state.with_facts({fact: fresh}) for state in ends.waiting),
@@ -359,7 +359,7 @@ def once(walk: Walk, node: NodeDefinition, states: States) -> Paths:
     return merged(walk, (*found.success, *succeeded), (*found.failure, *walk.failed(node, failed)), found.waiting)
 
 
-def on_halt(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+def on_halt(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
     """The child; `then` after a halt."""
     ends = walk.paths(child_of(node), states)
     then = walk.paths(child_of(node, "then"), ends.waiting)

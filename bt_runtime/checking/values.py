@@ -17,7 +17,7 @@ from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
 from bt_runtime.definition import NodeDefinition, PlacedUse
-from bt_runtime.expressions.analysis import Finding, analyse
+from bt_runtime.expressions.analysis import PartFinding, analyse
 from bt_runtime.expressions.domains import Domain, of_type, of_values
 from bt_runtime.expressions.syntax import parse
 from bt_runtime.kind import CallUse, KeyType, KeyUse, in_words
@@ -94,7 +94,7 @@ def _of_expression(flow: Flow, node: NodeDefinition, placed: PlacedUse, text: st
 
 def _constant_parts(
     flow: Flow, node: NodeDefinition, placed: PlacedUse, text: str, declared: Mapping[str, Domain]
-) -> list[Finding]:
+) -> list[PartFinding]:
     """The parts that never change; none of a condition that never changes as a whole, which is said of its node."""
     analysis = analyse(text, declared, tested=is_tested(placed))
     found = [finding for finding in analysis.findings if finding.kind in {"never_equal", "always_true", "always_false"}]
@@ -130,7 +130,7 @@ def _is_written(flow: Flow, name: str) -> bool:
     )
 
 
-def _is_null_certain(flow: Flow, node: NodeDefinition, finding: Finding) -> bool:
+def _is_null_certain(flow: Flow, node: NodeDefinition, finding: PartFinding) -> bool:
     """Whether null comes from a key that may not have been written, not from one about which nothing is known."""
     for name in names_in(finding.part):
         key = flow.tree.keys.get(name)
@@ -142,7 +142,7 @@ def _is_null_certain(flow: Flow, node: NodeDefinition, finding: Finding) -> bool
     return False
 
 
-def _warning(node: NodeDefinition, placed: PlacedUse, finding: Finding) -> Mistake:
+def _warning(node: NodeDefinition, placed: PlacedUse, finding: PartFinding) -> Mistake:
     why = f": {finding.why}" if finding.why else ""
     message = f"{_SAID[finding.kind]}{why}"
     access = Access(node, placed, finding.column)

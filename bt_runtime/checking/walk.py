@@ -9,20 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bt_runtime.checking.budget import Budget
-from bt_runtime.checking.conditions import Conditions, Scope, scope_of
-from bt_runtime.checking.effects import HERE, NOWHERE, Case, HostFlow, LeafFlow, Paths
+from bt_runtime.checking.conditions import Conditions, NameScope, scope_of
+from bt_runtime.checking.effects import HERE, NOWHERE, Case, EndStates, HostFlow, LeafFlow
 from bt_runtime.checking.states import ACTED, REASON, STOPPED_BY, Partition, State, States
 from bt_runtime.definition import NodeDefinition
-from bt_runtime.expressions.domains import ANY, Domain, Numbers, Texts
+from bt_runtime.expressions.domains import ANY, Domain, Numbers, TextSet
 from bt_runtime.kind import KeyUse
 from bt_runtime.registry import Registry
 
-_SOME_REASON = Domain(texts=Texts(filled=True))
+_SOME_REASON = Domain(texts=TextSet(filled=True))
 _UNKNOWN = State()
 
 
 @dataclass(slots=True)
-class Seen:
+class NodeStates:
     """What the walk has seen of a node.
 
     Args:
@@ -45,15 +45,15 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenKeys:
     """What a part of a tree may change; `everything`: that is unknown."""
 
     keys: frozenset[str] = frozenset()
     facts: frozenset[str] = frozenset()
     everything: bool = False
 
-    def __or__(self, other: "Written") -> "Written":
-        return Written(self.keys | other.keys, self.facts | other.facts, self.everything or other.everything)
+    def __or__(self, other: "WrittenKeys") -> "WrittenKeys":
+        return WrittenKeys(self.keys | other.keys, self.facts | other.facts, self.everything or other.everything)
 
 
 class Walk:
@@ -77,7 +77,7 @@ class Walk:
         delivered: frozenset[str] = frozenset(),
         budget: Budget,
     ) -> None:
-        self.seen: dict[str, Seen] = {}
+        self.seen: dict[str, NodeStates] = {}
         self.entries: dict[str, Entries] = {}
         self.rounds_of: dict[str, int] = {}
         """How many rounds of a loop brought something new."""
@@ -88,7 +88,7 @@ class Walk:
         """What the `until` of a loop or a `wait` can be, whenever it is evaluated."""
         self.old_values: set[str] = set()
         """The `wait` that may find a value that a `wait` has taken before."""
-        self.before_finally: dict[str, list[Paths]] = {}
+        self.before_finally: dict[str, list[EndStates]] = {}
         """The ends of the child of a `finally`, before its `then`."""
         self.partition = partition
         self.conditions = Conditions(partition)
@@ -102,14 +102,14 @@ class Walk:
         self._registry = registry
         self._host = host
         self._own_file = own_file
-        self._beside: list[Written] = [Written(host.volatile, host.volatile_facts)]
+        self._beside: list[WrittenKeys] = [WrittenKeys(host.volatile, host.volatile_facts)]
         self.budget = budget
-        self._written: dict[str, Written] = {}
-        self._scopes: dict[str, Scope] = {}
+        self._written: dict[str, WrittenKeys] = {}
+        self._scopes: dict[str, NameScope] = {}
 
     # --- what transfers ask for
 
-    def paths(self, node: NodeDefinition, states: Iterable[State]) -> Paths:
+    def paths(self, node: NodeDefinition, states: Iterable[State]) -> EndStates:
         """Tick a node in these states: all ways on from there.
 
         Raises:
@@ -121,16 +121,16 @@ class Walk:
         self.budget.spend(len(merged))
         seen = self.seen.get(node.path)
         if seen is None:
-            seen = self.seen[node.path] = Seen()
+            seen = self.seen[node.path] = NodeStates()
         seen.states += merged
         kind = self._registry.kinds[node.kind]
-        found: Paths = kind.flow(self, node, merged) if kind.flow else self._unknown(node, merged)
-        for result, ends in zip(Paths._fields, found, strict=True):
+        found: EndStates = kind.flow(self, node, merged) if kind.flow else self._unknown(node, merged)
+        for result, ends in zip(EndStates._fields, found, strict=True):
             if ends:
                 seen.results.add(result)
         return found
 
-    def ends(self, node: NodeDefinition, states: Iterable[State], cases: Sequence[Case]) -> Paths:
+    def ends(self, node: NodeDefinition, states: Iterable[State], cases: Sequence[Case]) -> EndStates:
         """The ends of a leaf."""
         kind = self._registry.kinds[node.kind]
         found: dict[str, list[State]] = {"success": [], "failure": [], "waiting": []}
@@ -143,7 +143,7 @@ class Walk:
             if kind.waits and not any(case.result == "waiting" for case in cases):
                 written = _written_in(cases)
                 found["waiting"].append(self.after_waiting(state).forgetting(written.keys, written.facts))
-        return Paths(*(self.partition.merged(found[result]) for result in Paths._fields))
+        return EndStates(*(self.partition.merged(found[result]) for result in EndStates._fields))
 
     def failed(self, node: NodeDefinition, states: Iterable[State], *, fault: bool = False) -> States:
         """States after a failure that this node is to blame for."""
@@ -162,7 +162,7 @@ class Walk:
             [split.raised for split in splits if split.raised is not None],
         )
 
-    def scope(self, node: NodeDefinition) -> Scope:
+    def scope(self, node: NodeDefinition) -> NameScope:
         """What the names in the expressions of a node stand for."""
         found = self._scopes.get(node.path)
         if found is None:
@@ -210,7 +210,7 @@ class Walk:
         finally:
             self._beside.pop()
 
-    def written(self, node: NodeDefinition) -> Written:
+    def written(self, node: NodeDefinition) -> WrittenKeys:
         """What a node and all below it may change."""
         self.budget.spend()
         found = self._written.get(node.path)
@@ -244,7 +244,7 @@ class Walk:
 
         return new
 
-    def _unknown(self, node: NodeDefinition, states: States) -> Paths:
+    def _unknown(self, node: NodeDefinition, states: States) -> EndStates:
         """The ends of a kind that does not declare them."""
         kind = self._registry.kinds[node.kind]
         if kind.category == "condition" and not kind.slots:
@@ -254,7 +254,7 @@ class Walk:
         below = [self.paths(child, (_UNKNOWN,)) for children in node.children.values() for child in children]
         anything = (_UNKNOWN,)
         waits = kind.waits or any(ends.waiting for ends in below)
-        return Paths(anything, anything, anything if waits else ())
+        return EndStates(anything, anything, anything if waits else ())
 
     # --- leaves
 
@@ -337,24 +337,24 @@ class Walk:
         known = state.facts.get(STOPPED_BY, frozenset()) if can_be_true else frozenset()
         facts[STOPPED_BY] = known | {node.path}
 
-    def _own_writes(self, node: NodeDefinition) -> Written:
+    def _own_writes(self, node: NodeDefinition) -> WrittenKeys:
         flow = self._registry.kinds[node.kind].flow
         written = {use.key for use in node.settings.uses() if isinstance(use, KeyUse) and use.access == "write"}
         keys = frozenset(node.private.get(key, key) for key in written)
         marked = frozenset(fact for key, fact in self.marks.items() if key in written and node.kind == "set")
         if isinstance(flow, LeafFlow):
-            return _written_in(flow.cases(node.settings)) | Written(keys)
+            return _written_in(flow.cases(node.settings)) | WrittenKeys(keys)
         if flow is not None or self._registry.kinds[node.kind].category == "condition":
-            return Written(keys, marked)
+            return WrittenKeys(keys, marked)
         if self._registry.kinds[node.kind].category == "guard":
-            return Written(keys | {REASON}, frozenset({STOPPED_BY}))
-        return Written(keys, everything=True)
+            return WrittenKeys(keys | {REASON}, frozenset({STOPPED_BY}))
+        return WrittenKeys(keys, everything=True)
 
 
-def _written_in(cases: Sequence[Case]) -> Written:
+def _written_in(cases: Sequence[Case]) -> WrittenKeys:
     keys = {key for case in cases for key in (*case.writes, *case.adds)}
     facts = {fact for case in cases for fact in case.facts}
     if any(case.stops for case in cases):
         keys.add(REASON)
         facts.add(STOPPED_BY)
-    return Written(frozenset(keys), frozenset(facts))
+    return WrittenKeys(frozenset(keys), frozenset(facts))

@@ -20,7 +20,7 @@ from bt_runtime.expressions.domains import (
     TRUE,
     Domain,
     Numbers,
-    Texts,
+    TextSet,
     of_value,
 )
 from bt_runtime.expressions.operations import COMPARISONS
@@ -30,7 +30,7 @@ _MOST_PAIRS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Computed:
     """What an operation may do.
 
     Args:
@@ -42,7 +42,7 @@ class Outcome:
     raises: bool = False
 
 
-FAILS = Outcome(NOTHING, raises=True)
+FAILS = Computed(NOTHING, raises=True)
 
 
 def truth(*, can_be_true: bool, can_be_false: bool) -> Domain:
@@ -55,15 +55,15 @@ def truth(*, can_be_true: bool, can_be_false: bool) -> Domain:
 # --- comparisons
 
 
-def compared(operator: str, left: Domain, right: Domain) -> Outcome:
+def compared(operator: str, left: Domain, right: Domain) -> Computed:
     """`left OPERATOR right`, the operator by its name in Python's syntax tree."""
     if operator in {"Eq", "Is"}:
-        return Outcome(_equal(left, right))
+        return Computed(_equal(left, right))
     if operator in {"NotEq", "IsNot"}:
-        return Outcome(inverted(_equal(left, right)))
+        return Computed(inverted(_equal(left, right)))
     if operator in {"In", "NotIn"}:
         found = contained(left, right)
-        return found if operator == "In" else Outcome(inverted(found.domain), found.raises)
+        return found if operator == "In" else Computed(inverted(found.domain), found.raises)
     return _ordered(operator, left, right)
 
 
@@ -77,14 +77,14 @@ def _equal(left: Domain, right: Domain) -> Domain:
     return truth(can_be_true=can_be_equal, can_be_false=not (can_be_equal and left.is_single and right.is_single))
 
 
-def _ordered(operator: str, left: Domain, right: Domain) -> Outcome:
+def _ordered(operator: str, left: Domain, right: Domain) -> Computed:
     found = NOTHING
     if left.numbers and right.numbers:
         found = found.union(_numbers_ordered(operator, left.numbers, right.numbers))
     if left.texts and right.texts:
         found = found.union(_texts_ordered(operator, left.texts, right.texts))
     right_types = (left.is_number and right.is_number) or (left.is_text and right.is_text)
-    return Outcome(found, raises=not right_types)
+    return Computed(found, raises=not right_types)
 
 
 def _numbers_ordered(operator: str, left: Numbers, right: Numbers) -> Domain:
@@ -94,18 +94,18 @@ def _numbers_ordered(operator: str, left: Numbers, right: Numbers) -> Domain:
     return truth(can_be_true=compare(left.most, right.least), can_be_false=not compare(left.least, right.most))
 
 
-def _texts_ordered(operator: str, left: Texts, right: Texts) -> Domain:
+def _texts_ordered(operator: str, left: TextSet, right: TextSet) -> Domain:
     return _of_pairs(COMPARISONS[operator], left, right)
 
 
-def _of_pairs(compare: Callable[[str, str], bool], left: Texts, right: Texts) -> Domain:
+def _of_pairs(compare: Callable[[str, str], bool], left: TextSet, right: TextSet) -> Domain:
     if left.values is None or right.values is None or len(left.values) * len(right.values) > _MOST_PAIRS:
         return BOOL
     results = {bool(compare(one, other)) for one, other in product(left.values, right.values)}
     return Domain(bools=frozenset(results))
 
 
-def contained(item: Domain, container: Domain) -> Outcome:
+def contained(item: Domain, container: Domain) -> Computed:
     """`item in container`, of a container whose items are not known."""
     found, raises = NOTHING, False
     if container.texts:
@@ -117,13 +117,13 @@ def contained(item: Domain, container: Domain) -> Outcome:
     for filled in container.maps:
         found = found.union(truth(can_be_true=filled and item.texts is not None, can_be_false=True))
     searchable = Domain(texts=container.texts, lists=container.lists, maps=container.maps)
-    return Outcome(found, raises=raises or searchable != container)
+    return Computed(found, raises=raises or searchable != container)
 
 
-def among(item: Domain, items: Sequence[Domain]) -> Outcome:
+def among(item: Domain, items: Sequence[Domain]) -> Computed:
     """`item in [items]`."""
     results = [_equal(item, other) for other in items]
-    return Outcome(
+    return Computed(
         truth(
             can_be_true=any(result.can_be_true for result in results),
             can_be_false=all(result.can_be_false for result in results),
@@ -134,7 +134,7 @@ def among(item: Domain, items: Sequence[Domain]) -> Outcome:
 # --- arithmetic
 
 
-def computed(operator: str, left: Domain, right: Domain) -> Outcome:
+def computed(operator: str, left: Domain, right: Domain) -> Computed:
     """`left OPERATOR right` of an arithmetic operator."""
     found = NOTHING
     raises = not (left.is_number and right.is_number)
@@ -149,7 +149,7 @@ def computed(operator: str, left: Domain, right: Domain) -> Outcome:
         joined = {one or other for one, other in product(left.lists, right.lists)}
         found = replace(found, lists=frozenset(joined))
         raises = raises or not (left.is_number and right.is_number)  # what is joined can become too long
-    return Outcome(found, raises=raises or found.is_empty)
+    return Computed(found, raises=raises or found.is_empty)
 
 
 def _is_small(numbers: Numbers) -> bool:
@@ -160,13 +160,13 @@ def _may_be_zero(operator: str, divisor: Numbers) -> bool:
     return operator in {"Div", "FloorDiv", "Mod"} and 0 in Numbers(divisor.least, divisor.most)
 
 
-def _joined(left: Texts, right: Texts) -> Texts:
+def _joined(left: TextSet, right: TextSet) -> TextSet:
     filled = left.filled or right.filled
     if left.values is None or right.values is None or len(left.values) * len(right.values) > _MOST_PAIRS:
-        return Texts(None, filled)
+        return TextSet(None, filled)
     if _longest(left.values) + _longest(right.values) > LONGEST_TEXT:
-        return Texts(None, filled)
-    return Texts(frozenset(one + other for one, other in product(left.values, right.values)), filled)
+        return TextSet(None, filled)
+    return TextSet(frozenset(one + other for one, other in product(left.values, right.values)), filled)
 
 
 def _longest(values: Iterable[str]) -> int:
@@ -258,49 +258,49 @@ _ARITHMETIC: Mapping[str, Callable[[Numbers, Numbers], Numbers | None]] = {
 }
 
 
-def negated(value: Domain) -> Outcome:
+def negated(value: Domain) -> Computed:
     """`-value`."""
     if value.numbers is None:
         return FAILS
     numbers = _bounded(-value.numbers.most, -value.numbers.least, whole=value.numbers.whole)
-    return Outcome(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
+    return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
 
 
 # --- access and functions
 
 
-def entry(container: Domain, key: str | int) -> Outcome:
+def entry(container: Domain, key: str | int) -> Computed:
     """`container.key` or `container[key]`."""
     filled = container.maps if isinstance(key, str) else container.lists
-    return Outcome(ANY, raises=True) if True in filled else FAILS
+    return Computed(ANY, raises=True) if True in filled else FAILS
 
 
-def called(name: str, arguments: Sequence[Domain]) -> Outcome:
+def called(name: str, arguments: Sequence[Domain]) -> Computed:
     """A call of one of the functions."""
     return _FUNCTIONS[name](*arguments)
 
 
-def _len(value: Domain) -> Outcome:
+def _len(value: Domain) -> Computed:
     found = NOTHING
     if value.texts:
         found = found.union(_text_lengths(value.texts))
     for filled in value.lists | value.maps:
         found = found.union(Domain(numbers=Numbers(1, math.inf, whole=True) if filled else Numbers(0, 0, whole=True)))
     sized = Domain(texts=value.texts, lists=value.lists, maps=value.maps)
-    return Outcome(found, raises=sized != value)
+    return Computed(found, raises=sized != value)
 
 
-def _text_lengths(texts: Texts) -> Domain:
+def _text_lengths(texts: TextSet) -> Domain:
     if texts.values is None:
         return Domain(numbers=Numbers(int(texts.filled), math.inf, whole=True))
     lengths = [len(value) for value in texts.values]
     return Domain(numbers=Numbers(min(lengths), max(lengths), whole=True))
 
 
-def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Outcome]:
-    def run(*values: Domain) -> Outcome:
+def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Computed]:
+    def run(*values: Domain) -> Computed:
         if len(values) == 1:
-            return Outcome(NUMBER.union(TEXT), raises=True) if True in values[0].lists else FAILS
+            return Computed(NUMBER.union(TEXT), raises=True) if True in values[0].lists else FAILS
         found = NOTHING
         numbers = [value.numbers for value in values if value.numbers]
         if len(numbers) == len(values):
@@ -313,60 +313,60 @@ def _extreme(choose: Callable[[Iterable[float]], float]) -> Callable[..., Outcom
                 joined = joined.union(part)
             found = replace(found, texts=joined)
         uniform = all(value.is_number for value in values) or all(value.is_text for value in values)
-        return Outcome(found, raises=not uniform)
+        return Computed(found, raises=not uniform)
 
     return run
 
 
-def _quantified(of_nothing: bool) -> Callable[[Domain], Outcome]:  # noqa: FBT001
-    def run(values: Domain) -> Outcome:
+def _quantified(of_nothing: bool) -> Callable[[Domain], Computed]:  # noqa: FBT001
+    def run(values: Domain) -> Computed:
         found = NOTHING
         for filled in values.lists:
             found = found.union(BOOL if filled else of_value(of_nothing))
-        return Outcome(found, raises=Domain(lists=values.lists) != values)
+        return Computed(found, raises=Domain(lists=values.lists) != values)
 
     return run
 
 
-def _abs(value: Domain) -> Outcome:
+def _abs(value: Domain) -> Computed:
     if value.numbers is None:
         return FAILS
     least, most, whole = value.numbers.least, value.numbers.most, value.numbers.whole
     low = 0 if least <= 0 <= most else min(abs(least), abs(most))
     numbers = _bounded(low, max(abs(least), abs(most)), whole=whole)
-    return Outcome(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
+    return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
 
 
-def _round(value: Domain, digits: Domain | None = None) -> Outcome:
+def _round(value: Domain, digits: Domain | None = None) -> Computed:
     if value.numbers is None or (digits is not None and digits.numbers is None):
         return FAILS
     if digits is None or digits == of_value(0):
         numbers = _bounded(_floor(value.numbers.least), _floor(value.numbers.most) + 1, whole=True)
         if value.numbers.whole:
             numbers = _safe(value.numbers)
-        return Outcome(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
-    return Outcome(Domain(numbers=Numbers(whole=value.numbers.whole)), raises=True)
+        return Computed(Domain(numbers=numbers), raises=not value.is_number or not _is_small(numbers))
+    return Computed(Domain(numbers=Numbers(whole=value.numbers.whole)), raises=True)
 
 
-def _mapped(change: Callable[[str], str]) -> Callable[[Domain], Outcome]:
-    def run(text: Domain) -> Outcome:
+def _mapped(change: Callable[[str], str]) -> Callable[[Domain], Computed]:
+    def run(text: Domain) -> Computed:
         if text.texts is None:
             return FAILS
         values = text.texts.values
-        changed = Texts(None if values is None else frozenset(map(change, values)), text.texts.filled)
-        return Outcome(Domain(texts=changed), raises=not text.is_text)
+        changed = TextSet(None if values is None else frozenset(map(change, values)), text.texts.filled)
+        return Computed(Domain(texts=changed), raises=not text.is_text)
 
     return run
 
 
-def _startswith(text: Domain, prefix: Domain) -> Outcome:
+def _startswith(text: Domain, prefix: Domain) -> Computed:
     if text.texts is None or prefix.texts is None:
         return FAILS
     found = _of_pairs(str.startswith, text.texts, prefix.texts)
-    return Outcome(found, raises=not (text.is_text and prefix.is_text))
+    return Computed(found, raises=not (text.is_text and prefix.is_text))
 
 
-_FUNCTIONS: Mapping[str, Callable[..., Outcome]] = {
+_FUNCTIONS: Mapping[str, Callable[..., Computed]] = {
     "len": _len,
     "min": _extreme(min),
     "max": _extreme(max),

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bt_runtime.expressions.domains import ANY, Domain
-from bt_runtime.expressions.flow import Domains, Kind, Walk
+from bt_runtime.expressions.flow import AbstractEvaluation, Domains, Kind
 from bt_runtime.expressions.syntax import column_of, parse
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PartFinding:
     """A part of an expression that its author can hardly have meant.
 
     Args:
@@ -51,7 +51,7 @@ class Analysis:
 
     domain: Domain
     can_raise: bool
-    findings: tuple[Finding, ...]
+    findings: tuple[PartFinding, ...]
 
     @property
     def can_be_true(self) -> bool:
@@ -111,10 +111,11 @@ def joined(one: Mapping[str, Domain] | None, other: Mapping[str, Domain] | None)
 
 @lru_cache(maxsize=8192)
 def _analysed(text: str, tested: bool, domains: tuple[tuple[str, Domain], ...]) -> Analysis:  # noqa: FBT001
-    walk = Walk()
+    walk = AbstractEvaluation()
     outcome = walk.run(_parsed(text), dict(domains), tested=tested)
     findings = [
-        Finding(kind, *_span(node, text), part=_part(node, text), why=why) for node, (kind, why) in walk.found.items()
+        PartFinding(kind, *_span(node, text), part=_part(node, text), why=why)
+        for node, (kind, why) in walk.found.items()
     ]
     findings.sort(key=lambda finding: (finding.column, finding.end_column))
     return Analysis(outcome.domain, outcome.raises, tuple(findings))
@@ -122,7 +123,7 @@ def _analysed(text: str, tested: bool, domains: tuple[tuple[str, Domain], ...]) 
 
 @lru_cache(maxsize=8192)
 def _refined(text: str, truth: bool, domains: tuple[tuple[str, Domain], ...]) -> Domains | None:  # noqa: FBT001
-    return Walk().refined(_parsed(text), dict(domains), truth=truth)
+    return AbstractEvaluation().refined(_parsed(text), dict(domains), truth=truth)
 
 
 @lru_cache(maxsize=4096)

@@ -73,7 +73,7 @@ def above(value: float, *, whole: bool) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextSet:
     """Texts: those of a finite set, or (`values` is `None`) all; without the empty one if `filled`."""
 
     values: frozenset[str] | None = None
@@ -87,25 +87,25 @@ class Texts:
     def __contains__(self, value: str) -> bool:
         return (bool(value) or not self.filled) and (self.values is None or value in self.values)
 
-    def among(self, values: Iterable[str]) -> "Texts | None":
+    def among(self, values: Iterable[str]) -> "TextSet | None":
         """Those of a finite set; `None` if there are none."""
         found = frozenset(value for value in values if value in self)
-        return Texts(found, "" not in found) if found else None
+        return TextSet(found, "" not in found) if found else None
 
-    def without(self, value: str) -> "Texts | None":
+    def without(self, value: str) -> "TextSet | None":
         """Those other than a value."""
         if self.values is not None:
             return self.among(self.values - {value})
         return replace(self, filled=self.filled or value == "")
 
-    def union(self, other: "Texts") -> "Texts":
+    def union(self, other: "TextSet") -> "TextSet":
         """Those of both."""
         if self.values is None or other.values is None or len(self.values | other.values) > MOST_TEXTS:
-            return Texts(None, self.filled and other.filled)
-        return Texts(self.values | other.values, self.filled and other.filled)
+            return TextSet(None, self.filled and other.filled)
+        return TextSet(self.values | other.values, self.filled and other.filled)
 
 
-PartT = TypeVar("PartT", Numbers, Texts)
+PartT = TypeVar("PartT", Numbers, TextSet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Domain:
     null: bool = False
     bools: frozenset[bool] = _NEITHER
     numbers: Numbers | None = None
-    texts: Texts | None = None
+    texts: TextSet | None = None
     lists: frozenset[bool] = _NEITHER
     maps: frozenset[bool] = _NEITHER
 
@@ -211,7 +211,7 @@ class Domain:
             least = -math.inf if numbers.least < self.numbers.least else numbers.least
             numbers = Numbers(least, math.inf if numbers.most > self.numbers.most else numbers.most, numbers.whole)
         if self.texts and texts and texts != self.texts and len(texts.values or ()) > _MOST_WHILE_WIDENING:
-            texts = Texts(None, texts.filled)
+            texts = TextSet(None, texts.filled)
         return replace(found, numbers=numbers, texts=texts)
 
     def equal_to(self, other: "Domain") -> "Domain":
@@ -269,8 +269,8 @@ TRUE: Final = Domain(bools=frozenset({True}))
 FALSE: Final = Domain(bools=frozenset({False}))
 BOOL: Final = Domain(bools=_BOTH)
 NUMBER: Final = Domain(numbers=Numbers())
-TEXT: Final = Domain(texts=Texts())
-ANY: Final = Domain(True, _BOTH, Numbers(), Texts(), _BOTH, _BOTH)  # noqa: FBT003
+TEXT: Final = Domain(texts=TextSet())
+ANY: Final = Domain(True, _BOTH, Numbers(), TextSet(), _BOTH, _BOTH)  # noqa: FBT003
 
 _BY_TYPE: Mapping[KeyType, Domain] = {
     "int": Domain(numbers=Numbers(whole=True)),
@@ -298,7 +298,7 @@ def of_value(value: Value) -> Domain:
     if isinstance(value, int | float):
         return Domain(numbers=_number(value))
     if isinstance(value, str):
-        return Domain(texts=Texts(frozenset({value}) if len(value) <= LONGEST_TEXT else None, bool(value)))
+        return Domain(texts=TextSet(frozenset({value}) if len(value) <= LONGEST_TEXT else None, bool(value)))
     filled = frozenset({bool(value)})
     return Domain(maps=filled) if isinstance(value, Mapping) else Domain(lists=filled)
 
@@ -334,14 +334,14 @@ def _either(one: PartT | None, other: PartT | None) -> PartT | None:
     return one.union(other) if one and other else one or other
 
 
-def _common(one: Texts | None, other: Texts | None) -> Texts | None:
+def _common(one: TextSet | None, other: TextSet | None) -> TextSet | None:
     if one is None or other is None:
         return None
     if one.values is not None or other.values is not None:
         finite, rest = (one, other) if one.values is not None else (other, one)
         found = rest.among(finite.values or ())
         return one.among(found.values or ()) if found else None
-    return Texts(None, one.filled or other.filled)
+    return TextSet(None, one.filled or other.filled)
 
 
 def _in_words(domain: Domain) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bt_runtime.expressions import abstract
-from bt_runtime.expressions.abstract import Outcome
+from bt_runtime.expressions.abstract import Computed
 from bt_runtime.expressions.compiler import CONSTANTS
 from bt_runtime.expressions.domains import ANY, NOTHING, Domain, Numbers, above, of_value
 
@@ -36,7 +36,7 @@ _SWAPPED: Mapping[str, str] = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE
 
 
 @dataclass(slots=True)
-class Walk:
+class AbstractEvaluation:
     """One analysis of one expression.
 
     Attributes:
@@ -47,27 +47,27 @@ class Walk:
     _steps: int = 0
     _silent: int = 0
 
-    def run(self, node: ast.expr, domains: Domains, *, tested: bool = False) -> Outcome:
+    def run(self, node: ast.expr, domains: Domains, *, tested: bool = False) -> Computed:
         """What a part may evaluate to; `tested`: only its truth counts, so one that never changes is reported."""
         outcome = self._run(node, domains, tested=tested)
         if tested and isinstance(node, ast.Name | ast.Call | ast.Attribute) and not _is_constant(node):
             self._report_truth(node, outcome.domain, [(node, outcome.domain)])
         return outcome
 
-    def _run(self, node: ast.expr, domains: Domains, *, tested: bool) -> Outcome:
+    def _run(self, node: ast.expr, domains: Domains, *, tested: bool) -> Computed:
         self._steps += 1
         if self._steps > _MOST_STEPS:
-            return Outcome(ANY, raises=True)
+            return Computed(ANY, raises=True)
         match node:
             case ast.Constant():
-                return Outcome(of_value(node.value))
+                return Computed(of_value(node.value))
             case ast.Name():
-                return Outcome(of_value(CONSTANTS[node.id]) if node.id in CONSTANTS else domains.get(node.id, ANY))
+                return Computed(of_value(CONSTANTS[node.id]) if node.id in CONSTANTS else domains.get(node.id, ANY))
             case ast.BoolOp():
                 return self._logic(node, domains, tested=tested)
             case ast.UnaryOp(op=ast.Not()):
                 inner = self.run(node.operand, domains, tested=True)
-                return Outcome(abstract.inverted(inner.domain), inner.raises)
+                return Computed(abstract.inverted(inner.domain), inner.raises)
             case ast.IfExp():
                 return self._conditional(node, domains, tested=tested)
             case ast.Compare():
@@ -77,7 +77,7 @@ class Walk:
 
     # --- parts that choose what is evaluated
 
-    def _logic(self, node: ast.BoolOp, domains: Domains, *, tested: bool) -> Outcome:
+    def _logic(self, node: ast.BoolOp, domains: Domains, *, tested: bool) -> Computed:
         goes_on = isinstance(node.op, ast.And)
         here = domains
         found, raises = NOTHING, False
@@ -87,12 +87,12 @@ class Walk:
             found = found.union(outcome.domain.falsy() if goes_on else outcome.domain.truthy())
             left = self.refined(part, here, truth=goes_on)
             if left is None:
-                return Outcome(found, raises=raises)
+                return Computed(found, raises=raises)
             here = left
         last = self.run(node.values[-1], here, tested=tested)
-        return Outcome(found.union(last.domain), raises=raises or last.raises)
+        return Computed(found.union(last.domain), raises=raises or last.raises)
 
-    def _conditional(self, node: ast.IfExp, domains: Domains, *, tested: bool) -> Outcome:
+    def _conditional(self, node: ast.IfExp, domains: Domains, *, tested: bool) -> Computed:
         test = self.run(node.test, domains, tested=True)
         found, raises = NOTHING, test.raises
         for truth, part in ((True, node.body), (False, node.orelse)):
@@ -100,11 +100,11 @@ class Walk:
             if here is not None:
                 outcome = self.run(part, here, tested=tested)
                 found, raises = found.union(outcome.domain), raises or outcome.raises
-        return Outcome(found, raises=raises)
+        return Computed(found, raises=raises)
 
     # --- comparisons
 
-    def _comparison(self, node: ast.Compare, domains: Domains) -> Outcome:
+    def _comparison(self, node: ast.Compare, domains: Domains) -> Computed:
         raises, can_be_true, can_be_false = False, True, False
         here = domains
         for left, operator, right in _steps(node):
@@ -119,9 +119,9 @@ class Walk:
         found = abstract.truth(can_be_true=can_be_true, can_be_false=can_be_false)
         if len(node.ops) > 1:
             self._report_truth(node, found, [])
-        return Outcome(found, raises=raises)
+        return Computed(found, raises=raises)
 
-    def _step(self, node: ast.Compare, left: ast.expr, operator: str, right: ast.expr, domains: Domains) -> Outcome:
+    def _step(self, node: ast.Compare, left: ast.expr, operator: str, right: ast.expr, domains: Domains) -> Computed:
         one, other = self.run(left, domains), self.run(right, domains)
         if one.domain.is_empty or other.domain.is_empty:
             return abstract.FAILS
@@ -131,12 +131,12 @@ class Walk:
         written = _is_literal(left) and _is_literal(right)
         if len(node.ops) == 1 and not outcome.domain.is_empty and not written:
             self._report_comparison(node, operator, outcome.domain, operands)
-        return Outcome(outcome.domain, outcome.raises or one.raises or other.raises)
+        return Computed(outcome.domain, outcome.raises or one.raises or other.raises)
 
-    def _compared(self, operator: str, one: Domain, right: ast.expr, other: Domain, domains: Domains) -> Outcome:
+    def _compared(self, operator: str, one: Domain, right: ast.expr, other: Domain, domains: Domains) -> Computed:
         if operator in {"In", "NotIn"} and isinstance(right, ast.List | ast.Tuple):
             found = abstract.among(one, [self._quietly(item, domains).domain for item in right.elts])
-            return found if operator == "In" else Outcome(abstract.inverted(found.domain), found.raises)
+            return found if operator == "In" else Computed(abstract.inverted(found.domain), found.raises)
         return abstract.compared(operator, one, other)
 
     def _report_comparison(self, node: ast.Compare, operator: str, found: Domain, operands: Operands) -> None:
@@ -151,7 +151,7 @@ class Walk:
 
     # --- everything else
 
-    def _operation(self, node: ast.expr, domains: Domains) -> Outcome:
+    def _operation(self, node: ast.expr, domains: Domains) -> Computed:
         operands = _operands(node)
         outcomes = [self.run(part, domains) for part in operands]
         raised = any(outcome.raises for outcome in outcomes)
@@ -161,9 +161,9 @@ class Walk:
         found = _evaluated(node, values)
         ordered = not isinstance(node, ast.Attribute | ast.Subscript)
         self._report_failure(node, found, list(zip(operands, values, strict=True)), ordered=ordered)
-        return Outcome(found.domain, found.raises or raised)
+        return Computed(found.domain, found.raises or raised)
 
-    def _quietly(self, node: ast.expr, domains: Domains) -> Outcome:
+    def _quietly(self, node: ast.expr, domains: Domains) -> Computed:
         self._silent += 1
         try:
             return self.run(node, domains)
@@ -172,7 +172,7 @@ class Walk:
 
     # --- reports
 
-    def _report_failure(self, node: ast.expr, outcome: Outcome, operands: Operands, *, ordered: bool) -> None:
+    def _report_failure(self, node: ast.expr, outcome: Computed, operands: Operands, *, ordered: bool) -> None:
         if outcome.domain.is_empty:
             self._report(node, "fails", operands)
         elif ordered and outcome.raises and any(value.null and value != ANY for _, value in operands):
@@ -387,7 +387,7 @@ def _operands(node: ast.expr) -> list[ast.expr]:
     return []
 
 
-def _evaluated(node: ast.expr, values: list[Domain]) -> Outcome:
+def _evaluated(node: ast.expr, values: list[Domain]) -> Computed:
     match node:
         case ast.UnaryOp():
             return abstract.negated(values[0])
@@ -395,7 +395,7 @@ def _evaluated(node: ast.expr, values: list[Domain]) -> Outcome:
             return abstract.computed(type(node.op).__name__, values[0], values[1])
         case ast.List() | ast.Tuple():
             nests = any(value.lists or value.maps for value in values)  # a nested list can become too long
-            return Outcome(Domain(lists=frozenset({bool(values)})), raises=nests)
+            return Computed(Domain(lists=frozenset({bool(values)})), raises=nests)
         case ast.Attribute():
             return abstract.entry(values[0], node.attr)
         case ast.Subscript():
@@ -403,7 +403,7 @@ def _evaluated(node: ast.expr, values: list[Domain]) -> Outcome:
             return abstract.entry(values[0], key)
         case ast.Call(func=ast.Name(id=name)):
             return abstract.called(name, values)
-    return Outcome(ANY, raises=True)
+    return Computed(ANY, raises=True)
 
 
 def _is_constant(node: ast.expr) -> bool:

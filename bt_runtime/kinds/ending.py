@@ -6,7 +6,7 @@ from bt_runtime.nodes import Node, SettingsT
 from bt_runtime.status import RUNNING, Status
 
 
-class Ending(Node[SettingsT]):
+class AwaitingHalted(Node[SettingsT]):
     """Ends with a status that is known, after the work of its halted children has been awaited.
 
     A subclass returns `end_with(status)`, and returns `ends_with` at the beginning of `update` where it is not `None`.

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from bt_runtime.checking import transfers
 from bt_runtime.explanation import Figure, Stepped, Words
 from bt_runtime.kind import Facts, NodeSettings
-from bt_runtime.kinds.ending import Ending
+from bt_runtime.kinds.ending import AwaitingHalted
 from bt_runtime.nodes import Children, Node
 from bt_runtime.registration import CHILDREN, node
 from bt_runtime.status import FAILURE, RUNNING, SUCCESS, Status
@@ -45,7 +45,7 @@ class ParallelSettings(NodeSettings):
     facts=Facts(keeps=("ends_with",), compares=True),
     flow=transfers.parallel,
 )
-class Parallel(Ending[ParallelSettings]):
+class Parallel(AwaitingHalted[ParallelSettings]):
     """Ticks all its children, each until it has ended.
 
     SUCCESS when as many children have succeeded as `success` asks for; FAILURE by the `failure` policy; RUNNING

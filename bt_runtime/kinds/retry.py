@@ -45,7 +45,7 @@ class RetrySettings(NodeSettings):
     facts=Facts(repeats=True, keeps=("_most", "_failures", "_pause_s", "_resume_at_s")),
     flow=repetitions.retry,
 )
-class Retry(Decorator[RetrySettings]):
+class RetryChild(Decorator[RetrySettings]):
     """Tries its child again when it fails, with a growing wait between the attempts.
 
     `attempts` may be an expression over the blackboard, such as `tries_left`; it is evaluated when the node begins.

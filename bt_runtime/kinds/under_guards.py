@@ -4,13 +4,13 @@ from typing import Any, ClassVar
 
 from bt_runtime.explanation import Stepped, Words
 from bt_runtime.kind import Slot
-from bt_runtime.kinds.ending import Ending
+from bt_runtime.kinds.ending import AwaitingHalted
 from bt_runtime.nodes import Children, Node, SettingsT
 from bt_runtime.status import FAILURE, RUNNING
 from bt_runtime.wording import says
 
 
-class UnderGuards(Ending[SettingsT]):
+class UnderGuards(AwaitingHalted[SettingsT]):
     """Has guards, which are ticked in order at every tick, and a child."""
 
     guards: tuple[Node[Any], ...]

@@ -12,7 +12,7 @@ from bt_runtime.kind import Key, TreeUse, Value, has_type, in_words
 from bt_runtime.reading.declared_rules import read_rules
 from bt_runtime.reading.event_patterns import RuleScope
 from bt_runtime.reading.header import Header, read_header
-from bt_runtime.reading.nodes import Budget, Given, NodeReader
+from bt_runtime.reading.nodes import Given, NodeBudget, NodeReader
 from bt_runtime.reading.outputs import output_mistakes
 from bt_runtime.reading.rules import meaning_mistakes
 from bt_runtime.registry import Registry
@@ -25,7 +25,7 @@ DEEPEST_INCLUSION = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TreeText:
     """The text of a tree before it is read.
 
     Args:
@@ -37,7 +37,7 @@ class Source:
     name: str | None = None
 
 
-Find = Callable[[str], Source]
+Find = Callable[[str], TreeText]
 """The source of a tree by its name; raises `TreeNotFoundError`, or `TreeFileError` if it cannot be read."""
 
 
@@ -49,7 +49,7 @@ class Loading:
         self.sources: dict[str, str] = {}
         self._registry = registry
         self._find = find
-        self._budget = Budget()
+        self._budget = NodeBudget()
         self._stack: list[str] = []
         self._headers: dict[str, Header | None] = {}
         self._keys: dict[str, Key] = dict(registry.keys)
@@ -59,7 +59,7 @@ class Loading:
         self._inserted: dict[str, set[str]] = {}
 
     def load(
-        self, source: Source, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
+        self, source: TreeText, *, arguments: Mapping[str, Value] | None = None, samples: bool = False
     ) -> TreeDefinition | None:
         """A tree with everything that it includes; `None` if there are mistakes, or if a sample value does not fit."""
         header = self._header(source)
@@ -110,7 +110,7 @@ class Loading:
                         parameter.key, header.places[name], header.name, is_parameter=True, is_inserted=inserted
                     )
 
-    def _header(self, source: Source) -> Header:
+    def _header(self, source: TreeText) -> Header:
         """Read the header of a file, and record its text, version and keys."""
         document = read_yaml(source.text, file=source.file)
         header = read_header(document, registry=self._registry)

@@ -51,7 +51,7 @@ class Given:
 
 
 @dataclass(slots=True)
-class Budget:
+class NodeBudget:
     """The number of nodes that a tree may still have, subtrees included."""
 
     nodes: int = MOST_NODES
@@ -85,7 +85,7 @@ class NodeReader:
         registry: Registry,
         given: Given,
         include: Include,
-        budget: Budget,
+        budget: NodeBudget,
         mistakes: list[Mistake],
     ) -> None:
         self._registry = registry

@@ -23,7 +23,7 @@ class AnyName(Collection[str]):
         return 0
 
 
-class Matcher:
+class EventMatcher:
     """Decides for one pattern.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Literal
 from bt_runtime.errors import ExpressionError
 from bt_runtime.rule import Event, EventPattern, Rule
 from bt_runtime.rules.automaton import BOTH, FIRST, NEITHER, THEN, Row
-from bt_runtime.rules.matching import Matcher, Report
+from bt_runtime.rules.matching import EventMatcher, Report
 from bt_runtime.rules.templates import automaton_of
 
 Verdict = Literal["violated", "pending", "satisfied"]
@@ -52,9 +52,9 @@ class Monitor:
         self.rule = rule
         self._automaton = automaton_of(rule.template, rule.times)
         self._violated = self._automaton.violated
-        self._first = Matcher(rule.events[0], report)
-        self._then = Matcher(rule.events[1], report) if len(rule.events) > 1 else None
-        self._after = Matcher(rule.after, report) if rule.after is not None else None
+        self._first = EventMatcher(rule.events[0], report)
+        self._then = EventMatcher(rule.events[1], report) if len(rule.events) > 1 else None
+        self._after = EventMatcher(rule.after, report) if rule.after is not None else None
         self.start: State = 0 if rule.after is None else UNOPENED
         counted = frozenset(pattern.type for pattern in rule.events)
         self.types: frozenset[str] = counted if rule.after is None else counted | {rule.after.type}

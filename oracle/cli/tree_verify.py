@@ -13,7 +13,7 @@ from oracle.cli.errors import FAILED, CommandError
 from oracle.cli.named_trees import named_tree
 from oracle.cli.progress import ProgressLine
 from oracle.cli.setup import settings_for
-from oracle.verifying import Bounds, Report, Scope, Standing, recording_of, scenario_file, verify
+from oracle.verifying import Bounds, Headway, Report, Scope, recording_of, scenario_file, verify
 from oracle.verifying.exploring import DEFAULT_MEGABYTES, DEFAULT_SECONDS, DEFAULT_STATES
 from oracle.verifying.verify import DEFAULT_TURNS
 from oracle.wiring import tree_library
@@ -87,16 +87,16 @@ def verify_(
     return progress.code(FAILED if "refuted" in verdicts else NOT_DECIDED if "not_decided" in verdicts else 0)
 
 
-def _shown(progress: ProgressLine, name: str, turns: int) -> Callable[[Standing], bool]:
+def _shown(progress: ProgressLine, name: str, turns: int) -> Callable[[Headway], bool]:
     """Shows how far the exploration of a tree has come, and stops it on an interruption."""
     began_s = time.monotonic()
 
-    def line(standing: Standing) -> str:
+    def line(standing: Headway) -> str:
         refuted = f", refuted: {', '.join(standing.refuted)}" if standing.refuted else ""
         figures = f"{standing.states:,} states ({standing.waiting:,} waiting), {standing.transitions:,} events"
         return f"{name}: up to {turns} turns, {figures}, {time.monotonic() - began_s:.0f} s{refuted}; Ctrl-C to stop"
 
-    def watch(standing: Standing) -> bool:
+    def watch(standing: Headway) -> bool:
         progress.show(line(standing))
         return not progress.is_interrupted
 

@@ -20,11 +20,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bt_runtime.checking.effects import HERE, Case, HostFlow, Paths, Transfer
+from bt_runtime.checking.effects import HERE, Case, EndStates, HostFlow, Transfer
 from bt_runtime.checking.states import Known, States
 from bt_runtime.checking.walk import Walk
 from bt_runtime.definition import NodeDefinition, TreeDefinition
-from bt_runtime.expressions.domains import Domain, Numbers, Texts, of_value
+from bt_runtime.expressions.domains import Domain, Numbers, TextSet, of_value
 from oracle.nodes.board import AGENT_KEYS
 from oracle.nodes.roles import ASKS_MODEL, CLASSIFIES_RESPONSE, HOLDS_BACK_CALLS, JUDGES_CONTEXT, TRIES_STRATEGY
 
@@ -67,7 +67,7 @@ def _turns_side_by_side(node: NodeDefinition) -> bool:
 
 AGENT_FLOW = HostFlow(
     declared={
-        "question": Domain(texts=Texts(filled=True)),
+        "question": Domain(texts=TextSet(filled=True)),
         "turn_limit": SOME,
         "token_budget": SOME,
         "seconds_left": Domain(numbers=Numbers(0, whole=True)),
@@ -122,7 +122,7 @@ def guard(
         counter: the key that is below the limit where the guard has passed.
     """
 
-    def flow(walk: Walk, node: NodeDefinition, states: States) -> Paths:
+    def flow(walk: Walk, node: NodeDefinition, states: States) -> EndStates:
         own = limit(node.settings)
         mine = _NO_LIMIT if own is None else own
         below: dict[str, Domain] = {}
@@ -131,7 +131,7 @@ def guard(
         passes = Case("success", writes=LAGGING, facts={fact: repr(mine)}, when=below)
         trips = Case("failure", writes=LAGGING, facts={fact: None}, stops=True)
         found = [walk.ends(node, (state,), _cases(state.facts.get(fact), mine, passes, trips)) for state in states]
-        return Paths(*(walk.partition.merged(state for ends in found for state in ends[at]) for at in range(3)))
+        return EndStates(*(walk.partition.merged(state for ends in found for state in ends[at]) for at in range(3)))
 
     return flow
 

@@ -31,7 +31,7 @@ class NoteSettings(NodeSettings):
     facts=Facts(shows=True),
     flow=leaf(Case("success", facts={"noted": HERE})),
 )
-class Note(AgentNode[NoteSettings]):
+class AddNote(AgentNode[NoteSettings]):
     """Adds a note of the control to the model's next turn, beside those that are there.
 
     SUCCESS, always. The note is not part of the conversation that is kept.

@@ -4,21 +4,21 @@
 kind of response, tool result, failure, cancel and deadline that the tree can distinguish. See `docs/verifying.md`.
 """
 
-from oracle.verifying.exploring import Bounds, Standing
+from oracle.verifying.exploring import Bounds, Headway
 from oracle.verifying.recordings import recording_of
 from oracle.verifying.report import Report, Result
 from oracle.verifying.scripts import scenario_file
-from oracle.verifying.stories import Step, Story
+from oracle.verifying.stories import Counterexample, StoryStep
 from oracle.verifying.verify import Scope, verify
 
 __all__ = [
     "Bounds",
+    "Counterexample",
+    "Headway",
     "Report",
     "Result",
     "Scope",
-    "Standing",
-    "Step",
-    "Story",
+    "StoryStep",
     "recording_of",
     "scenario_file",
     "verify",

@@ -45,7 +45,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Violation:
     """A violation.
 
     Args:
@@ -74,13 +74,13 @@ class Explored:
     ends: int = 0
     seconds: float = 0.0
     megabytes: float = 0.0
-    found: dict[str, tuple[Found, ...]] = field(default_factory=dict)
+    found: dict[str, tuple[Violation, ...]] = field(default_factory=dict)
     visited: frozenset[int] = frozenset()
     stopped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Headway:
     """How far an exploration has come.
 
     Args:
@@ -96,7 +96,7 @@ class Standing:
     refuted: tuple[str, ...]
 
 
-Watch = Callable[[Standing], bool]
+Watch = Callable[[Headway], bool]
 """Called several times a second; false stops the exploration."""
 
 MOST_STORIES: Final = 3
@@ -223,7 +223,7 @@ class Exploration:
     def goes_on(self) -> bool:
         """Tell how far it has come; false if it is to stop."""
         result = self._result
-        return self.watch(Standing(len(self._states), len(self._waiting), result.transitions, tuple(result.found)))
+        return self.watch(Headway(len(self._states), len(self._waiting), result.transitions, tuple(result.found)))
 
     def _arrive(self, before: int, event: Event, identity: Hashable) -> None:
         """Check the state that an event has led to, and keep it if it is new."""
@@ -258,7 +258,7 @@ class Exploration:
         )
         if (name, kind) not in self._kinds_found:
             self._kinds_found.add((name, kind))
-            self._result.found[name] = (*found, Found(problem, (*self._way_to(before), event)))
+            self._result.found[name] = (*found, Violation(problem, (*self._way_to(before), event)))
 
     def _way_to(self, state: int) -> Iterator[Event]:
         """The events from the question to a state."""
@@ -277,7 +277,7 @@ class Exploration:
         for state, following in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
             events.append(self._event_between(state, following))
         problem = "this goes round without an end; only the floor's bound on free steps stops it"
-        self._result.found[ENDS.name] = (Found(problem, (*self._way_to(cycle[0]), *events), len(events)),)
+        self._result.found[ENDS.name] = (Violation(problem, (*self._way_to(cycle[0]), *events), len(events)),)
 
     def _event_between(self, state: int, following: int) -> Event:
         """An event that leads from one state to another, by playing the way again."""

@@ -4,12 +4,12 @@ from typing import Final
 
 from oracle.encoding import to_json
 from oracle.record.ticks import plain_tick
-from oracle.verifying.stories import Story
+from oracle.verifying.stories import Counterexample
 
 RUN_ID: Final = "counterexample"
 
 
-def recording_of(story: Story) -> bytes:
+def recording_of(story: Counterexample) -> bytes:
     """The recorded ticks as a JSON object: `{run_id, tree, version, nodes, ticks, next}`."""
     return to_json(
         {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from oracle.verifying.stories import Story
+from oracle.verifying.stories import Counterexample
 
 Verdict = Literal["proven", "refuted", "not_decided"]
 
@@ -28,9 +28,9 @@ class Result:
     text: str
     verdict: Verdict
     problem: str = ""
-    story: Story | None = None
+    story: Counterexample | None = None
     is_rule: bool = False
-    others: tuple[Story, ...] = ()
+    others: tuple[Counterexample, ...] = ()
 
     def lines(self) -> list[str]:
         """What is wrong, and the stories."""

@@ -39,7 +39,7 @@ _RESULTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One step of a story.
 
     Args:
@@ -52,7 +52,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Counterexample:
     """A run from the question to a violation.
 
     Args:
@@ -65,7 +65,7 @@ class Story:
         repeats: how many of the last steps repeat without end.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
     events: tuple[Event, ...]
     records: tuple[TickRecord, ...]
     chunks: tuple[Chunk, ...]
@@ -85,7 +85,7 @@ class Story:
         return lines
 
 
-def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) -> Story:
+def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) -> Counterexample:
     """Play the events again, and tell what happens.
 
     Args:
@@ -96,7 +96,7 @@ def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) 
     """
     world.begin_again()
     records: list[TickRecord] = []
-    steps: list[Step] = []
+    steps: list[StoryStep] = []
     script = Script()
     nodes = world.tree.nodes
     world.on_tick = records.append
@@ -108,14 +108,14 @@ def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) 
             script.note(event, world)
             world.play(event)
             seen = _seen(world.chunks[at_chunk:])
-            steps.append(Step(" ".join([text, *seen]), _actors(records[at_tick:], nodes)))
+            steps.append(StoryStep(" ".join([text, *seen]), _actors(records[at_tick:], nodes)))
     finally:
         world.on_tick = None
     chunks = tuple(world.chunks)
     if not repeats:
         _complete(world, script)
     scenario = script.scenario(world, name=name)
-    return Story(tuple(steps), tuple(events), tuple(records), chunks, scenario, world.definition, repeats)
+    return Counterexample(tuple(steps), tuple(events), tuple(records), chunks, scenario, world.definition, repeats)
 
 
 def _complete(world: World, script: Script) -> None:

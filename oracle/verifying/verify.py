@@ -12,7 +12,7 @@ from oracle.tools import Tool
 from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
 from oracle.verifying.exact import Exact
-from oracle.verifying.exploring import Bounds, Exploration, Explored, Found, Watch
+from oracle.verifying.exploring import Bounds, Exploration, Explored, Violation, Watch
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
 from oracle.verifying.parts import STANDARD_TOOLS
@@ -22,7 +22,7 @@ from oracle.verifying.reads import Reads, reads_of
 from oracle.verifying.replies import Vocabulary
 from oracle.verifying.report import Report, Result
 from oracle.verifying.ruled import named, rule_properties, rule_states
-from oracle.verifying.stories import Story, tell, where
+from oracle.verifying.stories import Counterexample, tell, where
 from oracle.verifying.unreached import Unreached
 from oracle.verifying.world import World
 
@@ -178,7 +178,7 @@ def _judged(each: Property, explored: Explored, world: World, reads: Reads, scop
     return Result(each.name, each.text, "proven", is_rule=each.is_rule)
 
 
-def _told(each: Property, found: Found, world: World) -> Story:
+def _told(each: Property, found: Violation, world: World) -> Counterexample:
     return tell(world, found.events, name=f"{each.name}: {found.problem.splitlines()[0]}", repeats=found.repeats)
 
 

@@ -16,7 +16,7 @@ from bt_runtime.expressions.domains import (
     TEXT,
     Domain,
     Numbers,
-    Texts,
+    TextSet,
     of_type,
     of_value,
     of_values,
@@ -145,11 +145,11 @@ def test_a_domain_is_shown_in_the_words_of_an_author(text, words):
         ("count is not null", True, "count", of_type("int")),
         ("count is null", True, "count", NULL),
         ("count > 3", False, "count", Domain(numbers=Numbers(-math.inf, 3, whole=True))),
-        ("hint", True, "hint", Domain(texts=Texts(filled=True))),
+        ("hint", True, "hint", Domain(texts=TextSet(filled=True))),
         ("len(items) > 0", True, "items", Domain(lists=frozenset({True}))),
         ("turn < confidence", True, "turn", of_value(0)),
         ("hint == signal", True, "hint", DOMAINS["signal"]),
-        ("'a' in thing", True, "thing", Domain(texts=Texts(), lists=frozenset({True}), maps=frozenset({True}))),
+        ("'a' in thing", True, "thing", Domain(texts=TextSet(), lists=frozenset({True}), maps=frozenset({True}))),
     ],
 )
 def test_a_truth_narrows_what_a_name_holds(text, truth, name, domain):
@@ -185,8 +185,8 @@ def test_a_text_that_is_joined_to_itself_again_and_again_becomes_any_text():
     name = {"a": of_value("Go on.")}
     for _ in range(50):  # followed to the end, it would have more characters than there is memory for
         name = {"a": analyse("a + a + a + a", name).domain}
-    assert name["a"] == Domain(texts=Texts(filled=True))
-    assert analyse("a", {"a": of_value("x" * 100_001)}).domain == Domain(texts=Texts(filled=True))
+    assert name["a"] == Domain(texts=TextSet(filled=True))
+    assert analyse("a", {"a": of_value("x" * 100_001)}).domain == Domain(texts=TextSet(filled=True))
     assert analyse("a + a", {"a": of_value("x" * 500)}).domain == of_value("x" * 1000)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
-from bt_runtime.checking.effects import Paths
+from bt_runtime.checking.effects import EndStates
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.reaching import is_inverted_guard
 from bt_runtime.checking.states import BLAME, FAULT, LAST, REASON, STOPPED_BY, State
@@ -199,7 +199,7 @@ def _failing(flow: Flow, node: NodeDefinition) -> NodeDefinition:
     return at
 
 
-def _before_end(flow: Flow) -> Iterator[Paths]:
+def _before_end(flow: Flow) -> Iterator[EndStates]:
     """The ends of the work of a tree whose root is a `finally`, before its last steps."""
     node = flow.root
     while node.kind == "finally":
