@@ -18,18 +18,15 @@ from bt_runtime import Clock, Observer, Pacer, ReloadingTrees, TreeDefinition, T
 from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
 from oracle.agent.faults import control_failed, internal_error
-from oracle.agent.journal import NoJournal, QueryJournal
-from oracle.agent.output import Output
+from oracle.agent.journal import QueryJournal
 from oracle.agent.query import Query, checked_question
 from oracle.agent.run import AgentRun
-from oracle.agent.signals import SignalLog
 from oracle.agent.tracing import note_end
-from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk
-from oracle.control import LoopControl, TreeControl
+from oracle.control import LoopControl, TreeControl, open_agent, open_query
 from oracle.control.choosing import DEFAULT_TREE, Chosen, Controls, limits_of, turn_limit
 from oracle.conversations import Conversation, Conversations, UnknownConversationError, history_for_model
-from oracle.decision import AgentConfig, AgentState, DecisionTreeError
+from oracle.decision import AgentConfig, DecisionTreeError
 from oracle.encoder import QueryShares
 from oracle.models.protocol import Model, ModelFault
 from oracle.tools import ToolRegistry
@@ -340,28 +337,28 @@ class Oracle:
         conversation = await self._conversation(ask)
         encoded = await self._equipment.encoder.query_shares(checked.question)
         query = _query(checked, conversation, run_id=ask.run_id or self._new_id(), encoded=encoded)
-        journal = journal or NoJournal()
         equipment = self._equipped(query.user_id, clock)
         if trace is not None:
             trace.opened(run_id=query.run_id, context_id=query.context_id)
-        agent = _prepare(query, equipment, checked.turn_limit, emit, journal, trace)
-        closing = Closer(self._conversations)
         asked_at = checked.asked_at or self._equipment.timestamp()
-        control: Control
-        if isinstance(checked.control, TreeDefinition):
-            control = TreeControl(
-                agent,
-                checked.control,
-                closing=closing,
-                asked_at=asked_at,
-                journal=journal,
-                observers=observers,
-                registry=self._registry,
-                pacer=pacer,
+        if not isinstance(checked.control, TreeDefinition):
+            agent = open_query(
+                query, equipment=equipment, max_turns=checked.turn_limit, emit=emit, journal=journal, trace=trace
             )
-        else:
-            control = LoopControl(agent, checked.control, journal=journal)
-        return ActiveQuery(agent, control, closing, asked_at, checked.tree)
+            return ActiveQuery(agent, LoopControl(agent, checked.control), Closer(self._conversations), asked_at)
+        opened = open_agent(
+            query,
+            checked.control,
+            equipment=equipment,
+            store=self._conversations,
+            asked_at=asked_at,
+            emit=emit,
+            journal=journal,
+            trace=trace,
+            registry=self._registry,
+        )
+        control = TreeControl(opened, observers=observers, pacer=pacer)
+        return ActiveQuery(opened.agent, control, opened.host.closing, asked_at, checked.tree)
 
     async def _conversation(self, ask: Ask) -> Conversation:
         if ask.context_id is None:
@@ -396,31 +393,4 @@ def _query(checked: Checked, conversation: Conversation, *, run_id: str, encoded
         previous=conversation.classification,
         previous_errors=conversation.had_tool_errors,
         encoded=encoded,
-    )
-
-
-def _prepare(
-    query: Query,
-    equipment: Equipment,
-    max_turns: int | None,
-    emit: Callable[[Chunk], None],
-    journal: QueryJournal,
-    trace: RunTrace | None,
-) -> AgentRun:
-    state = AgentState(
-        user_id=query.user_id,
-        project_id=query.project_id,
-        config=query.config,
-        max_turns=max_turns,
-        start_time=equipment.clock.now(),
-    )
-    return AgentRun(
-        query=query,
-        equipment=equipment,
-        output=Output(emit=emit, timestamp=equipment.timestamp),
-        state=state,
-        signals=SignalLog(query.run_id, journal),
-        transcript=Transcript.of(query.history, query.question),
-        journal=journal,
-        trace=trace,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bt_runtime import NodeError
 from oracle.models.protocol import ModelFault
 
 
@@ -33,9 +34,10 @@ class QueryEnd:
         """The query cannot get past this; the first one counts."""
         self.blocker = self.blocker or blocker
 
-    def note_errors(self, errors: Iterable[str]) -> None:
+    def note_errors(self, errors: Iterable[NodeError]) -> None:
         """Nodes of the tree have raised."""
-        self.node_errors += [error for error in errors if error not in self.node_errors]
+        found = (f"{error.path}: {error.error}" for error in errors)
+        self.node_errors += [error for error in found if error not in self.node_errors]
 
     def lose_control(self, error: Exception) -> None:
         """The run of the tree was ended with an error."""

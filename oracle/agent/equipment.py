@@ -2,14 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from time import time
 
 from bt_runtime import Clock
-from oracle.classify import IntentClassifier
+from bt_runtime.text import iso
+from oracle.classify import HeuristicIntentClassifier, IntentClassifier
 from oracle.encoder import NO_ENCODER, Encoder
 from oracle.gathering import HeuristicSufficiency, SufficiencyJudge
 from oracle.models.protocol import Model
 from oracle.tools import ToolRegistry
-from prompts import SegmentLibrary
+from prompts import SegmentLibrary, load_segments
+
+
+@lru_cache(maxsize=1)
+def _shipped_segments() -> SegmentLibrary:
+    return load_segments()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,7 @@ class Equipment:
     """Model, tools, prompt and clock; shared by all queries of a process.
 
     Args:
+        segments: of the system prompt; those that ship by default.
         intents: classifies a response that carries no clear signal.
         encoder: reads questions and responses by what they mean, beside the heuristics.
         timestamp: the current time, as ISO 8601 in UTC.
@@ -29,10 +38,10 @@ class Equipment:
 
     model: Model
     tools: ToolRegistry
-    segments: SegmentLibrary
-    intents: IntentClassifier
     clock: Clock
-    timestamp: Callable[[], str]
+    segments: SegmentLibrary = field(default_factory=_shipped_segments)
+    intents: IntentClassifier = field(default_factory=HeuristicIntentClassifier)
+    timestamp: Callable[[], str] = lambda: iso(time())
     max_output_tokens: int = 8192
     thinking_tokens: int = 0
     project: str = ""

@@ -13,7 +13,6 @@ from typing import Any, TypeVar, cast, get_args
 
 from bt_runtime import Outcome
 from oracle.agent import notices
-from oracle.agent.journal import QueryJournal
 from oracle.agent.outcomes import CallResult, ToolsOutcome, TurnOutcome
 from oracle.agent.run import AgentRun
 from oracle.agent.steps import classify, compose
@@ -29,10 +28,9 @@ T = TypeVar("T")
 class LoopControl:
     """Drives one query by a decision tree in Python."""
 
-    def __init__(self, run: AgentRun, decisions: DecisionTree, *, journal: QueryJournal) -> None:
+    def __init__(self, run: AgentRun, decisions: DecisionTree) -> None:
         self._run = run
         self._decisions = decisions
-        self._journal = journal
         self._floor = Floor(run)
         self._wake = asyncio.Event()
         self._steps = 0
@@ -154,7 +152,7 @@ class LoopControl:
         """Keep the outcome before it is applied, as the run loop of a tree does."""
         self._steps += 1
         outcome = Outcome(f"{key}@{self._steps}", "done", value, at_s=self._run.equipment.clock.now())
-        await self._journal.keep([outcome])
+        await self._run.journal.keep([outcome])
 
 
 def _answer_of(hook: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401  a skill's own code

@@ -1,80 +1,41 @@
 """A query under the control of a YAML tree."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
-from bt_runtime import (
-    ForcedResult,
-    LiveTree,
-    Observer,
-    Pacer,
-    Registry,
-    RunLoop,
-    RunResult,
-    TickRecord,
-    TreeDefinition,
-    build,
-)
-from oracle.agent.closing import Closer
-from oracle.agent.journal import QueryJournal
-from oracle.agent.run import AgentRun
-from oracle.control.floor import TreeFloor
-from oracle.models.protocol import ModelFault
-from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
-from oracle.rules import rules_of
+from bt_runtime import ForcedResult, Observer, Pacer, RunLoop, RunResult, TickRecord
+from oracle.control.opening import OpenAgent
 
 HALT_GRACE_S = 0.08
 """How long halted work may take to end, in real seconds: a query ends within 100 ms of its limit (decision 7), and
 turns and tools take up to 50 ms to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class _NodeErrors:
-    """Collects the exceptions of nodes, for the error message if the tree fails."""
-
-    run: AgentRun
-
-    def on_tick(self, record: TickRecord) -> None:
-        if record.errors:
-            self.run.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
-
-
 class TreeControl:
-    """Drives one query by a tree."""
+    """Drives one query by a tree.
 
-    def __init__(
-        self,
-        run: AgentRun,
-        definition: TreeDefinition,
-        *,
-        closing: Closer,
-        asked_at: str,
-        journal: QueryJournal,
-        observers: Iterable[Observer] = (),
-        registry: Registry = REGISTRY,
-        pacer: Pacer | None = None,
-    ) -> None:
-        rules = rules_of(run, definition, journal=journal, stop=self._stop, only_enforced=True)
-        keys = demanded(definition)
-        host = AgentHost(run, closing, asked_at, count(1), keys)
-        self.tree: LiveTree = build(definition, registry=registry, host=host, values=values_of(run, keys))
+    Args:
+        opened: the query and its tree.
+        observers: get every tick record.
+        pacer: may hold the run between its ticks.
+    """
+
+    def __init__(self, opened: OpenAgent, *, observers: Iterable[Observer] = (), pacer: Pacer | None = None) -> None:
+        rules, self._run, self.tree = opened.rules, opened.agent, opened.tree
         self._loop = RunLoop(
             self.tree,
-            clock=run.equipment.clock,
-            observers=[_NodeErrors(run), *observers, *((rules,) if rules else ())],
-            journal=rules or journal,
-            supervisor=TreeFloor(run, self.tree.blackboard),
+            clock=self._run.equipment.clock,
+            observers=[self, *observers, *((rules,) if rules else ())],
+            journal=rules or self._run.journal,
+            supervisor=opened.floor,
             pacer=pacer,
             halt_grace_s=HALT_GRACE_S,
         )
-        self._run = run
+        opened.cancel = self._loop.cancel
 
-    def _stop(self, fault: ModelFault) -> None:
-        """End the query for a rule of the tree."""
-        self._run.fail(fault)
-        self._loop.cancel()
+    def on_tick(self, record: TickRecord) -> None:
+        """Note the exceptions of nodes, for the error message if the tree fails."""
+        self._run.ending.note_errors(record.errors)
 
     def cancel(self) -> None:
         """Ask the tree to stop; its `cancelled` guard decides how, and the floor holds where it has none."""

@@ -19,7 +19,7 @@ class ExplainStop(AgentNode[NoSettings]):
     """
 
     def update(self) -> Status:
-        self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in self.run.errors)
+        self.agent.ending.note_errors(self.run.errors)
         explain_stop(self.agent)
         self.stop_run(self.agent.state.termination_reason or "completed")
         return Status.SUCCESS

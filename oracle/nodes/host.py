@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, cast, get_args
 
 import structlog
@@ -24,19 +23,19 @@ class HostError(TreeAuthorError, RuntimeError):
     """A tree asked for something that the agent does not have."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AgentHost:
     """The host of one run.
 
     Args:
-        calls: numbers the tool calls that the tree itself makes.
+        calls: how many tool calls the tree itself has made.
         demanded: the keys that are published because the tree names them.
     """
 
     agent: AgentRun
     closing: Closer
     asked_at: str
-    calls: "count[int]"
+    calls: int = 0
     demanded: Readers = ()
 
     def notify(self, *, topic: str, message: str, severity: str, metadata: Mapping[str, Any]) -> None:
@@ -59,7 +58,8 @@ class AgentHost:
             HostError: the tool failed, a rule of the tree forbids the call, or there is no tool of that name.
         """
         output, clock, rules = self.agent.output, self.agent.equipment.clock, self.agent.rules
-        call_id = f"{OWN_CALL}{next(self.calls)}"
+        self.calls += 1
+        call_id = f"{OWN_CALL}{self.calls}"
         refusal = None if rules is None else rules.refusal(action, arguments)
         output.call_tool(ToolCalled(ToolCall(call_id, action, arguments)))
         if refusal is not None:

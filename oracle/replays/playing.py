@@ -21,7 +21,6 @@ from bt_runtime.kinds.action import CallAction
 from oracle.agent.closing import explain_stop
 from oracle.agent.outcomes import ToolsOutcome, TurnOutcome
 from oracle.chunks import Closing, Content, Failed, SystemNotice, TerminationReason
-from oracle.control.floor import TreeFloor
 from oracle.encoding import to_json
 from oracle.logs import quiet
 from oracle.nodes.finish import Finish
@@ -95,14 +94,9 @@ class Playing:
         self.events = event_ticks(run.ticks)
         self._definition = definition
         self._rebuilt: RebuiltRun = rebuild(run, definition, registry=registry, trace=trace)
-        agent, tree = self._rebuilt.agent, self._rebuilt.tree
-        self._retrace = Retrace(
-            tree,
-            run.ticks,
-            match=_same_work,
-            supervisor=TreeFloor(agent, tree.blackboard),
-            before_outcome=self._speak,
-        )
+        opened = self._rebuilt.opened
+        tree = opened.tree
+        self._retrace = Retrace(tree, run.ticks, match=_same_work, supervisor=opened.floor, before_outcome=self._speak)
         self._said = 0  # chunks that were sent before the last tick: they are the work's, not the tree's
         self._statuses = [Status.INVALID] * len(tree.paths)
         self._leaves = {at for at, node in enumerate(definition.nodes()) if not any(node.children.values())}
@@ -136,7 +130,7 @@ class Playing:
                 rebuilt.agent.ending.lose_control(error)
                 return PlayedStep(event.tick, (Effect("error", self.error, self.error),), ())
         for record in done.records:
-            rebuilt.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
+            rebuilt.agent.ending.note_errors(record.errors)
         effects = [effect for chunk in rebuilt.chunks[self._said :] if (effect := _seen(chunk)) is not None]
         effects += [self._asked(request) for request in done.posted if not isinstance(request.node, Finish)]
         return PlayedStep(event.tick, tuple(effects), self._results(done.records), done.records)

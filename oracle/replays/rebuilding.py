@@ -3,65 +3,27 @@
 Nothing that takes time is started: the model and the tools are stand-ins that only have their names.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
 from typing import Any
 
-from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, Trace, TreeDefinition, build
+from bt_runtime import LiveTree, Outcome, Registry, Request, TickRecord, Trace, TreeDefinition
 from bt_runtime.text import iso
-from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
-from oracle.agent.journal import NoJournal
 from oracle.agent.outcomes import TurnOutcome
-from oracle.agent.output import Output
 from oracle.agent.query import Query
 from oracle.agent.rule_gate import RuleBreach
 from oracle.agent.run import AgentRun
-from oracle.agent.signals import SignalLog
-from oracle.agent.transcript import Transcript
 from oracle.chunks import Chunk, Source
-from oracle.classify import HeuristicIntentClassifier
-from oracle.control.choosing import turn_limit
+from oracle.control.opening import OpenAgent, StillClock, UnaskedModel, open_agent
 from oracle.conversations import MemoryConversations
-from oracle.decision import AgentConfig, AgentState
-from oracle.models.protocol import ModelEvent, ModelFault, ModelRequest
-from oracle.nodes import AgentHost, demanded, values_of
+from oracle.decision import AgentConfig
+from oracle.models.protocol import ModelFault
 from oracle.nodes.llm_turn import LlmTurn
 from oracle.record.events import KnownTool, Opened
 from oracle.replays.recorded import RecordedRun
 from oracle.storage import RunRecord
 from oracle.tools import Tool, ToolRegistry, ToolResult
-from prompts import SegmentLibrary, load_segments
-
-
-class _Unasked:
-    """The model of a run that is repeated: it has answered already."""
-
-    has_web_search = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    async def aclose(self) -> None:
-        """Do nothing."""
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:  # noqa: ARG002  the protocol
-        raise AssertionError("nothing is asked while a run is repeated")
-
-
-@dataclass(slots=True)
-class _RecordedClock:
-    """The time of the tick that is repeated."""
-
-    at_s: float
-
-    def now(self) -> float:
-        return self.at_s
-
-    async def wait(self, signal: Any, *, until_s: float | None) -> None:  # noqa: ANN401, ARG002  the protocol
-        raise AssertionError("nothing waits while a run is repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +31,32 @@ class RebuiltRun:
     """A query and its nodes, before the first tick.
 
     Args:
-        agent: the query.
-        tree: its nodes.
+        opened: the query and its tree.
         clock: shows the time of the tick that is repeated.
         chunks: what the query has sent so far.
         sources: what was found before each tick, by its number.
         stops: rules that ended the run before a tick, by its number.
     """
 
-    agent: AgentRun
-    tree: LiveTree
-    clock: _RecordedClock
+    opened: OpenAgent
+    clock: StillClock
     chunks: list[Chunk]
     sources: Mapping[int, tuple[Source, ...]]
     stops: Mapping[int, RuleBreach]
 
+    @property
+    def agent(self) -> AgentRun:
+        """The query."""
+        return self.opened.agent
+
+    @property
+    def tree(self) -> LiveTree:
+        """Its nodes."""
+        return self.opened.tree
+
     def prepare(self, tick: TickRecord) -> None:
         """Set the time of a recorded tick, find what was found before it, and stop where the run was stopped."""
-        self.clock.at_s = tick.at_s
+        self.clock.now_s = tick.at_s
         breach = self.stops.get(tick.tick)
         if self.agent.state.is_terminal:
             pass
@@ -147,36 +117,25 @@ def rebuild_query(
         stops: rules that ended the run before a tick, by its number; likewise.
         trace: watches the tree.
     """
-    clock, at, chunks = _RecordedClock(opened.start_s), iso(record.created_at), list[Chunk]()
+    clock = StillClock(opened.start_s)
+    at, query, chunks = iso(record.created_at), _query(record, opened), list[Chunk]()
     equipment = Equipment(
-        model=_Unasked(record.model_used or ""),
+        model=UnaskedModel(record.model_used or ""),
         tools=ToolRegistry(map(_tool, opened.tools)),
-        segments=_segments(),
-        intents=HeuristicIntentClassifier(),
         clock=clock,
         timestamp=lambda: at,
     )
-    query = _query(record, opened)
-    agent = AgentRun(
-        query=query,
+    agent = open_agent(
+        query,
+        definition,
         equipment=equipment,
-        output=Output(emit=chunks.append, timestamp=lambda: at),
-        state=AgentState(
-            user_id=query.user_id,
-            project_id=query.project_id,
-            config=query.config,
-            max_turns=turn_limit(definition),
-            start_time=opened.start_s,
-        ),
-        signals=SignalLog(query.run_id, NoJournal()),
-        transcript=Transcript.of((), query.question),
+        store=MemoryConversations(new_id=lambda: query.context_id),
+        emit=chunks.append,
+        registry=registry,
+        rules="none",
+        node_trace=trace,
     )
-    keys = demanded(definition)
-    host = AgentHost(agent, Closer(MemoryConversations(new_id=lambda: query.context_id)), at, count(1), keys)
-    tree = build(definition, registry=registry, host=host, values=values_of(agent, keys), trace=trace)
-    if trace is not None:
-        trace.watch(tree)
-    return RebuiltRun(agent, tree, clock, chunks, sources, stops)
+    return RebuiltRun(agent, clock, chunks, sources, stops)
 
 
 def _query(record: RunRecord, opened: Opened) -> Query:
@@ -193,11 +152,6 @@ def _query(record: RunRecord, opened: Opened) -> Query:
         previous_errors=opened.previous_errors,
         encoded=opened.encoded,
     )
-
-
-@lru_cache(maxsize=1)
-def _segments() -> SegmentLibrary:
-    return load_segments(None)
 
 
 def _tool(known: KnownTool) -> Tool:

@@ -13,7 +13,7 @@ from oracle.agent.equipment import Equipment
 from oracle.agent.journal import NoJournal
 from oracle.answering import ActiveQuery, Ask, Oracle
 from oracle.chunks import Chunk
-from oracle.classify import HeuristicIntentClassifier, QueryClassification, classify_query
+from oracle.classify import QueryClassification, classify_query
 from oracle.control import TreeControl
 from oracle.conversations import Exchange, MemoryConversations
 from oracle.errors import TreeAuthorError
@@ -98,7 +98,6 @@ class Player:
                 model=model,
                 tools=ToolRegistry(tools.tools()),
                 segments=self.segments,
-                intents=HeuristicIntentClassifier(),
                 clock=clock,
                 timestamp=lambda: _TIMESTAMP,
                 encoder=StagedEncoder(scenario, model),

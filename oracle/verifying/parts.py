@@ -3,50 +3,16 @@
 Everything that decides is the product's own; these take the place of what is slow or outside.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bt_runtime import Clock
-from bt_runtime.clock import Event
 from oracle.conversations import Conversation, Exchange
-from oracle.models.protocol import ModelEvent, ModelRequest
 from oracle.tools import Tool, ToolRegistry, ToolResult
 from signals import ParsedResponse, SignalAudit, SignalRecord
 
 MODEL: Final = "any-model"
 TIMESTAMP: Final = "2026-01-01T00:00:00Z"
-
-
-class StillClock(Clock):
-    """Shows the time that it was set to."""
-
-    __slots__ = ("now_s",)
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def now(self) -> float:
-        """Seconds since the question."""
-        return self.now_s
-
-    async def wait(self, event: Event, *, until_s: float | None) -> None:
-        """Not used: nothing waits while a tree is explored."""
-        raise NotImplementedError
-
-
-class AnyModel:
-    """Stands for every model; its responses are chosen by the exploration and never streamed."""
-
-    name = MODEL
-    has_web_search = False
-
-    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Not used."""
-        raise NotImplementedError
-
-    async def aclose(self) -> None:
-        """Do nothing."""
 
 
 class NoAudit(SignalAudit):
@@ -55,20 +21,6 @@ class NoAudit(SignalAudit):
     def append_response(self, parsed: ParsedResponse, **_: Any) -> tuple[SignalRecord, ...]:  # noqa: ANN401, ARG002
         """Forget it."""
         return ()
-
-
-@dataclass(slots=True)
-class Counter:
-    """Counts like `itertools.count(1)`, and can be set back."""
-
-    last: int = 0
-
-    def __iter__(self) -> Iterator[int]:
-        return self
-
-    def __next__(self) -> int:
-        self.last += 1
-        return self.last
 
 
 @dataclass(slots=True)

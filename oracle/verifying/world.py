@@ -20,31 +20,23 @@ from bt_runtime import (
     Stepper,
     TickRecord,
     TreeDefinition,
-    build,
 )
 from bt_runtime.kind import CALLS_HOST
 from bt_runtime.recording import TickInput, describe
-from oracle.agent.closing import Closer
 from oracle.agent.equipment import Equipment
-from oracle.agent.journal import NoJournal
-from oracle.agent.output import Output
 from oracle.agent.query import Query
-from oracle.agent.run import AgentRun
-from oracle.agent.signals import SignalLog
 from oracle.agent.tool_calls import answer_calls, forbidden
 from oracle.agent.transcript import Transcript
 from oracle.agent.turn import OpenTurn
 from oracle.chunks import Chunk
 from oracle.classify import HeuristicIntentClassifier, ResponseIntent
-from oracle.control.choosing import turn_limit
-from oracle.control.floor import TreeFloor
-from oracle.decision import AgentConfig, AgentState, canonical_arguments
+from oracle.control.opening import StillClock, UnaskedModel, open_agent
+from oracle.decision import AgentConfig, canonical_arguments
 from oracle.encoding import to_json
-from oracle.models.protocol import ModelFault, ToolUse, Usage
+from oracle.models.protocol import ToolUse, Usage
 from oracle.models.script import ScriptedCall, ScriptedTurn
-from oracle.nodes import REGISTRY, AgentHost, demanded, values_of
+from oracle.nodes import REGISTRY, demanded, values_of
 from oracle.nodes.roles import ASKS_MODEL, FINISHES, RUNS_CALLS
-from oracle.rules import rules_of
 from oracle.tools import Tool, ToolResult
 from oracle.verifying.events import (
     ActionEnded,
@@ -60,18 +52,15 @@ from oracle.verifying.events import (
 )
 from oracle.verifying.memory import Memory, Stored
 from oracle.verifying.parts import (
+    MODEL,
     TIMESTAMP,
-    AnyModel,
     ChosenTools,
-    Counter,
     NoAudit,
-    StillClock,
     Store,
     disarmed,
 )
 from oracle.verifying.replies import FIELDS, OTHER_REASONS, PLAIN, SHARES, WORDS, Reply, Result, events_of
 from oracle.verifying.tokens import TokenWatch
-from prompts import SegmentLibrary, load_segments
 from signals import ParsedResponse, SignalStream
 
 Saved = tuple[Stored, tuple[Chunk, ...]]
@@ -171,38 +160,33 @@ class World:
         self.path: list[int] = []  # which nodes each tick of the last event has visited
         self.on_tick: Callable[[TickRecord], None] | None = None
         self.tools = ChosenTools(disarmed(tools))
-        equipment = Equipment(
-            model=AnyModel(),
-            tools=self.tools,
-            segments=_segments(),
-            intents=self.intents,
-            clock=self.clock,
-            timestamp=lambda: TIMESTAMP,
-        )
-        limit = turn_limit(definition)
-        self.agent = AgentRun(
-            query=Query("run", question, "local", "conversation", config, tree=definition.name),
-            equipment=equipment,
-            output=Output(emit=self.chunks.append, timestamp=lambda: TIMESTAMP),
-            state=AgentState(user_id="local", config=config, max_turns=limit),
-            transcript=Transcript.of((), question),
-            signals=SignalLog("run", NoJournal(), audit=NoAudit()),
-        )
-        self.turn_limit = self.agent.state.turn_limit
-        calls = Counter()
-        self.progress = WorldProgress()
-        self.rules = rules_of(self.agent, definition, journal=NoJournal(), stop=self._stop)
-        self._demanded = keys = demanded(definition)
-        host = AgentHost(self.agent, Closer(self.store), TIMESTAMP, calls, keys)  # type: ignore[arg-type]  # it only counts
-        self.closing = host.closing
         self.read: set[str] = set()
-        values, watched = values_of(self.agent, keys), _watched(self.read)
-        self.tree = build(definition, registry=registry, host=host, values=values, blackboard=watched)
-        self.context = self.tree.context
         self.written: set[str] = set()
+        opened = open_agent(
+            Query("run", question, "local", "conversation", config, tree=definition.name),
+            definition,
+            equipment=Equipment(
+                model=UnaskedModel(MODEL),
+                tools=self.tools,
+                intents=self.intents,
+                clock=self.clock,
+                timestamp=lambda: TIMESTAMP,
+            ),
+            store=self.store,
+            emit=self.chunks.append,
+            registry=registry,
+            rules="all",
+            blackboard=_watched(self.read),
+        )
+        opened.cancel = self._request_cancel
+        self.agent, self.tree, self.floor, self.rules = opened.agent, opened.tree, opened.floor, opened.rules
+        self.agent.signals.audit = NoAudit()
+        self.closing = opened.host.closing
+        self.context = self.tree.context
+        self.turn_limit = self.agent.state.turn_limit
+        self.progress = WorldProgress()
         self.moment = 0  # counts what happens, so that what was found out about the state now is found out once
         self.tokens = TokenWatch(self.tree.nodes)
-        self.floor = TreeFloor(self.agent, self.tree.blackboard)
         self.stepper = Stepper(self.tree, self.floor)
         self._partial: dict[Request, Any] = {}
         self._tokens_before = 0
@@ -212,7 +196,7 @@ class World:
             [
                 *(agent, agent.output, agent.transcript, agent.signals, agent.turn, agent.cost),
                 *(agent.ending, agent.gathering),
-                *(self.stepper, self.floor, calls, self.store, self.progress),
+                *(self.stepper, self.floor, opened.host, self.store, self.progress),
                 *((self.rules, self.rules.stream) if self.rules else ()),
             ],
         )
@@ -308,7 +292,7 @@ class World:
         agent.query = replace(agent.query, question=question)
         for each in fields(Transcript):
             setattr(agent.transcript, each.name, getattr(asked, each.name))
-        for key, value in values_of(agent, self._demanded).items():
+        for key, value in values_of(agent, demanded(self.definition)).items():
             self.tree.blackboard.set(key, value)
         self.tree.blackboard.take_writes()
 
@@ -317,9 +301,8 @@ class World:
         if self.rules is not None and outcomes:
             _outcome(self.rules.keep(outcomes))
 
-    def _stop(self, fault: ModelFault) -> None:
-        """End the query for a rule of the tree."""
-        self.agent.fail(fault)
+    def _request_cancel(self) -> None:
+        """A rule of the tree has ended the query."""
         self.stepper.deliver("cancel_requested", value=True, at_s=self.clock.now_s)
 
     def _observe(self, record: TickRecord, *, has_spent: bool = True) -> None:
@@ -331,7 +314,7 @@ class World:
         self.written.update([key for key, _ in record.writes])
         self.tokens.note(visited, has_spent=has_spent)
         if record.errors:
-            self.agent.ending.note_errors(f"{error.path}: {error.error}" for error in record.errors)
+            self.agent.ending.note_errors(record.errors)
             if not self.progress.has_crashed:
                 first = record.errors[0]
                 self.progress.node_problem = self.progress.node_problem or first.error
@@ -591,8 +574,3 @@ def _reader_of(text: str) -> Any:  # noqa: ANN401  as good as a `SignalStream`
 @lru_cache(maxsize=256)
 def _classified(text: str) -> ResponseIntent:
     return HeuristicIntentClassifier().classify(text)
-
-
-@lru_cache(maxsize=1)
-def _segments() -> SegmentLibrary:
-    return load_segments(None)

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import trees
 from bt_runtime import Clock, HostAction, Registry, ReloadingTrees, SystemClock, TreeLibrary
-from bt_runtime.text import iso
 from oracle.agent.equipment import Equipment
 from oracle.answering import Oracle
 from oracle.classify import HeuristicIntentClassifier
@@ -95,7 +94,6 @@ def build_oracle(  # noqa: PLR0913  by name, and each is another part
         segments=load_segments(settings.prompts_dir, further=plugins.prompts),
         intents=plugins.intents or HeuristicIntentClassifier(),
         clock=clock or SystemClock(),
-        timestamp=_timestamp,
         max_output_tokens=settings.max_output_tokens,
         thinking_tokens=settings.thinking_tokens,
         project=settings.project_dir.resolve().name,
@@ -272,10 +270,6 @@ def _check_named(settings: Settings, trees: ReloadingTrees) -> None:
 def now() -> datetime:
     """The time now, in UTC."""
     return datetime.now(UTC)
-
-
-def _timestamp() -> str:
-    return iso(now())
 
 
 def new_id() -> str:
