@@ -35,7 +35,7 @@ LIMIT = "Stopped: iteration limit reached (1/1)."
 
 
 def called(call_id: str) -> ToolCalled:
-    return ToolCalled(chunks.ToolUse(call_id, "probe", {}))
+    return ToolCalled(chunks.ToolCall(call_id, "probe", {}))
 
 
 def never(_tool: str) -> bool:
