@@ -97,7 +97,7 @@ class _Exporter:
 
     def __init__(self, tree: TreeDefinition) -> None:
         self.graph = Graph({_ENTRY: "entry", _EXIT: "exit"}, {_ENTRY: _ENTRY, _EXIT: _EXIT})
-        self._results = {node.path: results for node, results in possible_results(tree.root)}
+        self._results = {node.path: results for node, results in possible_results(tree)}
         self.graph.edges[_ENTRY, self._node(tree.root, _EXIT, _EXIT, None)] = None
 
     def _node(self, node: NodeDefinition, ok: str, no: str, stopped: str | None) -> str:

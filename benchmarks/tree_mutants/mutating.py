@@ -11,7 +11,7 @@ import yaml
 
 from benchmarks.tree_mutants import expressions
 from benchmarks.tree_mutants.spans import Edit, YamlText, plain
-from bt_runtime import NodeDefinition, TreeLibrary
+from bt_runtime import NodeDefinition, TreeDefinition, TreeLibrary
 from bt_runtime.kind import ExpressionUse
 from oracle.nodes import REGISTRY
 from oracle.scenarios.coverage import possible_results
@@ -88,19 +88,19 @@ def mutants_of(path: Path) -> list[Mutant]:
     tree = TreeLibrary([path.parent], registry=REGISTRY).preview(path.stem)
     yaml_text = YamlText(text)
     found: dict[str, Mutant] = {}
-    for where, change in _all(yaml_text, tree.root, str(path)):
+    for where, change in _all(yaml_text, tree, str(path)):
         after = change.edit.applied(text)
         if after not in found and after != text:
             found[after] = _described(path.name, where, change, text, after)
     return list(found.values())
 
 
-def _all(text: YamlText, root: NodeDefinition, file: str) -> Iterator[tuple[str, _Change]]:
+def _all(text: YamlText, tree: TreeDefinition, file: str) -> Iterator[tuple[str, _Change]]:
     for key, declared in _declared(text):
         if isinstance(number := plain(declared), int) and not isinstance(number, bool):
             for other in (number + 1, number - 1):
                 yield key, _Change("default", declared, text.replaced(declared, other))
-    for node, results in possible_results(root):
+    for node, results in possible_results(tree):
         if node.place.file == file:
             for change in _Node(text, node, results).changes():
                 yield node.path, change

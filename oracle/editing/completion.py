@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,7 +23,7 @@ from oracle.editing.grammar import (
     shorthand_value,
 )
 from oracle.editing.header import DEFAULT, FLAG, TREE_NAME, TYPES, Part
-from oracle.editing.items import Item, ItemKind
+from oracle.editing.items import Item
 from oracle.editing.lines import Lines
 from oracle.editing.roles import Role, choices
 from oracle.editing.snippets import kind_snippet, required_of, setting_snippet, spelt
@@ -34,31 +34,17 @@ _SILENCE = re.compile(r"\s*silence\s+([\w-]*)$")
 _GUARDING: Final = frozenset({"guard", "condition"})
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """One thing that can be typed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion(Item):
+    """One thing that can be typed, at its place.
 
     Args:
-        label: the text that lists show.
-        kind: the kind of thing, which an editor shows as an icon.
-        detail: type and bounds, or what else stands beside the label.
-        doc: its meaning, in Markdown.
         start: the text from here ...
         end: ... to here is replaced.
-        insert: the text, without tab stops.
-        snippet: the text with tab stops (`$1`, `${1|a,b|}`), if it has any.
-        order: the place in the list; equal ones are sorted by their labels.
     """
 
-    label: str
-    kind: ItemKind
-    detail: str
-    doc: str
     start: Place
     end: Place
-    insert: str
-    snippet: str | None = None
-    order: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The wire form; the text replaced is `line, column` to `end_line, end_column`."""
@@ -101,13 +87,11 @@ def _completion(item: Item, context: Context, here: Place) -> Completion:
     line = context.lines[here.line]
     tail = _TAIL.match(line, here.column - 1)
     end = Place(here.file, here.line, (tail.end() if tail else here.column - 1) + 1)
-    snippet = item.snippet
+    insert, snippet = item.insert or item.label, item.snippet
     if item.is_key and _COLON.match(line, end.column - 1):
-        item, snippet = replace(item, insert=item.label), None  # the key is there: only its name changes
-    insert = item.insert or item.label
-    if snippet == insert:
-        snippet = None
-    return Completion(item.label, item.kind, item.detail, item.doc, start, end, insert, snippet, item.order)
+        insert, snippet = item.label, None  # the key is there: only its name changes
+    made = replace(item, insert=insert, snippet=None if snippet == insert else snippet)
+    return Completion(**asdict(made), start=start, end=end)
 
 
 def _items(context: Context) -> Iterator[Item]:

@@ -6,30 +6,36 @@ included at several places are counted once. What a node can return follows from
 that the rest of the tree makes impossible is counted all the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bt_runtime import NodeDefinition, Registry, TreeDefinition
+from bt_runtime import NodeDefinition, Registry, Status, TreeDefinition, build
 from bt_runtime.checking.effects import LeafFlow
-from bt_runtime.kind import Kind
+from bt_runtime.kind import CALLS_HOST
+from bt_runtime.kinds.under_guards import UnderGuards
+from bt_runtime.nodes import ANY_END, Ends, Node
 from bt_runtime.text import Place
 from oracle.nodes import REGISTRY
+from oracle.nodes.roles import ASKS_MODEL
 from oracle.scenarios.nodes import short_name
 from oracle.scenarios.played import Played
 
-_S, _F, _R = "SUCCESS", "FAILURE", "RUNNING"
+_HALTED: Final = "HALTED"
 _WORDS: Final[Mapping[str, str]] = {
-    _S: "never succeeded",
-    _F: "never failed",
-    _R: "was never running",
-    "HALTED": "was never halted",
+    Status.SUCCESS.name: "never succeeded",
+    Status.FAILURE.name: "never failed",
+    Status.RUNNING.name: "was never running",
+    _HALTED: "was never halted",
 }
-_INTERRUPT: Final = frozenset({"guarded", "parallel", "timeout"})
+_OF_CASES: Final = {"success": Status.SUCCESS, "failure": Status.FAILURE, "waiting": Status.RUNNING}
+_INTERRUPT: Final = frozenset({"parallel", "timeout"})
+_AS_CHILDREN: Final = frozenset({"if", "once"})
+"""Kinds with the results of their children: what else is known of them counts errors in expressions too."""
 _NO_ORDINARY_FAILURE: Final = frozenset({"set"})
 """Leaves of which the checker says more than their results: they fail by an error in an expression alone."""
-_MADE_TO_FAIL: Final = frozenset({"llm_turn", "action"})
-"""Leaves whose failures from outside a scenario can script; of the others, only ordinary results count."""
+_MADE_TO_FAIL: Final = frozenset({ASKS_MODEL, CALLS_HOST})
+"""The roles of leaves whose failures from outside a scenario can script; of others, only ordinary results count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,7 @@ class Coverage:
         if tree.sha in self._known:
             return
         self._known.add(tree.sha)
-        for node, results in possible_results(tree.root, registry=self.registry):
+        for node, results in possible_results(tree, registry=self.registry):
             known = self._nodes.setdefault(node.place, _Node(_name(node)))
             known.possible |= results
 
@@ -149,76 +155,40 @@ def total(files: Iterable[FileCoverage]) -> float:
 
 
 def possible_results(
-    root: NodeDefinition, *, registry: Registry = REGISTRY
+    tree: TreeDefinition, *, registry: Registry = REGISTRY
 ) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
-    """Every node with the results that it can have, `HALTED` where something above can interrupt it."""
-    yield from _possible(root, registry, is_haltable=False)
+    """Every node of a tree with the results that it can have, `HALTED` where something above can interrupt it."""
+    live, known = build(tree, registry=registry), dict[int, Ends]()
+
+    def results(node: Node[Any]) -> Ends:
+        if node.index not in known:
+            known[node.index] = _results(node, results)
+        return known[node.index]
+
+    haltable: set[int] = set()
+    for node, definition in zip(live.nodes, tree.nodes(), strict=True):
+        found = frozenset(status.name for status in results(node))
+        yield definition, found | {_HALTED} if node.index in haltable and Status.RUNNING in results(node) else found
+        guards = node.guards if isinstance(node, UnderGuards) else ()
+        if node.index in haltable or guards or node.kind.name in _INTERRUPT:
+            haltable.update(child.index for child in node.child_nodes if child not in guards)
 
 
-def _possible(
-    node: NodeDefinition, registry: Registry, *, is_haltable: bool
-) -> Iterator[tuple[NodeDefinition, frozenset[str]]]:
-    results = _results(node, registry)
-    yield node, results | {"HALTED"} if is_haltable and _R in results else results
-    for slot, children in node.children.items():
-        interrupts = (node.kind == "loop" and "guards" in node.children) or node.kind in _INTERRUPT
-        for child in children:
-            yield from _possible(child, registry, is_haltable=(is_haltable or interrupts) and slot != "guards")
-
-
-def _results(node: NodeDefinition, registry: Registry) -> frozenset[str]:
-    """What a node can return."""
-    by_slot = {
-        slot: [_results(child, registry) for child in nodes]
-        for slot, nodes in node.children.items()
-        if slot != "guards"
-    }
-    below = [each for results in by_slot.values() for each in results]
-    if node.kind in _OF_PARENTS and below:
-        running = {_R} if any(_R in each for each in below) else set()
-        return frozenset(_OF_PARENTS[node.kind](by_slot.get("child", below)) | running)
-    return _of_leaf(node, registry.kind(node.kind), is_waiting=any(_R in each for each in below))
-
-
-def _of_leaf(node: NodeDefinition, kind: Kind, *, is_waiting: bool) -> frozenset[str]:
-    """What the checker knows of a leaf's kind; any result of one that it knows nothing of."""
-    running = {_R} if is_waiting or kind.waits else set()
-    if node.kind in _NO_ORDINARY_FAILURE:
-        return frozenset({_S})
-    if not isinstance(kind.flow, LeafFlow):
-        return frozenset({_S, _F} | running)
-    cases = [case for case in kind.flow.cases(node.settings) if not case.fault or node.kind in _MADE_TO_FAIL]
-    return frozenset({_OF_CASES[case.result] for case in cases} | running)
-
-
-def _of_sequence(below: Sequence[frozenset[str]]) -> set[str]:
-    can_succeed = all(_S in each for each in below)
-    return ({_S} if can_succeed else set()) | ({_F} if any(_F in each for each in below) else set())
-
-
-def _of_selector(below: Sequence[frozenset[str]]) -> set[str]:
-    can_succeed = any(_S in each for each in below)
-    return ({_S} if can_succeed else set()) | ({_F} if all(_F in each for each in below) else set())
-
-
-def _of_branches(below: Sequence[frozenset[str]]) -> set[str]:
-    return {each for results in below for each in results}
-
-
-_OF_CASES: Final = {"success": _S, "failure": _F, "waiting": _R}
-_OF_PARENTS: Final[Mapping[str, Callable[[Sequence[frozenset[str]]], set[str]]]] = {
-    "sequence": _of_sequence,
-    "selector": _of_selector,
-    "force_success": lambda _: {_S},
-    "force_failure": lambda _: {_F},
-    "inverter": lambda below: {{_S: _F, _F: _S}[each] for each in below[0] - {_R}},
-    "subtree": _of_branches,
-    "if": lambda below: _of_branches(below) | (set() if len(below) > 1 else {_S}),
-    "once": _of_branches,
-    "guarded": lambda below: {*below[0], _F},
-    "finally": lambda below: set(below[0] - {_R}),
-    "loop": lambda below: {_R, _S} | (below[0] & {_F}),
-}
+def _results(node: Node[Any], results: Callable[[Node[Any]], Ends]) -> Ends:
+    """What a node can return: as its kind says by its children; a leaf, by the cases that the checker knows."""
+    below = frozenset[Status]().union(*map(results, node.child_nodes))
+    running = frozenset({Status.RUNNING} if node.kind.waits or Status.RUNNING in below else ())
+    if node.kind.name in _AS_CHILDREN:
+        return below | {Status.SUCCESS} if node.kind.name == "if" and len(node.child_nodes) == 1 else below
+    if node.child_nodes:
+        return node.ends(lambda child: results(child) & ANY_END) | running
+    if node.kind.name in _NO_ORDINARY_FAILURE:
+        return frozenset({Status.SUCCESS})
+    if not isinstance(node.kind.flow, LeafFlow):
+        return ANY_END | running
+    can_fault = not _MADE_TO_FAIL.isdisjoint(node.facts.roles)
+    cases = [case for case in node.kind.flow.cases(node.settings) if can_fault or not case.fault]
+    return running.union(_OF_CASES[case.result] for case in cases)
 
 
 def _gaps(place: Place, node: _Node) -> Iterator[Gap]:

@@ -83,7 +83,7 @@ def test_a_tree_that_nothing_plays_counts_as_not_covered(player):
 
 
 def test_what_a_node_can_return_follows_from_its_kind_and_its_children(player):
-    results = {node.path: results for node, results in possible_results(player.trees.load("small").root)}
+    results = {node.path: results for node, results in possible_results(player.trees.load("small"))}
     assert results["sequence/selector"] == {"SUCCESS", "RUNNING"}
     assert results["sequence/selector/condition"] == {"SUCCESS", "FAILURE"}
     assert results["sequence/stop"] == {"SUCCESS"}
@@ -103,7 +103,7 @@ root:
     - stop: completed
 """)
     tree = TreeLibrary([tmp_path], registry=REGISTRY).load("kinds")
-    results = {node.path: results for node, results in possible_results(tree.root)}
+    results = {node.path: results for node, results in possible_results(tree)}
     assert results["sequence/if"] == {"SUCCESS", "FAILURE"}
     assert results["sequence/if#2"] == {"SUCCESS"}
     assert results["sequence/guarded"] == {"SUCCESS", "FAILURE", "RUNNING"}
