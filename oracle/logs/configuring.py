@@ -64,6 +64,8 @@ def configure_logging(level: str = "warning") -> None:
         level: `debug`, `info`, `warning`, `error` or `critical`.
     """
     logging.getLogger().addHandler(_THROUGH_STRUCTLOG)  # once, however often it is added
+    # It warns of each header of a client's that is not valid, and quotes it.
+    logging.getLogger("opentelemetry.trace").setLevel(logging.ERROR)
     is_terminal = is_interactive(sys.stderr)
     renderers: list[structlog.typing.Processor] = (
         [

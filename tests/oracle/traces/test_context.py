@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 
+from oracle.logs import configure_logging
 from oracle.traces import Traces, headers_of, place_of, trace_headers
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -104,6 +105,13 @@ async def test_headers_are_those_of_the_task_and_of_what_it_starts():
         trace_headers()["traceparent"] = "changed"
         assert trace_headers() == wanted
     assert trace_headers() == {}
+
+
+def test_what_a_client_sends_is_not_logged(capsys):
+    configure_logging("warning")
+    assert headers_of(place_of([VALID], ["not a member"])) == {"traceparent": VALID}
+    assert place_of(["0" * 600]) is None
+    assert capsys.readouterr().err == ""
 
 
 def test_the_span_of_a_host_is_not_carried_where_no_run_is():
