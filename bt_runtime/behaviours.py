@@ -232,10 +232,10 @@ def make(found: type[Behaviour], arguments: Mapping[str, Any], *, name: str, por
     """Make a behaviour that uses the blackboard of the port.
 
     Args:
+        port: the keys of the blackboard that its clients may use.
         found: its class.
         arguments: of its constructor; texts such as `SUCCESS` become a `Status` where one is wanted.
         name: passed as `name`, if there is such an argument and it is not given.
-        port: what its blackboard clients use.
 
     Raises:
         BehaviourError: its constructor does not accept the arguments, or raises, or what it makes cannot be used.

@@ -129,7 +129,6 @@ class PrivateView(Mapping[str, Any]):
     """A blackboard as the nodes of a tree with private keys see it.
 
     Args:
-        board: of the run.
         private: the names of the private keys on the board, by their names in the tree.
     """
 

@@ -39,8 +39,6 @@ class Declaration:
     """A blackboard key or a parameter as a file declares it.
 
     Args:
-        key: with its default there.
-        place: of its name.
         tree: the tree that declares it.
         is_parameter: it is no key, but a parameter of the tree.
         is_inserted: the parameter is used as `${name}`; whether an expression names it is not said here.
@@ -69,7 +67,6 @@ class NodeDefinition:
         uses: what the settings refer to, in the order of the settings.
         private: the private keys of the tree that contains the node: by their names there, the names in `keys` of the
             whole tree, such as `sequence/subtree/tries`.
-        facts: what its kind declares.
     """
 
     kind: str
@@ -114,7 +111,6 @@ class TreeDefinition:
     """One tree with its subtrees included.
 
     Args:
-        name: as declared by `tree:`.
         keys: every blackboard key of a run: the host's, this tree's, its subtrees'; private ones with the path of the
             subtree before their names.
         sha: SHA-256 over this file and those of its subtrees (in the order of first use), as 64 hexadecimal digits: the

@@ -38,7 +38,6 @@ class Change:
     """One difference.
 
     Args:
-        kind: of change.
         what: the path of the node, in the new tree unless it was removed; or `key NAME`, `parameter NAME`, `tree`.
         text: what has changed, for people; empty if there is no more to say.
     """

@@ -99,7 +99,6 @@ class HotLoopError(RunError):
 
     Args:
         path: the node that kept changing.
-        count: how often.
         unit: what is counted, in the plural.
     """
 

@@ -141,7 +141,6 @@ class Stepped(NamedTuple):
     Args:
         began: it began in this step; else it was RUNNING before.
         ticked: its children that it ticked, in order; a child may be there more than once.
-        evaluations: of its expressions, in order.
         writes: to the blackboard by the node itself, not by its children.
     """
 

@@ -129,7 +129,6 @@ class Slot:
 
     Args:
         many: a list of nodes rather than one.
-        required: at least one child.
         keyed: a mapping from a text to a node rather than a list; then each child has a slot of its own in the
             definition, called as `keyed_slot` says.
     """
@@ -249,7 +248,6 @@ class Kind:
     """A node kind.
 
     Args:
-        name: as written in tree files.
         category: its category in standard terms; decides its shape in pictures and what the checker allows.
         settings: the type of its settings, without children.
         slots: the places for its children; empty for a leaf.

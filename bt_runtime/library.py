@@ -22,7 +22,6 @@ class CheckedFile:
     """The result of a check of one file.
 
     Args:
-        file: as given.
         tree: the tree, with sample values for its required parameters; `None` if it is invalid, or if no sample fits.
         mistakes: the errors of the file and of the trees that it includes, sorted.
         warnings: what its control does that its author can hardly have meant, sorted; none of an invalid tree.

@@ -90,7 +90,6 @@ class Node(_PyTreesView, Generic[SettingsT]):
     """A node of a live tree.
 
     Args:
-        children: by slot, already built.
         index: its position in the definition's `nodes()`.
     """
 
@@ -225,9 +224,6 @@ class Node(_PyTreesView, Generic[SettingsT]):
 
         Asked only where a recorded run is explained, directly after the step: `status` is its result, and the
         blackboard holds what it has left. Must change nothing, neither of the node nor of what the host shares with it.
-
-        Args:
-            step: what happened in it.
         """
         return Words()
 
@@ -257,8 +253,8 @@ class Node(_PyTreesView, Generic[SettingsT]):
         """How it can end once a child that is RUNNING ends in one of some ways; by default as if it began anew.
 
         Args:
+            ends: the results with which the child can end; empty if it cannot end.
             child: the child.
-            ends: how it can end.
             enter: how a child can end that begins after that, or beside it.
         """
         return self.ends(enter)

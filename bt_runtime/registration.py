@@ -44,7 +44,7 @@ def node(  # noqa: PLR0913  what a kind declares
     """Make a subclass of `Node` a node kind, stored in its `kind` attribute.
 
     Args:
-        name: as written in tree files.
+        name: the name of the kind in tree files, in lower case.
         category: in standard terms; by default that of the base class.
         settings: the pydantic model of its settings.
         slots: the places for its children; by default `child` for a decorator and none for a leaf.
@@ -130,7 +130,7 @@ def condition_kind(name: str, function: Callable[[Any], bool], *, reads: Collect
     """A condition from a function of the blackboard: SUCCESS when it returns true. Its docstring is the kind's.
 
     Args:
-        name: as written in tree files.
+        name: the name of the kind in tree files, in lower case.
         function: gets the blackboard.
         reads: the keys that it reads, and nothing else; `None`: any, so that nothing is proven of trees with it.
 

@@ -34,7 +34,6 @@ class TreeState:
     """A tree as it is served, and its present file.
 
     Args:
-        name: of the tree.
         source: its present file; `None` if that cannot be read.
         tree: the last valid version; `None` if there was none. Parameters without a default have sample values, and
             such a tree is only run as a part of others.

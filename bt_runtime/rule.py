@@ -60,7 +60,6 @@ class EventType:
     """A type of events that rules can name.
 
     Args:
-        name: as written in rules.
         description: what happened, as a sentence for authors.
         source: where its names come from.
         names: the names that there are, if they are `listed`; `None` if any name will do.

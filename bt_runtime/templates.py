@@ -15,8 +15,8 @@ def filled(template: str, values: Mapping[str, object], *, show: Callable[[objec
     """The text with the values in place.
 
     Args:
+        show: how a value is written in place of its name.
         template: the author's text; braces around anything but a name stay as they are.
         values: by key; every key of `keys_in` is there.
-        show: how a value is written.
     """
     return _PLACEHOLDER.sub(lambda match: show(values[match[1]]), template)

@@ -34,12 +34,8 @@ class Visit:
     """One step of one node.
 
     Args:
-        index: of the node.
-        status: that it returned.
         parent: the node above it; it has ticked it, but for `then` of a halted `on_halt`. `None` for the root.
         decider: the child that decided the status in this step; `None` where the node has decided itself.
-        words: what its kind says.
-        evaluations: of its expressions, in order.
         writes: to the blackboard by the node itself, not by its children.
         errors: exceptions of the node itself.
     """

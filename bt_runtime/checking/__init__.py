@@ -84,7 +84,7 @@ def warnings_of(tree: TreeDefinition, *, registry: Registry, budget: Budget | No
     """All warnings about a tree, those of the trees that it includes among them, sorted by place.
 
     Args:
-        tree: as it was read.
+        tree: a tree that was read without an error.
         registry: its kinds, and the checks of the host.
         budget: bounds the check, and can end it; `None`: the bounds that hold for every check.
     """

@@ -17,7 +17,6 @@ class Budget:
     """What is left for one check; its walks and its judges ask it as they go on.
 
     Args:
-        ticks: of nodes.
         longest_s: processor time of the thread that checks.
     """
 

@@ -156,7 +156,6 @@ class Partition:
     Args:
         facts: the facts in whose values states are kept apart.
         declared: what the declarations of the keys say.
-        known: what holds at any time.
     """
 
     facts: tuple[str, ...]

@@ -15,11 +15,11 @@ def warning(
     """A warning about a node.
 
     Args:
+        hint: what would be right, for the author; `None`: nothing to add.
         flow: of the file that is judged; for a node of another file the place is the node that includes it.
         node: the node meant.
         code: of `bt_runtime.checking.codes`, or of the host.
         message: what is wrong, with the line of the cause.
-        hint: what would be right.
         removable: the mistake is gone when the node is removed.
     """
     at = flow.in_file(node)

@@ -35,7 +35,6 @@ class Computed:
 
     Args:
         domain: the values that it may return; empty: it always raises.
-        raises: it may raise.
     """
 
     domain: Domain

@@ -87,9 +87,9 @@ def refine(text: str, domains: Domains, *, truth: bool) -> dict[str, Domain] | N
     """What the names may hold if the expression has been evaluated to something true, or to something false.
 
     Args:
+        truth: whether its value counted as true.
         text: an expression that `compile_expression` accepts.
         domains: what each name may hold before.
-        truth: how its value counted.
 
     Returns:
         The domains with those that became narrower replaced; `None`: it cannot have that truth.

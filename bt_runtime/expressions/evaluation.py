@@ -25,8 +25,6 @@ class TracedExpression:
     """An expression whose evaluations are given to `note`; takes the place of an `Expression`.
 
     Args:
-        text: as written.
-        names: that it may read.
         note: called after each evaluation.
 
     Raises:
@@ -83,7 +81,6 @@ class _Form(NamedTuple):
     """A traced expression without what it is given to; immutable, and shared by all that have its text and names.
 
     Args:
-        names: that it reads.
         run: evaluates it.
         clauses: as long as none was asked.
         places: of each name, in characters from 0.

@@ -16,7 +16,6 @@ class Expression:
     """An expression that can be evaluated any number of times; made by `compile_expression`.
 
     Args:
-        text: as written.
         names: the blackboard keys and parameters that it reads.
     """
 
@@ -44,7 +43,7 @@ def compile_expression(text: str, *, names: Collection[str]) -> Expression:
     """Check and compile an expression.
 
     Args:
-        text: at most 500 characters.
+        text: the expression as its author wrote it, at most 500 characters.
         names: the blackboard keys and parameters that may be named.
 
     Raises:

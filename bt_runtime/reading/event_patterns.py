@@ -32,8 +32,6 @@ class PatternReader:
     """Reads the events of the rules of one file.
 
     Args:
-        scope: what they can refer to.
-        lines: of the file.
         mistakes: gets the mistakes.
     """
 
@@ -49,7 +47,7 @@ class PatternReader:
         """The pattern of an event; `None` if it has mistakes.
 
         Args:
-            node: as written.
+            node: the event as the author wrote it in the file.
             extra: further settings that may stand beside the event.
         """
         before, types = len(self._mistakes), self._scope.registry.events

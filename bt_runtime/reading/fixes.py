@@ -17,7 +17,7 @@ def with_fixes(mistakes: Iterable[Mistake], sources: Mapping[str, str]) -> list[
     comes from an argument.
 
     Args:
-        mistakes: of some files.
+        mistakes: the mistakes of one file or of several.
         sources: the text of each file by its name.
     """
     lines: dict[str, list[str]] = {}

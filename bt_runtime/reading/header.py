@@ -32,7 +32,6 @@ class Parameter:
 
     Args:
         key: name, type, default and description, as for a blackboard key.
-        required: it has no default.
         place: where it is declared.
     """
 

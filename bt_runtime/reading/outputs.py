@@ -13,9 +13,9 @@ def output_mistakes(
     """Outputs that the tree does not have, or that do not fit their keys.
 
     Args:
-        header: of the included tree.
+        outer: the header of the tree that includes it.
+        header: the header of the tree that is included.
         outputs: the names of the keys there, and here.
-        outer: of the including tree.
         written: the outputs as written, by their names.
         place: where the tree is included.
     """

@@ -25,7 +25,7 @@ def mapping_target(kind: Kind, keys: Collection[str], kinds: Collection[str]) ->
     """The setting or slot that a whole mapping sets; `None` if its keys are settings.
 
     Args:
-        kind: of the node.
+        kind: the kind of the node whose value is a mapping.
         keys: the keys of the mapping, in the order of the file.
         kinds: the names of all kinds.
     """

@@ -27,7 +27,6 @@ class EventMatcher:
     """Decides for one pattern.
 
     Args:
-        pattern: what is looked for.
         report: gets the error of a condition that fails; such a condition counts as not fulfilled.
 
     Raises:

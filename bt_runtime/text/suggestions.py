@@ -21,7 +21,6 @@ class Suggestion(str):
     Args:
         text: the hint.
         written: what stands at the place of the mistake.
-        instead: what is right.
     """
 
     __slots__ = ("instead", "written")

@@ -214,8 +214,8 @@ def publish(run: AgentRun, board: Blackboard, demanded: Readers = (), *, now_s: 
     """Write the keys whose value has changed since the last call.
 
     Args:
+        board: the blackboard of the run of its tree.
         run: the query.
-        board: of its tree.
         demanded: further keys, which the tree names.
         now_s: the time of the tick.
     """

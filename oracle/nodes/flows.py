@@ -117,7 +117,7 @@ def guard(
     """The flow of a guard: it cannot trip where one with the same limit, or a lower one, has passed in the same tick.
 
     Args:
-        fact: what it asks about.
+        fact: the fact that says which limit was found unreached.
         limit: its own limit, given its settings; `None`: the user's.
         counter: the key that is below the limit where the guard has passed.
     """

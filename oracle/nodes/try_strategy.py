@@ -28,7 +28,7 @@ class TryStrategySettings(NodeSettings):
     Args:
         hint: what the model is to do in the turn that it is granted; `{key}` stands for a blackboard value.
         message: what the user reads; empty: nothing.
-        topic: of that notification.
+        topic: the topic of that notification.
     """
 
     hint: str = Field(min_length=1, max_length=2000)

@@ -28,12 +28,12 @@ def turn_sentence(
     """What a turn brought, as in `Turn 5 says it is stuck.`.
 
     Args:
-        name: what the sentence is about.
+        is_cut_off: its bound on tokens has ended it early.
+        name: what the sentence is about, with a capital: `Turn 5`.
         calls: the names of the tools that it called.
         signal: its type; empty if there is none that counts.
         is_malformed: it had a signal that cannot be read.
         is_empty: it had neither text nor tool calls nor a signal to act on.
-        is_cut_off: it ends before its end.
         is_interrupted: the control has halted it.
         error: the provider's failure, as users read it; empty if there was none.
     """

@@ -12,11 +12,7 @@ class Exact(Identity):
     """Two states are the same only if all their values are; what only records a run's past is not part of it."""
 
     def of(self, extra: Hashable = None) -> Hashable:
-        """The identity of the state now.
-
-        Args:
-            extra: as in `Identity`.
-        """
+        """The identity of the state now."""
         world, agent = self._world, self._world.agent
         ending, cost, signals = agent.ending, agent.cost, agent.signals
         return (

@@ -35,8 +35,6 @@ class Bounds:
 
     Args:
         states: different ones.
-        seconds: of the machine's clock.
-        megabytes: of the process.
     """
 
     states: int = DEFAULT_STATES
@@ -49,7 +47,6 @@ class Violation:
     """A violation.
 
     Args:
-        problem: what is wrong.
         events: from the question to the violation.
         repeats: how many of the last events repeat without end; 0 if the violation is at the end.
     """
@@ -119,8 +116,6 @@ class Exploration:
     Args:
         world: the run; it is used up.
         identity: tells its states apart.
-        options: what can happen.
-        properties: to be checked.
         begins: the first events.
         bounds: where to stop.
         extra: further parts of a state's identity.

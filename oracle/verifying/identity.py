@@ -54,7 +54,6 @@ class Ahead:
 
     Args:
         keys: the blackboard keys that it reads.
-        roles: of its nodes.
         works: it may begin something that limits bound, or reads how far they are used.
         texts: of keys that are only compared with texts: those texts.
     """
@@ -75,7 +74,6 @@ class Identity:
 
     Args:
         world: the run.
-        reads: what its tree reads.
         is_exact: what only rules can distinguish is part of the identity: warnings, and which tools were called.
     """
 

@@ -31,7 +31,6 @@ class Before:
     """Finds, by the structure of a tree, the nodes that can be ticked before something is replaced.
 
     Args:
-        root: of the live tree.
         replaces: whether a node replaces it when it succeeds.
     """
 

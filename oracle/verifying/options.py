@@ -28,9 +28,7 @@ class Options:
     """Lists the events that a tree can distinguish.
 
     Args:
-        reads: what the tree reads.
         vocabulary: what model and tools can do.
-        deliveries: what can come from outside.
         is_exact: each form of each event is listed, whether or not anything has depended on its form so far.
     """
 
@@ -58,8 +56,8 @@ class Options:
         """Further forms of an event that was just played, as far as its consequences depend on its form.
 
         Args:
+            event: the event that was played last.
             world: after the event.
-            event: what happened.
             ahead: what can still be ticked; `None` if the run is over.
         """
         if not isinstance(event, Replied):

@@ -30,7 +30,6 @@ class Reads:
         by_node: the keys that each node reads, by its index.
         compared: the literals that each node compares each key with, by its index; `None` instead of a literal if it
             does something else with the value.
-        roles: of the tree's nodes.
         into: the keys that get the text of a turn or of a tool.
     """
 

@@ -141,7 +141,6 @@ class Vocabulary:
     """The replies that one tree can distinguish.
 
     Args:
-        reads: what the tree reads.
         tools: the tools that rules name.
         signals: the types of signals that rules name.
         arguments: of tool calls, as rules distinguish them, each with the names of the tools (none: any).
@@ -173,12 +172,7 @@ class Vocabulary:
         return tuple(dict.fromkeys(self._turns(can_write=can_write)))
 
     def refined(self, reply: Reply, seen: "Seen") -> Iterator[Reply]:
-        """Replies that differ from this one in one point, if that point has made a difference.
-
-        Args:
-            reply: that was played.
-            seen: what its consequences depend on.
-        """
+        """Replies that differ from this one in one point, if that point has made a difference."""
         if reply.is_fault or reply.crashes or reply.stop_reason is not None:
             return
         if reply.signal:

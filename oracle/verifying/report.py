@@ -15,7 +15,6 @@ class Result:
     """The verdict on one property.
 
     Args:
-        name: of the property.
         text: the sentence for people.
         verdict: `proven` within the bounds, `refuted` by a counterexample, or `not_decided`.
         problem: what is wrong, or why it is not decided; empty if it is proven.
@@ -51,7 +50,6 @@ class Report:
         states: different states.
         transitions: events that were played.
         ends: of these, those that ended a run.
-        seconds: by the machine's clock.
         megabytes: the most memory that the process has had.
         bound: what stopped the exploration; empty if it is complete.
     """

@@ -120,8 +120,8 @@ class Script:
         """The scenario of the story so far.
 
         Args:
+            name: the name of the scenario in its file.
             world: at the end of the story.
-            name: of the scenario.
         """
         done = next((chunk for chunk in world.chunks if isinstance(chunk, Done)), None)
         expect: dict[str, Any] = {}
@@ -140,10 +140,5 @@ class Script:
 
 
 def scenario_file(scenario: Scenario, *, about: str) -> str:
-    """A scenario file with this scenario alone.
-
-    Args:
-        scenario: of a counterexample.
-        about: what it shows.
-    """
+    """A scenario file with this scenario alone."""
     return to_yaml([scenario], about=about)

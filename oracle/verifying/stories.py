@@ -57,9 +57,7 @@ class Counterexample:
 
     Args:
         steps: one for each event.
-        events: what happened.
         records: of the ticks, as a recording of the run would have them.
-        chunks: what the user got.
         scenario: the same as a scenario, from the question to `done`.
         definition: the tree.
         repeats: how many of the last steps repeat without end.
@@ -89,9 +87,9 @@ def tell(world: World, events: Sequence[Event], *, name: str, repeats: int = 0) 
     """Play the events again, and tell what happens.
 
     Args:
+        name: the name of the scenario that plays it.
+        events: the events of the run, from the question on.
         world: of the same tree; what it was doing is forgotten.
-        events: from the question on.
-        name: of the scenario.
         repeats: how many of the last events go round.
     """
     world.begin_again()

@@ -119,9 +119,9 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
     """The exploration of a tree, before it has begun.
 
     Args:
+        options: the class that lists the events of a state.
+        scope: the turns, tools, kinds and bounds of the exploration.
         definition: the tree.
-        scope: what is explored.
-        options: what can happen.
     """
     reads = reads_of(definition)
     questions = _questions(reads, definition)

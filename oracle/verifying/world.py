@@ -115,7 +115,6 @@ class WorldProgress:
         began_after_cancel: the path of what began after the cancel, if anything did.
         has_crashed: an exception of the service was part of the story; the tree is not to blame for it.
         node_error: the path of the first node that raised by itself.
-        node_problem: what it raised.
         reserved: the tokens that the turns under way have reserved.
         forbidden: the results of the open calls that a rule forbade when they were to begin, by their ids.
         delivered: the keys that have got a value from outside.
@@ -139,9 +138,7 @@ class World:
     Args:
         definition: the tree.
         config: the user's limits.
-        tools: what the service has.
         registry: the kinds of the tree.
-        question: what the user asks.
     """
 
     def __init__(
