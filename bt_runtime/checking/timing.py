@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
-from bt_runtime.checking.warnings import said, warning
+from bt_runtime.checking.warnings import number_of, said, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
 
@@ -46,30 +46,30 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 
 def _own(node: NodeDefinition) -> Iterator[_Limit]:
     """The limits of time that a node puts around what is below it."""
-    if node.kind == "timeout" and (seconds := _number(node, "seconds")) is not None:
+    if node.kind == "timeout" and (seconds := number_of(node, "seconds")) is not None:
         yield _Limit(seconds, node)
     for guard in node.children.get("guards", ()):
-        if (seconds := _number(guard, "seconds")) is not None:
+        if (seconds := number_of(guard, "seconds")) is not None:
             yield _Limit(seconds, guard)
 
 
 def _limits(flow: Flow, node: NodeDefinition, limit: _Limit | None) -> Iterator[Mistake]:
-    seconds = _number(node, "seconds") if node.kind == "timeout" else _number(node, "timeout_s")
+    seconds = number_of(node, "seconds") if node.kind == "timeout" else number_of(node, "timeout_s")
     if limit is not None and seconds is not None and seconds >= limit.seconds:
         message = f"{seconds:g} s are never reached: {said(flow, limit.node)} ends it after {limit.seconds:g} s"
         yield warning(flow, node, "timeout-never-reached", message, f"less than {limit.seconds:g} s")
-    rest_s = _number(node, "seconds") if node.kind == "cooldown" else None
+    rest_s = number_of(node, "seconds") if node.kind == "cooldown" else None
     if limit is not None and limit.node.kind != "timeout" and rest_s is not None and rest_s >= limit.seconds:
         message = f"the rest of {rest_s:g} s never ends: {said(flow, limit.node)} ends it after {limit.seconds:g} s"
         yield warning(flow, node, "timeout-never-reached", message, f"less than {limit.seconds:g} s, or 'once'")
-    if limit is not None and node.kind == "wait" and (_number(node, "seconds") or 0) >= limit.seconds:
-        message = f"the wait of {_number(node, 'seconds'):g} s never ends: {said(flow, limit.node)} ends it before"
+    if limit is not None and node.kind == "wait" and (number_of(node, "seconds") or 0) >= limit.seconds:
+        message = f"the wait of {number_of(node, 'seconds'):g} s never ends: {said(flow, limit.node)} ends it before"
         yield warning(flow, node, "backoff-over-timeout", message, f"less than {limit.seconds:g} s")
 
 
 def _late_guard(flow: Flow, guard: NodeDefinition, limit: _Limit) -> Iterator[Mistake]:
     """A guard on the time of the whole run, below a timeout that begins with the run and is over before."""
-    seconds = _number(guard, "seconds")
+    seconds = number_of(guard, "seconds")
     if limit.node.kind != "timeout" or seconds is None or seconds < limit.seconds or not flow.is_whole:
         return
     above = {node.path for node in flow.above(limit.node)}
@@ -87,8 +87,8 @@ def _late_guard(flow: Flow, guard: NodeDefinition, limit: _Limit) -> Iterator[Mi
 def _retry(flow: Flow, node: NodeDefinition, limit: _Limit | None, *, is_guarded: bool) -> Iterator[Mistake]:
     if node.kind != "retry":
         return
-    pause_s = min(_number(node, "backoff_s") or 0, _number(node, "max_backoff_s") or 0)
-    attempts = _number(node, "attempts") or 0
+    pause_s = min(number_of(node, "backoff_s") or 0, number_of(node, "max_backoff_s") or 0)
+    attempts = number_of(node, "attempts") or 0
     if limit is not None and pause_s >= limit.seconds and attempts > 1:
         message = (
             f"the first wait of {pause_s:g} s is not shorter than the {limit.seconds:g} s of {said(flow, limit.node)}: "
@@ -106,8 +106,3 @@ def _retry(flow: Flow, node: NodeDefinition, limit: _Limit | None, *, is_guarded
     elif attempts > _MANY and limit is None and not is_guarded:
         message = f"{attempts:g} attempts, and neither a guard nor a timeout around them"
         yield warning(flow, node, "retry-without-limit", message, "allow fewer attempts, or put a timeout around them")
-
-
-def _number(node: NodeDefinition, setting: str) -> float | None:
-    value = getattr(node.settings, setting, None)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

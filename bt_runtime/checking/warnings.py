@@ -1,6 +1,7 @@
 """Makes warnings about nodes, and their fixes."""
 
 import re
+from collections.abc import Iterator
 
 from bt_runtime.checking.flow import Flow
 from bt_runtime.definition import NodeDefinition
@@ -33,6 +34,21 @@ def said(flow: Flow, node: NodeDefinition) -> str:
     if node.place.file == flow.file:
         return f"{node.kind!r} on line {node.place.line}"
     return f"{node.kind!r} on line {node.place.line} of {node.place.file.rpartition('/')[2]}"
+
+
+def number_of(node: NodeDefinition, setting: str) -> float | None:
+    """A setting of a node that is a number; `None` for an expression, and where there is none."""
+    value = getattr(node.settings, setting, None)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def steps_of(node: NodeDefinition) -> Iterator[NodeDefinition]:
+    """The steps of a node: those of a sequence, also of one in it, or the node itself."""
+    if node.kind == "sequence":
+        for child in node.children["children"]:
+            yield from steps_of(child)
+    else:
+        yield node
 
 
 def removal_of(flow: Flow, node: NodeDefinition) -> Fix | None:

@@ -19,7 +19,7 @@ from oracle.verifying.events import (
     WorkEnded,
 )
 from oracle.verifying.identity import Ahead
-from oracle.verifying.reads import SIGNAL_KEYS, Reads
+from oracle.verifying.reads import Reads
 from oracle.verifying.replies import Seen, Vocabulary, results_for
 from oracle.verifying.world import World
 
@@ -29,7 +29,6 @@ class Options:
 
     Args:
         vocabulary: what model and tools can do.
-        is_exact: each form of each event is listed, whether or not anything has depended on its form so far.
     """
 
     def __init__(
@@ -38,12 +37,10 @@ class Options:
         vocabulary: Vocabulary,
         *,
         deliveries: Sequence[Delivered] = (),
-        is_exact: bool = False,
     ) -> None:
         self._deliveries = deliveries
         self._reads = reads
-        self._vocabulary = vocabulary
-        self.is_exact = is_exact
+        self.vocabulary = vocabulary
 
     def of(self, world: World) -> Iterator[Event]:
         """What can happen now."""
@@ -64,21 +61,17 @@ class Options:
             return
         keys = frozenset(world.read).union(ahead.keys if ahead else ())
         seen = Seen(keys, world.intents.was_asked)
-        if self.is_exact:
-            seen = Seen(SIGNAL_KEYS | keys, reads_intent=True)
-        for reply in self._vocabulary.refined(event.reply, seen):
+        for reply in self.vocabulary.refined(event.reply, seen):
             yield replace(event, reply=reply)
         yield from self._with_other_tokens(world, event, ahead)
-        if world.intents.was_asked or self.is_exact:
-            yield from (replace(event, reply=reply) for reply in self._vocabulary.read_otherwise(event.reply))
+        if world.intents.was_asked:
+            yield from (replace(event, reply=reply) for reply in self.vocabulary.read_otherwise(event.reply))
 
     def _with_other_tokens(self, world: World, event: Event, ahead: Ahead | None) -> Iterator[Event]:
         """The same event with more tokens used, if anything is decided by them, now or later."""
         will_work = ahead is not None and ahead.works
-        if isinstance(event, Replied) and (
-            self.is_exact or will_work or world.tokens.decide(world.agent.state, world.read)
-        ):
-            yield from (replace(event, reply=reply) for reply in self._vocabulary.on_other_levels(event.reply))
+        if isinstance(event, Replied) and (will_work or world.tokens.decide(world.agent.state, world.read)):
+            yield from (replace(event, reply=reply) for reply in self.vocabulary.on_other_levels(event.reply))
 
     def _ends(self, world: World, request: Request) -> Iterator[Event]:
         """How a request can end by itself."""
@@ -87,7 +80,7 @@ class Options:
             yield from self._replies(world, node, key)
         elif RUNS_CALLS in roles:
             calls = len({(call.name, str(call.arguments)) for call in world.agent.turn.open_calls})
-            for results in results_for(calls, knows_repetition=self._vocabulary.knows_repetition):
+            for results in results_for(calls, knows_repetition=self.vocabulary.knows_repetition):
                 yield ToolsEnded(key, results)
         elif CALLS_HOST in roles:
             yield ActionEnded(key, "found")
@@ -103,7 +96,7 @@ class Options:
             yield WorkEnded(key, fails=True)
 
     def _replies(self, world: World, node: Requester, key: str) -> Iterator[Event]:
-        vocabulary = self._vocabulary
+        vocabulary = self.vocabulary
         if node.settings.visible:
             can_write = any((tool := world.tools.get(name)) and tool.writes for name in world.agent.offered)
             replies = vocabulary.turns(can_write=can_write)

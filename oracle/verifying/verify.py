@@ -11,7 +11,6 @@ from oracle.nodes import REGISTRY
 from oracle.tools import Tool
 from oracle.verifying.doubts import arguments_of, doubts_of, doubts_of_rule
 from oracle.verifying.events import Start
-from oracle.verifying.exact import Exact
 from oracle.verifying.exploring import Bounds, Exploration, Explored, Violation, Watch
 from oracle.verifying.identity import Identity
 from oracle.verifying.options import Options, deliveries_of
@@ -48,8 +47,6 @@ class Scope:
         tools: what the service has; only their names, groups and whether they write matter.
         registry: the kinds of the tree.
         stop_early: stop at the first violation.
-        is_exact: nothing is left out of the identity of a state, and no form of an event. Costs many times more; it is
-            there to be compared with.
     """
 
     turns: int = DEFAULT_TURNS
@@ -57,7 +54,6 @@ class Scope:
     tools: Sequence[Tool] = STANDARD_TOOLS
     registry: Registry = REGISTRY
     stop_early: bool = False
-    is_exact: bool = False
 
 
 def verify(definition: TreeDefinition, scope: Scope | None = None, *, watch: Watch = lambda _: True) -> Report:
@@ -129,7 +125,7 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
     types = world.rules.monitors.types if world.rules else frozenset[str]()
     return Exploration(
         world,
-        identity=Exact(world, reads) if scope.is_exact else Identity(world, reads, is_exact=bool(types)),
+        identity=Identity(world, reads, is_exact=bool(types)),
         options=options(
             reads,
             Vocabulary(
@@ -139,7 +135,6 @@ def exploration_of(definition: TreeDefinition, scope: Scope, *, options: type[Op
                 arguments=arguments_of(definition),
             ),
             deliveries=deliveries_of(definition, reads),
-            is_exact=scope.is_exact,
         ),
         properties=(*BUILT_IN, *rule_properties(definition)),
         begins=[Start(question) for question in questions],

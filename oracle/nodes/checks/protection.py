@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
-from bt_runtime.checking.warnings import said, warning
+from bt_runtime.checking.warnings import said, steps_of, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.nodes.roles import ASKS_MODEL, LIMITS_TIME, LIMITS_TOKENS, LIMITS_TURNS, SEES_CANCEL, WORK
@@ -117,17 +117,8 @@ def _bounds(above: NodeDefinition) -> bool:
         return True
     return any(
         step.has(*_BOUNDS) or step.kind in {"wait", "cooldown"} or _counts(above, step)
-        for step in _spine(above.children["child"][0])
+        for step in steps_of(above.children["child"][0])
     )
-
-
-def _spine(node: NodeDefinition) -> Iterator[NodeDefinition]:
-    """The steps that every round of a loop goes through."""
-    if node.kind == "sequence":
-        for child in node.children["children"]:
-            yield from _spine(child)
-    else:
-        yield node
 
 
 def _counts(loop: NodeDefinition, node: NodeDefinition) -> bool:

@@ -10,7 +10,7 @@ from bt_runtime.checking.conditions import names_in
 from bt_runtime.checking.flow import Flow
 from bt_runtime.checking.reaching import at_its_line
 from bt_runtime.checking.states import REASON
-from bt_runtime.checking.warnings import said, warning
+from bt_runtime.checking.warnings import said, steps_of, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.expressions.syntax import parse
 from bt_runtime.kind import NOTIFIES
@@ -238,28 +238,19 @@ def _endless(flow: Flow, loop: NodeDefinition) -> Iterator[Mistake]:
     changing = may_change(flow, loop)
     if changing is None:
         return
-    steps = tuple(_steps(loop.children["child"][0]))
+    steps = tuple(steps_of(loop.children["child"][0]))
     for at, step in enumerate(steps):
         others = (*steps[:at], *steps[at + 1 :])
         for way, names in _ways(step):
             turn = next((each for each in way.walk() if each.has(ASKS_MODEL) and flow.is_reached(each)), None)
             is_chosen_for_good = bool(names) and not names & changing
-            if turn is not None and is_chosen_for_good and not _may_end(flow, loop, (*others, *_steps(way))):
+            if turn is not None and is_chosen_for_good and not _may_end(flow, loop, (*others, *steps_of(way))):
                 message = (
                     f"on this way nothing ends {said(flow, loop)}: the model is asked again until a limit stops it"
                 )
                 yield warning(flow, turn, "turns-without-end", message, "write 'stop: completed' behind it")
         if step.kind == "selector" and any(each.has(ASKS_MODEL) for each in steps[:at]):
             yield from _swallowed(flow, loop, step)
-
-
-def _steps(node: NodeDefinition) -> Iterator[NodeDefinition]:
-    """The steps of every round."""
-    if node.kind == "sequence":
-        for child in node.children["children"]:
-            yield from _steps(child)
-    else:
-        yield node
 
 
 def _ways(node: NodeDefinition) -> Iterator[tuple[NodeDefinition, set[str]]]:
@@ -271,7 +262,7 @@ def _ways(node: NodeDefinition) -> Iterator[tuple[NodeDefinition, set[str]]]:
                 yield child, set(names_in(text)) if isinstance(text, str) else set()
     elif node.kind == "selector":
         for child in node.children["children"]:
-            first, *others = _steps(child)
+            first, *others = steps_of(child)
             if first.kind == "condition" and others and not any(each.kind in _FAILING for each in others):
                 yield child, set(names_in(str(getattr(first.settings, "when", "true"))))
 
@@ -301,7 +292,7 @@ def _swallowed(flow: Flow, loop: NodeDefinition, selector: NodeDefinition) -> It
     if getattr(loop.settings, "until", None) != REASON:
         return
     for way in selector.children["children"]:
-        first, *others = _steps(way)
+        first, *others = steps_of(way)
         when = str(getattr(first.settings, "when", "")) if first.kind == "condition" else ""
         if others and all(each.has(*_SPOKEN) for each in others) and any(_is_end(part) for part in _parts(parse(when))):
             message = f"after this, nothing ends {said(flow, loop)}, and the model is asked again as before"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bt_runtime.checking.codes import Code
 from bt_runtime.checking.flow import Flow
-from bt_runtime.checking.warnings import warning
+from bt_runtime.checking.warnings import number_of, warning
 from bt_runtime.definition import NodeDefinition
 from bt_runtime.text import Mistake
 from oracle.nodes.roles import LIMITS_TIME, LIMITS_TURNS, WORK
@@ -30,12 +30,12 @@ def judge(flow: Flow) -> Iterator[Mistake]:
 
 def _limit(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     name = "timeout_s" if node.kind == "wait" or node.has(*WORK) else "seconds"
-    seconds = _number(node, name)
+    seconds = number_of(node, name)
     is_limit = name == "timeout_s" or node.kind == "timeout" or node.has(LIMITS_TIME)
     if is_limit and seconds is not None and seconds > _MOST_S:
         message = f"{seconds:g} s are never reached: a query has {_MOST_S} s at most"
         yield warning(flow, node, "longer-than-query", message, _HINT)
-    turns = _number(node, "limit") if node.has(LIMITS_TURNS) else None
+    turns = number_of(node, "limit") if node.has(LIMITS_TURNS) else None
     if turns is not None and turns > _MOST_TURNS:
         message = f"{turns:g} turns are never reached: a query has {_MOST_TURNS} at most"
         yield warning(flow, node, "longer-than-query", message, "write a lower limit, or none")
@@ -43,7 +43,7 @@ def _limit(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
 
 def _pause(flow: Flow, node: NodeDefinition) -> Iterator[Mistake]:
     """A pause of the whole query: one beside other work may be there to be interrupted."""
-    seconds = _number(node, "seconds")
+    seconds = number_of(node, "seconds")
     above = tuple(flow.above(node))
     if seconds is None or any(each.kind in {"parallel", "timeout", "guarded"} for each in above):
         return
@@ -66,8 +66,3 @@ def _rounds(node: NodeDefinition) -> int:
         return len(items) if isinstance(items, list) and items else 1
     times = getattr(node.settings, "times", 1) if node.kind == "repeat" else 1
     return times if isinstance(times, int) else 1
-
-
-def _number(node: NodeDefinition, setting: str) -> float | None:
-    value = getattr(node.settings, setting, None)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

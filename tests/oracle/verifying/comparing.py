@@ -8,7 +8,6 @@ from bt_runtime import TreeDefinition
 from oracle.chunks import Chunk, Closing, Done, Failed, SystemNotice
 from oracle.verifying import Bounds, Scope
 from oracle.verifying.events import Event
-from oracle.verifying.exact import Exact
 from oracle.verifying.exploring import Exploration
 from oracle.verifying.identity import Identity
 from oracle.verifying.properties import BUILT_IN
@@ -16,6 +15,7 @@ from oracle.verifying.reads import reads_of
 from oracle.verifying.samples import Sample
 from oracle.verifying.verify import exploration_of
 from oracle.verifying.world import Saved
+from tests.oracle.verifying.exact import EveryForm, Exact
 
 Way = tuple[Event, ...]
 _CHECKS = tuple((each.name, each.check) for each in BUILT_IN if each.check is not None)
@@ -47,7 +47,7 @@ class Comparison:
         if identity is not None:
             self.reduced.identity = identity(self.reduced.world, reads_of(definition))
         self._exact = Exact(self.reduced.world, reads_of(definition))
-        every_form = exploration_of(definition, Scope(turns=turns, is_exact=True)).options
+        every_form = exploration_of(definition, Scope(turns=turns), options=EveryForm).options
         self.full = Exploration(
             self.reduced.world,
             identity=self.reduced.identity,

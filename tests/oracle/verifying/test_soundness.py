@@ -2,12 +2,14 @@
 
 import pytest
 
-from oracle.verifying import Bounds, Scope, verify
+from oracle.verifying import Bounds, Scope
 from oracle.verifying.events import Replied
 from oracle.verifying.identity import Identity
+from oracle.verifying.reads import reads_of
 from oracle.verifying.replies import PLAIN, Reply
 from oracle.verifying.verify import exploration_of
 from tests.oracle.verifying.comparing import Comparison, observed, sample, spared
+from tests.oracle.verifying.exact import EveryForm, Exact
 from tests.oracle.verifying.verified import guarded, shipped
 
 TREES = {
@@ -189,11 +191,11 @@ def test_what_matters_only_where_the_tokens_are_used_up_is_tried_there():
 
 def test_an_exploration_without_the_reductions_comes_to_the_same_verdicts():
     tree = guarded(DOUBTFUL_AT_ONCE)
-    exact = verify(tree, Scope(turns=1, is_exact=True, bounds=Bounds(states=3_000)))
-    reduced = verify(tree, Scope(turns=1))
-    assert [(each.name, each.verdict) for each in exact.results] == [
-        (each.name, each.verdict) for each in reduced.results
-    ]
+    exploration = exploration_of(tree, Scope(turns=1, bounds=Bounds(states=3_000)), options=EveryForm)
+    exploration.identity = Exact(exploration.world, reads_of(tree))
+    exact, reduced = exploration.run(), exploration_of(tree, Scope(turns=1)).run()
+    assert not exact.stopped
+    assert (exact.found.keys(), exact.visited) == (reduced.found.keys(), reduced.visited)
     assert exact.transitions > reduced.transitions
 
 

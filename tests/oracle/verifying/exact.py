@@ -1,11 +1,28 @@
-"""The identity of a state without any reduction: to compare with the one that leaves out what cannot matter."""
+"""An exploration without any reduction: to compare with the one that leaves out what cannot matter."""
 
 from collections.abc import Hashable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 from bt_runtime import Request
 from bt_runtime.nodes import Node
+from oracle.verifying.events import Replied
 from oracle.verifying.identity import Identity
+from oracle.verifying.options import Options
+from oracle.verifying.reads import SIGNAL_KEYS
+from oracle.verifying.replies import Seen
+
+
+class EveryForm(Options):
+    """Lists each form of each event, whether or not anything has depended on its form so far."""
+
+    def variants(self, world, event, ahead):
+        if not isinstance(event, Replied):
+            return
+        vocabulary, reply = self.vocabulary, event.reply
+        keys = frozenset(world.read).union(ahead.keys if ahead else (), SIGNAL_KEYS)
+        yield from (replace(event, reply=each) for each in vocabulary.refined(reply, Seen(keys, reads_intent=True)))
+        yield from (replace(event, reply=each) for each in vocabulary.on_other_levels(reply))
+        yield from (replace(event, reply=each) for each in vocabulary.read_otherwise(reply))
 
 
 class Exact(Identity):
