@@ -118,8 +118,8 @@ class TreeSave(TreeVersionNow):
     source: Text = Field(description="The whole text of the file; it is kept exactly.")
 
 
-class TreeText(RequestBody):
-    """A text to be checked."""
+class _TreeFile(RequestBody):
+    """A text of a tree's file."""
 
     source: Text = Field(description="The whole text of a tree file.")
     name: TreeName | None = Field(
@@ -127,14 +127,21 @@ class TreeText(RequestBody):
     )
 
 
-class TreeCursor(TreeText):
+class TextToCheck(_TreeFile):
+    """A text to be checked."""
+
+    __qualname__ = "TreeText"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="TreeText")
+
+
+class TreeCursor(_TreeFile):
     """A text that is being typed, and where."""
 
     line: int = Field(ge=1, le=1_000_000, description="Of the cursor, from 1.")
     column: int = Field(ge=1, le=1_000_000, description="Of the cursor, in characters from 1.")
 
 
-class TreeWord(TreeText):
+class TreeWord(_TreeFile):
     """A text that is being typed, and a place in it."""
 
     line: int = Field(ge=1, le=1_000_000, description="From 1.")

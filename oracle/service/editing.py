@@ -18,7 +18,7 @@ from oracle.authoring.editor import CheckedText
 from oracle.editing import Desk, complete, definition, hover, with_offers
 from oracle.service.access import OperatorNow, Parts
 from oracle.service.answers import json_answer
-from oracle.service.bodies import TreeCursor, TreeText, TreeWord
+from oracle.service.bodies import TextToCheck, TreeCursor, TreeWord
 from oracle.service.described import refusals
 from oracle.service.parts import ServiceParts
 from oracle.service.tree_bodies import mistake_bodies
@@ -33,7 +33,7 @@ _MOST_COMPLETIONS = 500
 
 
 @router.post("/check", summary="Check a text", response_model=TreeCheck, responses=refusals(409))
-async def check_tree(request: Request, body: TreeText, parts: Parts, _: OperatorNow) -> Response:
+async def check_tree(request: Request, body: TextToCheck, parts: Parts, _: OperatorNow) -> Response:
     """Check a text as the file of a tree; each mistake in it comes with everything that would remove it.
 
     Of many errors or warnings the first hundred are returned. Judging the control of the tree ends after two seconds of

@@ -224,8 +224,11 @@ class _MessageHead(BaseModel):
     run_id: str = Field(description="The query that it belongs to.")
 
 
-class ToolUse(BaseModel):
+class MessageToolCall(BaseModel):
     """A tool call and its result; long arguments and results are shortened, with a mark that says so."""
+
+    __qualname__ = "ToolUse"  # its name in `/openapi.json`
+    model_config = ConfigDict(title="ToolUse")
 
     id: str
     name: str
@@ -240,7 +243,7 @@ class UserMessage(_MessageHead):
     """A question."""
 
     role: Literal["user"]
-    tool_calls: list[ToolUse] = Field(description="The calls of its run, if the run has no answer.")
+    tool_calls: list[MessageToolCall] = Field(description="The calls of its run, if the run has no answer.")
     metadata: dict[str, Any]
 
 
@@ -256,7 +259,7 @@ class AssistantMessage(_MessageHead):
     """An answer: the content chunks of its run, joined."""
 
     role: Literal["assistant"]
-    tool_calls: list[ToolUse] = Field(description="The calls of its run, in order.")
+    tool_calls: list[MessageToolCall] = Field(description="The calls of its run, in order.")
     metadata: AnswerMetadata
 
 

@@ -82,11 +82,11 @@ class _Watcher:
     """One reader of a run's ticks.
 
     Args:
-        parts: of the service.
+        parts: the parts of the service.
         run: the run.
-        caller: who reads it.
+        caller: the user who reads the ticks.
         after: the number of the last tick that it has.
-        has_reasons: it wants what explains them.
+        has_reasons: the reader wants what explains each tick.
     """
 
     def __init__(self, parts: ServiceParts, run: RunRecord, caller: Caller, *, after: int, has_reasons: bool) -> None:
