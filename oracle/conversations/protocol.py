@@ -75,10 +75,8 @@ class Exchange:
         asked_at: ISO 8601, UTC.
         answered_at: the same.
         termination_reason: why the query ended.
-        run_id: of the query.
         sources: sent along with the answer.
         steps: system notifications, tool calls and their results, in order.
-        classification: of the question.
         had_tool_errors: whether a tool failed.
         error_type: of the error that ended it; `None` if none did.
     """

@@ -26,7 +26,6 @@ class Step:
 
     Args:
         at: ISO 8601, UTC.
-        chunk: as it was streamed.
     """
 
     at: str

@@ -21,12 +21,12 @@ class DebugCommand:
     """A command to a run.
 
     Args:
-        kind: what to do.
+        kind: what the run is to do, or what is to be done with it.
         by: the operator.
-        key: of `set`: a blackboard key.
-        value: of `set`: JSON data.
-        path: of `force`: a node.
-        result: of `force`.
+        key: the blackboard key that `set` writes.
+        value: the JSON data that `set` writes.
+        path: the node whose next result `force` decides.
+        result: what `force` makes it return.
     """
 
     kind: CommandKind

@@ -13,7 +13,6 @@ class WrongCommandError(UserError):
     Args:
         message: what is wrong, and what would be right.
         field: the part.
-        value: as it was given.
         column: of the mistake in an expression, from 1; `None` elsewhere.
     """
 

@@ -42,9 +42,8 @@ class DebugSession(Pacer):
     """The debugger of one run.
 
     Args:
-        run_id: of the run.
         watch: its breakpoints.
-        clock: of the process.
+        clock: monotonic time of the process, which goes on while the run is held.
         lease_s: how long the run stays paused without a command.
         now: seconds since the epoch.
         record: keeps an event in the log.

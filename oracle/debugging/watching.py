@@ -70,7 +70,7 @@ class Watch:
         """The first breakpoint that a tick has hit; each tick must be given.
 
         Args:
-            record: of the tick.
+            record: the tick as it was recorded.
             posted: requests that have not been started.
             board: the values after the tick.
         """

@@ -21,9 +21,8 @@ class Violation:
     """How a run broke a rule.
 
     Args:
-        run_id: of the run.
         at: when it began, ISO 8601 in UTC.
-        question: what the user asked.
+        question: what the user asked, in full.
         tick: in which tick the rule was broken; `None` if the end of the run broke it.
         events: (tick, event) of the events that the rule is about, the last of them; the one that broke it included.
         omitted: how many of them came before.

@@ -24,7 +24,7 @@ class BreakpointHit:
     Args:
         breakpoint: its id.
         path: the node that began, or raised.
-        expression: that became true.
+        expression: the condition that became true, for a breakpoint of that kind.
         error: that the node raised, as `Type: message`.
     """
 

@@ -34,9 +34,9 @@ class KnownTool:
     """A tool as the control of a run sees it.
 
     Args:
-        name: as the model calls it.
-        group: what it works on.
-        writes: it changes data.
+        name: the name by which the model calls it.
+        group: what it works on: `code`, `vault`, `threads`, ...
+        writes: a call may change data.
         query_types: the types of queries that it says it serves; `None`: it says nothing.
         words: those that place it; empty if its group does.
     """

@@ -37,8 +37,8 @@ async def read_record(log: EventLog, run_id: str, *, kinds: Collection[EventKind
     """The record of a run with its events, without the pieces of text; decoded in a thread.
 
     Args:
-        log: has them.
-        run_id: of which run.
+        log: the log of all runs, which is read.
+        run_id: names the run; one that does not exist has nothing.
         kinds: only of these kinds; `None`: all.
 
     Raises:
@@ -116,8 +116,8 @@ async def read_tick_page(log: EventLog, run_id: str, *, after: int = 0, limit: i
     The values of their outcomes are there only where a written text is that of an outcome.
 
     Args:
-        log: has them.
-        run_id: of which run.
+        log: the log of all runs, which is read.
+        run_id: names the run; one that does not exist has nothing.
         after: the number of the event.
         limit: the greatest number of ticks.
         max_bytes: of their JSON together; the first tick is there even if it is larger.

@@ -183,7 +183,7 @@ class Record:
         """Add the next event.
 
         Args:
-            event: what has happened.
+            event: what has happened, as the log has it.
             at_s: when, in seconds of the run's clock.
             at: when, in seconds since the epoch; `None` where steps for the conversation are not wanted.
         """

@@ -72,7 +72,6 @@ class JoiningRecorder:
     """Passes everything of a run on to its recorder, in order, with pieces of text joined while the store is behind.
 
     Args:
-        recorder: what writes the run down.
         pending_since_s: since when the oldest entry of the run has been waiting for its commit; `None`: none waits.
         now: monotonic seconds, the clock of `pending_since_s`.
         call_later: calls a function after so many seconds; `None`: the running event loop's.

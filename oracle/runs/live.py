@@ -26,7 +26,6 @@ class LiveRun:
 
     Args:
         record: its row as it was at the start.
-        store: has the row.
         clock: monotonic time.
     """
 

@@ -56,7 +56,6 @@ class RunManager:
         oracle: answers.
         store: has the runs, and the conversations of `oracle`.
         options: bounds and intervals.
-        metrics: of the process.
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
         now: seconds since the epoch.

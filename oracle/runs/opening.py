@@ -31,9 +31,7 @@ class Opener:
 
     Args:
         oracle: answers.
-        store: has the runs.
         options: bounds.
-        metrics: of the process.
         new_id: makes ids of runs and conversations.
         clock: monotonic time.
         on_doubt: called with a run whose row may have been written, or may not have been removed.

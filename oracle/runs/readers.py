@@ -85,7 +85,6 @@ class Attendance:
 
     Args:
         store: sends commands.
-        readers: of this process's runs.
         is_here: whether this process has that run.
         new_id: makes ids of readers.
     """

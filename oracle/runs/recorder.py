@@ -47,7 +47,6 @@ class Backlog:
     """How much of a run waits to be written, and whether that is too much.
 
     Args:
-        log: of the run.
         patience_s: how long the oldest of it may wait, in seconds.
         most_bytes: how much may wait while nothing is written; twice as much while the store is healthy, because a
             burst is about to be written then.
@@ -104,14 +103,12 @@ class RunRecorder:
     """The `emit`, the observer and the journal of one query.
 
     Args:
-        log: of the run.
         backlog: bounds what waits.
         clock: the time.
         started_s: when the question was accepted, by the clock.
-        metrics: of the process.
         on_done: called when `Done` was sent.
         on_unwritable: called once, when nothing could be written for too long.
-        room: for the ticks.
+        room: bounds what ticks add to the record.
         on_no_room: called once, when there is none any more; `on_unwritable` is not called after that.
         first_chunk_s: from the question to the first chunk.
         is_closed: the run has been written to its end; nothing is recorded from now on.

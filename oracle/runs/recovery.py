@@ -50,7 +50,7 @@ class Ending:
 
     Args:
         chunks: those that are missing, without `done`.
-        reason: of `done`.
+        reason: the termination reason that `done` will give.
         answer: the whole text, those chunks included.
         failed: the error that ended the run; `None` if none did.
         fault: details of it for operators; `None` if nothing more is known.

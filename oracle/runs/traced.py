@@ -38,7 +38,7 @@ def note_recovered(traces: Traces | None, run: RunRecord, ending: Ending, done: 
     Args:
         traces: of this process; `None`: they are off.
         run: its row.
-        ending: what was added to it.
+        ending: the chunks and the reason that recovery has added.
         done: its last chunk.
         model: the configured one.
     """

@@ -37,11 +37,9 @@ class Upkeep:
     """The timers of a process. Entering it starts them, and ends interrupted runs; leaving it stops them.
 
     Args:
-        store: has the runs.
         recovery: ends them from their logs.
         options: intervals.
         clock: monotonic time.
-        metrics: of the process.
     """
 
     def __init__(

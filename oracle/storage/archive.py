@@ -135,7 +135,7 @@ async def open_archive(url: str, *, now: Callable[[], float] = time.time) -> Asy
     """Open a database for reading; a service may be using it.
 
     Args:
-        url: as for `open_store`.
+        url: the address of the database, as `open_store` takes it.
         now: seconds since the epoch.
 
     Raises:

@@ -27,13 +27,13 @@ class Breakpoint:
     """Where runs are to be paused.
 
     Args:
-        kind: what pauses them.
+        kind: what pauses a run: its start, a node, a condition or an error.
         created_by: the operator.
         tree: only runs of this tree; `None`: of any.
         run_id: only this run.
         user_id: only runs of this user.
         path: the node of `node`; of `error` the only node that is meant.
-        expression: of `condition`.
+        expression: the condition of a breakpoint of that kind; `None` for others.
         at: seconds since the epoch.
     """
 
@@ -50,12 +50,7 @@ class Breakpoint:
 
 
 class Breakpoints:
-    """Keeps the breakpoints.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """Keeps the breakpoints."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database

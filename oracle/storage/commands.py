@@ -29,8 +29,6 @@ class Commands:
     """The commands of all workers.
 
     Args:
-        database: has them.
-        writer: of the store.
         worker: the name of this worker.
         clock: monotonic time.
         now: seconds since the epoch.
@@ -81,7 +79,7 @@ class Commands:
         """Send a command without data to the workers of all running queries, or of some.
 
         Args:
-            kind: of the command.
+            kind: what the workers are told to do.
             tree: only to the runs of this tree.
             run_id: only to this run.
             user_id: only to the runs of this user.

@@ -44,8 +44,7 @@ class Group:
     """What one commit did.
 
     Args:
-        events: how many it wrote.
-        written: by run.
+        written: what was written of each run.
         refused: runs of which nothing more is written, with the reason.
         works: those that were run, in order.
         wakes: the latest chunk of each run, for the other workers; 0 if only other events were written.
@@ -62,7 +61,6 @@ class Committer:
     """Writes groups, one after the other.
 
     Args:
-        database: is written.
         worker: the name of this worker.
     """
 
@@ -77,7 +75,7 @@ class Committer:
         """Write the entries; after a failure, call it again with the same ones.
 
         Args:
-            entries: in order.
+            entries: the entries of the group, in the order of the queue.
             one_by_one: some of them can never be written: each run gets a savepoint of its own.
 
         Raises:

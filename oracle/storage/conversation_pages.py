@@ -30,7 +30,6 @@ class ConversationSummary:
         context_id: its id.
         title: from its first question, or set by the user; empty before the first question.
         project_id: its label.
-        created_at: when it was created.
         updated_at: the time of the last question or answer.
         run_id: the query that it is answering; `None` if there is none.
     """
@@ -69,9 +68,7 @@ class ConversationPage:
     """A conversation, and some of its messages, oldest first.
 
     Args:
-        summary: as in a list.
         live: the query that it is answering; `None` if there is none.
-        messages: of the page.
         has_earlier: there are earlier messages.
     """
 

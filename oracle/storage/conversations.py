@@ -40,8 +40,6 @@ class StoredConversations:
     """The conversations of all users. Another user's conversation is treated as if it did not exist.
 
     Args:
-        database: is read.
-        writer: of the store.
         clock: monotonic time.
         worker: the name of this worker: answers of runs that another one has taken over are refused; `None`: of none.
         new_id: makes the id of a new conversation.
@@ -247,7 +245,7 @@ class StoredConversations:
         """The user's conversations, most recently used first.
 
         Args:
-            user_id: of the user.
+            user_id: the user whose conversations are listed.
             project_id: only those with this label; `None`: all.
             search: only those whose title or questions contain this text, ignoring case; `None`: all.
             limit: the greatest number of conversations.

@@ -78,7 +78,6 @@ class Database:
     """Connections to one database.
 
     Args:
-        url: as `read_url` gives it.
         now: seconds since the epoch, where the database itself has no clock.
     """
 

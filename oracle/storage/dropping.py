@@ -49,9 +49,9 @@ async def drop_texts(
     """Delete the texts of these finished runs.
 
     Args:
-        database: is read.
-        writer: of the store.
-        run_ids: of the runs.
+        database: the database from which the events are read.
+        writer: takes each portion as a small transaction.
+        run_ids: finished runs that have not been marked yet.
         new_reducer: makes what reduces the events of one run.
 
     Raises:

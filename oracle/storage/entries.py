@@ -44,8 +44,6 @@ class WorkEntry:
         wakes: run and chunk number to announce to the other workers.
         is_alone: gets a transaction of its own, as it may hold locks that other workers wait for.
         is_given_up: its caller has gone; it is not run any more.
-        result: of its last run.
-        error: of its last run.
     """
 
     work: Callable[[Connection], Any] | None

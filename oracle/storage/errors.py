@@ -41,7 +41,7 @@ class AlreadyBegunError(StorageError, InternalError):
     """The request was sent before, and has a run.
 
     Args:
-        run_id: of that run.
+        run_id: the run that the earlier request has begun.
     """
 
     def __init__(self, run_id: str) -> None:
@@ -53,7 +53,6 @@ class UnclearRunError(StorageError, UserError):
     """No run, or more than one, has an id that begins as was asked.
 
     Args:
-        beginning: what was asked for.
         alike: ids that begin so, newest first.
     """
 

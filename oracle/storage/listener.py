@@ -28,9 +28,7 @@ class Listener:
     Notifications that came while there was none are made up for: after each connect everything is looked up once.
 
     Args:
-        url: of the database.
         tails: whose followers are woken.
-        commands: are asked to look.
         worker: the name of this worker.
         clock: monotonic time.
     """

@@ -26,12 +26,7 @@ _EVENT_FIELDS = ("run_id", "seq", "kind", "data", "at", "chunk_n", "step_key")
 
 
 class Watch:
-    """Wakes who reads all events of a run, after each commit of one.
-
-    Args:
-        tail: of the run, in use.
-        tails: of the store.
-    """
+    """Wakes who reads all events of a run, after each commit of one."""
 
     def __init__(self, tail: Tail, tails: Tails) -> None:
         self._tail = tail
@@ -58,9 +53,6 @@ class EventLog:
     """The log of all runs.
 
     Args:
-        database: is read.
-        writer: of the store.
-        tails: of the running queries.
         clock: monotonic time.
         now: seconds since the epoch.
         patience_s: how long a follower retries while the database cannot be read.
@@ -117,7 +109,7 @@ class EventLog:
         Ends at once for a run that does not exist, or whose texts were deleted.
 
         Args:
-            run_id: of which run.
+            run_id: names the run; one that does not exist has nothing.
             after: the number before the first chunk.
             first: the chunks after it as they were read before.
 
@@ -185,7 +177,7 @@ class EventLog:
         """The committed events after number `after_seq`, in order.
 
         Args:
-            run_id: of which run.
+            run_id: names the run; one that does not exist has nothing.
             kinds: only of these kinds; `None`: all.
             after_seq: the number before the first event.
             limit: the greatest number of events.

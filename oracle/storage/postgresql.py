@@ -57,7 +57,7 @@ class PostgreSQL:
     """The dialect of PostgreSQL.
 
     Args:
-        url: with the password.
+        url: the address of the server, with the password.
         now: not used: the server's clock is the one that all workers share.
     """
 

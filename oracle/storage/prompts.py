@@ -21,12 +21,7 @@ _MOST_KNOWN = 10_000  # digests in memory
 
 
 class Prompts:
-    """The prompts of all runs.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """The prompts of all runs."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database

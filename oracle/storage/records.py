@@ -19,9 +19,8 @@ class LogEntry:
     """An entry of the log.
 
     Args:
-        run_id: of which run.
         seq: 1, 2, 3, … of everything in the run.
-        kind: of the event.
+        kind: which class of `oracle.record.events` the data is of.
         data: JSON.
         at: seconds since the epoch.
         chunk_n: the chunk's number; `None` for other events.
@@ -62,7 +61,7 @@ class RequestKey:
 
     Args:
         id: of the user and of the key that the client chose.
-        body: of the request.
+        body: digest of the request.
     """
 
     id: str
@@ -74,7 +73,6 @@ class NewRun:
     """A run to be started.
 
     Args:
-        id: of the run.
         user_id: its owner.
         context_id: its conversation.
         tree: the name of the control.
@@ -112,10 +110,9 @@ class RunEnd:
     """How a run ended.
 
     Args:
-        termination_reason: of its `done`.
+        termination_reason: the reason that its `done` gives.
         answer: the content chunks joined.
         turns: finished LLM turns.
-        tokens_used: as the budget counts them.
         tokens_estimated: some of them are estimates.
         model_used: the model that answered.
         error: `{error, error_type}` of the last error chunk, with `{cause, detail}` for operators if they are known;

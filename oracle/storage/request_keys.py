@@ -31,11 +31,7 @@ class _Kept(NamedTuple):
 
 
 class RequestKeys:
-    """The keys of all users.
-
-    Args:
-        database: is read.
-    """
+    """The keys of all users."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -54,8 +54,6 @@ class Retention:
     """Deletes texts that are too old or too many.
 
     Args:
-        database: is read.
-        writer: of the store.
         tails: of the runs that are followed here.
     """
 

@@ -69,8 +69,8 @@ def matching_runs(connection: Connection, wanted: RunFilter, *, limit: int, now:
     """The newest of those runs, newest first.
 
     Args:
-        connection: to the database.
-        wanted: which runs.
+        connection: an open transaction, which is read.
+        wanted: what a run must be to be listed.
         limit: the greatest number of runs.
         now: seconds since the epoch.
     """

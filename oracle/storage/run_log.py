@@ -23,7 +23,6 @@ class RunLog:
 
     Args:
         run: the run.
-        writer: of the store.
         tail: of the run; released when the log is ended.
         on_released: called with the tail when the log does not need it any more.
         seq: the last number in use.

@@ -33,7 +33,6 @@ class RunPage:
     """Some runs, newest first.
 
     Args:
-        runs: that were wanted.
         next: the id of a run; the next page has those that started before it. `None` if this is the last page.
     """
 

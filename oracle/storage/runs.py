@@ -55,8 +55,6 @@ class RunTable:
     """The runs of all workers.
 
     Args:
-        database: is read.
-        writer: of the store.
         worker: the name of this worker.
         tails: whose followers are woken when a run is removed.
         on_taken: called after runs were taken over.
@@ -146,7 +144,7 @@ class RunTable:
         """Remove a run that was never answered.
 
         Args:
-            run_id: of the run.
+            run_id: names the run; one that does not exist has nothing.
             created_conversation: `NewRun.created_conversation`; it is removed too, unless it is in use.
 
         Raises:
@@ -187,7 +185,7 @@ class RunTable:
         """The newest of some runs, newest first; so many at most.
 
         Args:
-            wanted: which runs.
+            wanted: what a run must be to be listed.
             limit: the greatest number of runs.
             before: only those that started before the run with this id; none if there is no such run.
 
@@ -217,7 +215,7 @@ class RunTable:
         """How many of the newest runs began at a time or later, by the trees that were asked for and by their ends.
 
         Args:
-            since: in seconds since the epoch.
+            since: the earliest beginning of a run, in seconds since the epoch.
             user_id: only this user's.
 
         Raises:

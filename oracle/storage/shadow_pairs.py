@@ -41,7 +41,6 @@ class Parting:
 
     Args:
         primary: what the run did that the user saw.
-        shadow: what the other one did.
         same_tools: both called the same tools, with other arguments.
     """
 
@@ -58,7 +57,6 @@ class SideFigures:
         reason: why it ended.
         turns: finished turns of the model.
         tools: tool calls of the model.
-        tokens: as the budget counts them.
         model_ms: the time of its turns; tool calls are not part of it, because a shadow's are answered from a record.
         ms: from its begin to its end.
         signals: types of the model's signals, in order; at most the first fifty.
@@ -79,7 +77,6 @@ class PairFigures:
 
     Args:
         primary: of the run that the user saw.
-        shadow: of the other one.
         similarity: of the answers, 0 to 1.
         parting: where the two part; `None`: they made the same decisions.
         answered: calls of the shadow that were answered from the primary's results.
@@ -127,12 +124,9 @@ class ShadowPair:
         primary_id: the run that the user saw.
         tree: the name that the question gave.
         primary_control: `loop`, another decision tree, or `tree@version`.
-        shadow_control: likewise.
-        state: how it stands.
         at: when it was queued or dropped, in seconds since the epoch.
         shadow_id: the other run; `None` if there is none.
         why: it failed or was dropped; empty otherwise.
-        figures: of a finished one.
         question: empty if it is not known any more.
     """
 
@@ -156,7 +150,6 @@ class PairFilter:
         since: queued at this time or later, in seconds since the epoch.
         tree: the question gave this name, or one of the two controls is this tree, in whatever version.
         primary_control: exactly this one.
-        shadow_control: likewise.
     """
 
     since: float | None = None
@@ -177,12 +170,7 @@ class PairFilter:
 
 
 class ShadowPairs:
-    """The pairs of all workers.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """The pairs of all workers."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
@@ -224,7 +212,7 @@ class ShadowPairs:
         """The finished pairs that are farthest apart, the worst first.
 
         Args:
-            wanted: which pairs.
+            wanted: what a run must be to be listed.
             limit: the greatest number of pairs.
             after: only those that follow the pair of this primary run; none if there is no such pair.
 

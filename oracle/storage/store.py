@@ -42,15 +42,11 @@ class Store:
         writer: writes it.
         log: the events of runs.
         runs: the rows of runs.
-        conversations: of all users.
-        settings: of users.
         trees: the versions of trees that runs have used.
         prompts: the system prompts of runs.
         tree_edits: the texts of trees as they were saved or found.
         tree_trials: what the last trials of trees have found.
-        breakpoints: of debuggers.
         request_keys: the idempotency keys of requests.
-        commands: to the workers of runs.
         shadow_pairs: runs and what the same question gave under another control.
         retention: deletes old texts.
     """

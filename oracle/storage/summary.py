@@ -14,7 +14,6 @@ class Span(NamedTuple):
     """A turn, a tool call or a system notification on the run's clock.
 
     Args:
-        kind: what it is.
         start_ms: from the start of the run.
         duration_ms: 0 for a notification.
     """

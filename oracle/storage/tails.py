@@ -14,11 +14,7 @@ MOST_BYTES = 256 * 1024
 
 
 class Tail:
-    """The end of one run's stream of chunks.
-
-    Args:
-        run_id: of the run.
-    """
+    """The end of one run's stream of chunks."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id

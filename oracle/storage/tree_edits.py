@@ -25,10 +25,7 @@ class NewEdit:
     """A version of a tree that is to be kept.
 
     Args:
-        name: of the tree.
         sha: SHA-256 of the text's bytes, as 64 hexadecimal digits.
-        text: of the file.
-        how: it came.
         user_id: who saved it; `None` where its file has changed.
         note: why.
     """
@@ -69,12 +66,7 @@ class EditFigures(NamedTuple):
 
 
 class TreeEdits:
-    """Keeps the versions of tree files.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """Keeps the versions of tree files."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database

@@ -29,12 +29,7 @@ class TreeTrial:
 
 
 class TreeTrials:
-    """Keeps the last result of each trial; of more than a thousand the newest.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """Keeps the last result of each trial; of more than a thousand the newest."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
@@ -44,7 +39,7 @@ class TreeTrials:
         """Keep a result in place of the one before.
 
         Args:
-            kind: of the trial.
+            kind: what the workers are told to do.
             subject: what was tried: a digest of 64 hexadecimal digits.
             data: JSON values.
 

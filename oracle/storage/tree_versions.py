@@ -23,7 +23,6 @@ class TreeVersion:
 
     Args:
         sha: its digest.
-        name: of the tree.
         nodes: paths of its nodes, by the index that tick records use.
         source: the texts of its files, by name.
     """
@@ -39,10 +38,6 @@ class TreeVersions:
 
     A version that is kept again is marked as in use, at most once an hour, so that no worker deletes a version that
     another one has just started to use.
-
-    Args:
-        database: is read.
-        writer: of the store.
     """
 
     def __init__(self, database: Database, *, writer: Writer) -> None:

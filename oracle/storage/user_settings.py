@@ -10,12 +10,7 @@ from oracle.storage.writer import Writer
 
 
 class UserSettings:
-    """The fields that each user has set. Defaults are not stored, so that they can change.
-
-    Args:
-        database: is read.
-        writer: of the store.
-    """
+    """The fields that each user has set. Defaults are not stored, so that they can change."""
 
     def __init__(self, database: Database, *, writer: Writer) -> None:
         self._database = database
@@ -34,7 +29,7 @@ class UserSettings:
         """Replace the user's fields by what `change` returns, atomically among all workers.
 
         Args:
-            user_id: of the user.
+            user_id: the user whose conversations are listed.
             change: gets the present fields, returns the new ones. Runs in another thread, possibly more than once; if
                 it raises, nothing is changed and the caller gets the error.
 

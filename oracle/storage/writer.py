@@ -68,7 +68,6 @@ class _Taken:
     """Entries to be written in one transaction. Times are of `time.monotonic`.
 
     Args:
-        entries: in order.
         since_s: when the oldest was appended, or earlier.
         taken_s: when they were taken from the queue.
         is_all: the queue is empty now.
@@ -84,7 +83,6 @@ class Writer:
     """Owns the writing connection. Create and use it in the event loop's thread.
 
     Args:
-        database: is written.
         worker: the name of this worker.
         observe: called in the event loop after every commit.
         patience_s: how long a caller waits while nothing can be written.
@@ -160,12 +158,7 @@ class Writer:
             del entry  # its exception refers to this frame: a reference cycle
 
     def post(self, work: Callable[[Connection], object], *, is_alone: bool = False) -> None:
-        """Queue a small transaction without waiting for its commit. One that is refused is logged.
-
-        Args:
-            work: as for `write`.
-            is_alone: as for `write`.
-        """
+        """Queue a small transaction without waiting for its commit. One that is refused is logged."""
         entry = WorkEntry(work, self._loop.create_future(), is_alone=is_alone)
         entry.future.add_done_callback(_log_refused)
         self._put(entry)
