@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from bt_runtime import Pacer, PausableClock, Request, RunLoop, SystemClock, TickRecord, TreeDefinition, build
 from bt_runtime.library import read_tree
 from bt_runtime.testing import registry_of
-from oracle.debugging.watching import Watch
+from oracle.debugging.watching import BreakpointWatch
 from oracle.storage import Breakpoint
 
 ROUNDS = 2_000
@@ -36,7 +36,7 @@ class Watching(Pacer):
     """What a session of the debugger does after each tick, up to a hit."""
 
     def __init__(self, definition: TreeDefinition, breakpoints: Sequence[Breakpoint]) -> None:
-        self.watch = Watch(definition)
+        self.watch = BreakpointWatch(definition)
         self.watch.use(breakpoints)
         self.board: dict[str, object] = {"n": 0}
 

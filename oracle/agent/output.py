@@ -24,7 +24,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.conversations import Step
+from oracle.conversations import ConversationStep
 from signals import as_plain_text
 
 _PARAGRAPH = "\n\n"
@@ -44,7 +44,7 @@ class Output:
     remarks: int = 0
     """Notifications and sentences of the control's own so far."""
     sources: list[Source] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ConversationStep] = field(default_factory=list)
     is_done: bool = False
     is_closed: bool = False
     """The sentence that says why the query has stopped was sent: nothing of the control's own follows it."""
@@ -144,7 +144,7 @@ class Output:
 
     def _step(self, chunk: SystemNotice | ToolCalled | ToolReturned) -> None:
         """Send a chunk that the conversation keeps in addition to the answer."""
-        self.steps.append(Step(self.timestamp(), chunk))
+        self.steps.append(ConversationStep(self.timestamp(), chunk))
         self._send(chunk)
 
     def _send(self, chunk: Chunk) -> None:

@@ -1,6 +1,6 @@
 """Conversations: their messages, the protocol of their stores, and the history that a model is given."""
 
-from oracle.conversations.history import History, history_for_model
+from oracle.conversations.history import ModelHistory, history_for_model
 from oracle.conversations.memory import MemoryConversations
 from oracle.conversations.protocol import (
     Conversation,
@@ -10,18 +10,18 @@ from oracle.conversations.protocol import (
     Role,
     UnknownConversationError,
 )
-from oracle.conversations.steps import Step
+from oracle.conversations.steps import ConversationStep
 from oracle.conversations.titles import one_line, title_of
 
 __all__ = [
     "Conversation",
     "ConversationMessage",
+    "ConversationStep",
     "Conversations",
     "Exchange",
-    "History",
     "MemoryConversations",
+    "ModelHistory",
     "Role",
-    "Step",
     "UnknownConversationError",
     "history_for_model",
     "one_line",

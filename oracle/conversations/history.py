@@ -29,7 +29,7 @@ DECLINED: Final[ErrorType] = "provider_refused"
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ModelHistory:
     """The part of a conversation that goes to the model.
 
     Args:
@@ -56,7 +56,7 @@ class _Exchange:
         return estimate_tokens(len(self.question)) + estimate_tokens(len(self.answer))
 
 
-def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0) -> History:
+def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: int, earlier: int = 0) -> ModelHistory:
     """The messages that go to the provider, of at most `most_tokens` tokens.
 
     Args:
@@ -69,7 +69,7 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
     total = orphans + sum(each.messages for each in exchanges)
     kept = _newest_that_fit(exchanges, most_tokens)
     if len(kept) == len(exchanges) and not orphans:
-        return History(_as_messages(kept))
+        return ModelHistory(_as_messages(kept))
     room = most_tokens - estimate_tokens(len(_note(total) + "\n\n"))
     kept = _newest_that_fit(exchanges, room)
     shortened = not kept and bool(exchanges) and most_tokens >= LEAST_TOKENS
@@ -80,7 +80,7 @@ def history_for_model(messages: Sequence[ConversationMessage], *, most_tokens: i
     if omitted and kept:
         first = kept[0]
         kept[0] = _Exchange(f"{_note(omitted)}\n\n{first.question}", first.answer, first.messages)
-    return History(_as_messages(kept), omitted, shortened)
+    return ModelHistory(_as_messages(kept), omitted, shortened)
 
 
 def _exchanges(messages: Sequence[ConversationMessage]) -> tuple[list[_Exchange], int]:

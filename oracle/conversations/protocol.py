@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from oracle.chunks import ErrorType, Source
 from oracle.classify import QueryClassification
-from oracle.conversations.steps import Step, notices_of, tool_calls_of
+from oracle.conversations.steps import ConversationStep, notices_of, tool_calls_of
 from oracle.errors import UserError
 
 Role = Literal["user", "assistant", "system"]
@@ -88,7 +88,7 @@ class Exchange:
     termination_reason: str
     run_id: str
     sources: tuple[Source, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ConversationStep, ...] = ()
     classification: QueryClassification | None = None
     had_tool_errors: bool = False
     error_type: ErrorType | None = None

@@ -21,7 +21,7 @@ ARGUMENTS_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConversationStep:
     """A notification, a tool call or a result.
 
     Args:
@@ -32,12 +32,12 @@ class Step:
     chunk: SystemNotice | ToolCalled | ToolReturned
 
 
-def notices_of(steps: Sequence[Step]) -> Iterator[SystemNotice]:
+def notices_of(steps: Sequence[ConversationStep]) -> Iterator[SystemNotice]:
     """The notifications, in order."""
     return (step.chunk for step in steps if isinstance(step.chunk, SystemNotice))
 
 
-def tool_calls_of(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def tool_calls_of(steps: Sequence[ConversationStep]) -> list[dict[str, Any]]:
     """Each tool call with its result, as JSON objects with the field names of the chunks."""
     results = {step.chunk.tool_call_id: step.chunk for step in steps if isinstance(step.chunk, ToolReturned)}
     calls = [(step.at, step.chunk.tool_call) for step in steps if isinstance(step.chunk, ToolCalled)]

@@ -12,11 +12,11 @@ from bt_runtime.library import read_sources
 from oracle.debugging.commands import DebugCommand, check_command
 from oracle.debugging.errors import DebugRefusedError, WrongCommandError
 from oracle.debugging.session import DebugSession, check_standing
-from oracle.debugging.watching import Watch
+from oracle.debugging.watching import BreakpointWatch
 from oracle.record import Record
 from oracle.record.debug import Debugged, DebugState, ResumeCause
 from oracle.record.reading import read_on
-from oracle.storage import Breakpoint, Command, RunRecord, StorageError, Store
+from oracle.storage import Breakpoint, RunCommand, RunRecord, StorageError, Store
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,7 @@ class Debugger:
         """
         session = DebugSession(
             run.id,
-            watch=Watch(definition),
+            watch=BreakpointWatch(definition),
             clock=self._clock,
             lease_s=self._lease_s,
             now=self.now,
@@ -122,9 +122,9 @@ class Debugger:
             raise DebugRefusedError("the run is ending, and cannot be debugged any more")
         check_standing(command, (await self.state(run)).standing)
         check_command(command, definition)
-        await self._store.commands.send(Command(run.id, COMMAND, command.to_data()))
+        await self._store.commands.send(RunCommand(run.id, COMMAND, command.to_data()))
 
-    def take(self, command: Command) -> None:
+    def take(self, command: RunCommand) -> None:
         """Take a command that was sent to this worker."""
         session = self._sessions.get(command.run_id)
         if session is None:

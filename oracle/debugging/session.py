@@ -20,7 +20,7 @@ from oracle.answering import ActiveQuery
 from oracle.control import TreeControl
 from oracle.debugging.commands import DebugCommand, check_command
 from oracle.debugging.errors import DebugRefusedError
-from oracle.debugging.watching import Watch
+from oracle.debugging.watching import BreakpointWatch
 from oracle.record.debug import BreakpointHit, DebugEventKind, Debugged, ResumeCause, Standing
 from oracle.storage import Breakpoint
 
@@ -58,7 +58,7 @@ class DebugSession(Pacer):
         self,
         run_id: str,
         *,
-        watch: Watch,
+        watch: BreakpointWatch,
         clock: Clock,
         lease_s: float,
         now: Callable[[], float],

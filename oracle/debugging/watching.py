@@ -36,7 +36,7 @@ class _Condition:
         return self.was_true and not was_true
 
 
-class Watch:
+class BreakpointWatch:
     """The breakpoints of one run.
 
     Args:

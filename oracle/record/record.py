@@ -31,7 +31,7 @@ from oracle.chunks import (
     ToolCalled,
     ToolReturned,
 )
-from oracle.conversations import Step
+from oracle.conversations import ConversationStep
 from oracle.models.protocol import ModelFault
 from oracle.record.debug import Debugged, DebugState
 from oracle.record.events import (
@@ -278,9 +278,9 @@ class Record:
         return estimate_tokens(self._uncounted)
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ConversationStep]:
         """Notifications, tool calls and their results, in order."""
-        return [Step(iso(at), chunk) for at, chunk in self._steps]
+        return [ConversationStep(iso(at), chunk) for at, chunk in self._steps]
 
     # What it says of each event
 

@@ -33,10 +33,10 @@ from oracle.runs.traced import log_fields, note_recovered
 from oracle.runs.upkeep import Upkeep
 from oracle.runs.waiting import ended_within
 from oracle.storage import (
-    Command,
     ConversationBusyError,
     NewRun,
     RequestKey,
+    RunCommand,
     RunRecord,
     Store,
     StoreUnavailableError,
@@ -199,7 +199,7 @@ class RunManager:
         if live is not None:
             live.cancel()
         elif run.status == "running" and not self._follower.cancel(run.id):
-            await self._store.commands.send(Command(run.id, "cancel"))
+            await self._store.commands.send(RunCommand(run.id, "cancel"))
 
     def attach(self, run: RunRecord) -> AbstractContextManager[None]:
         """A reader of the run is connected, as long as this is entered.
@@ -343,7 +343,7 @@ class RunManager:
         async for _ in self._store.log.follow(run.id, after=await self._store.log.last_chunk(run.id)):
             pass
 
-    def _on_command(self, command: Command) -> None:
+    def _on_command(self, command: RunCommand) -> None:
         live = self._live.get(command.run_id)
         if live is None:
             if command.kind == "cancel":

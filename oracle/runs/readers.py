@@ -13,7 +13,7 @@ import structlog
 
 from bt_runtime import Clock
 from oracle.retry import pause
-from oracle.storage import Command, RunRecord, StorageError, Store
+from oracle.storage import RunCommand, RunRecord, StorageError, Store
 
 log = structlog.get_logger(__name__)
 
@@ -109,7 +109,7 @@ class Attendance:
         finally:
             self._announce(run, _LEFT, reader)
 
-    def take(self, command: Command) -> None:
+    def take(self, command: RunCommand) -> None:
         """Take a command for a run of this process; one about something else is ignored."""
         reader = str(command.data.get("reader"))
         if command.kind == _JOINED:
@@ -118,19 +118,19 @@ class Attendance:
             self._readers.leave(command.run_id, reader)
 
     def _announce(self, run: RunRecord, kind: str, reader: str) -> None:
-        command = Command(run.id, kind, {"reader": reader})
+        command = RunCommand(run.id, kind, {"reader": reader})
         if self._is_here(run.id):
             self.take(command)
         elif run.status == "running" and run.worker != self._store.worker:
             self._send(command)
 
-    def _send(self, command: Command) -> None:
+    def _send(self, command: RunCommand) -> None:
         """Send in the background; the store's writer keeps the order."""
         task = asyncio.create_task(self._send_now(command))
         self.sending.add(task)
         task.add_done_callback(self.sending.discard)
 
-    async def _send_now(self, command: Command) -> None:
+    async def _send_now(self, command: RunCommand) -> None:
         try:
             await self._store.commands.send(command)
         except StorageError as error:

@@ -23,7 +23,7 @@ from bt_runtime.text import iso
 from oracle.agent.notices import error_sentence
 from oracle.chunks import Chunk, Closing, Content, Done, Failed, TerminationReason, ToolCall, ToolReturned, write_chunk
 from oracle.classify import classify_query_with
-from oracle.conversations import Conversation, Exchange, Step
+from oracle.conversations import Conversation, ConversationStep, Exchange
 from oracle.models.protocol import ModelFault
 from oracle.record import Record
 from oracle.record.events import append_chunk
@@ -45,7 +45,7 @@ _PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunEnding:
     """What must be added to a run.
 
     Args:
@@ -63,7 +63,7 @@ class Ending:
     fault: ModelFault | None = None
 
 
-def ending_of(recorded: Record, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> Ending:
+def ending_of(recorded: Record, *, saved_as: TerminationReason | None, writes: Callable[[str], bool]) -> RunEnding:
     """What must be added to a run to end it.
 
     Args:
@@ -75,13 +75,13 @@ def ending_of(recorded: Record, *, saved_as: TerminationReason | None, writes: C
     results = [_interrupted(call, writes=writes(call.name)) for call in answer.open_calls]
     reason = saved_as or answer.stopped
     if reason is not None:
-        return Ending(tuple(results), reason, answer.text, answer.failed, recorded.fault)
+        return RunEnding(tuple(results), reason, answer.text, answer.failed, recorded.fault)
     failed = answer.failed or INTERRUPTED
     failure = [] if answer.failed else [failed]
     gap = [Content(_PARAGRAPH)] if answer.texts and answer.texts[-1] != _PARAGRAPH else []
     closing = [*gap, Closing(error_sentence(failed.error), "error")]
     text = answer.text + "".join(chunk.content for chunk in closing)
-    return Ending((*results, *failure, *closing), "error", text, failed, recorded.fault)
+    return RunEnding((*results, *failure, *closing), "error", text, failed, recorded.fault)
 
 
 def _interrupted(call: ToolCall, *, writes: bool) -> ToolReturned:
@@ -109,7 +109,7 @@ class Recovery:
         writes: Callable[[str], bool],
         clock: Clock,
         now: Callable[[], float],
-        on_end: Callable[[RunRecord, Ending, Done], None] = lambda *_: None,
+        on_end: Callable[[RunRecord, RunEnding, Done], None] = lambda *_: None,
     ) -> None:
         self._clock = clock
         self._on_end = on_end
@@ -145,7 +145,13 @@ class Recovery:
         return done
 
     async def _write(
-        self, writer: RunLog, record: RunRecord, recorded: Record, ending: Ending, exchange: Exchange | None, done: Done
+        self,
+        writer: RunLog,
+        record: RunRecord,
+        recorded: Record,
+        ending: RunEnding,
+        exchange: Exchange | None,
+        done: Done,
     ) -> None:
         for chunk in ending.chunks:
             append_chunk(writer, chunk)
@@ -156,10 +162,10 @@ class Recovery:
         finish = partial(writer.finish, write_chunk(done), end)
         await until_written(finish, clock=self._clock)
 
-    def _exchange(self, record: RunRecord, recorded: Record, ending: Ending, conversation: Conversation) -> Exchange:
+    def _exchange(self, record: RunRecord, recorded: Record, ending: RunEnding, conversation: Conversation) -> Exchange:
         question, now = str(record.input["question"]), iso(self._now())
         encoded = None if recorded.opened is None else recorded.opened.encoded
-        answered = [Step(now, chunk) for chunk in ending.chunks if isinstance(chunk, ToolReturned)]
+        answered = [ConversationStep(now, chunk) for chunk in ending.chunks if isinstance(chunk, ToolReturned)]
         return Exchange(
             question=question,
             answer=ending.answer,
@@ -174,7 +180,7 @@ class Recovery:
             error_type=None if ending.failed is None else ending.failed.error_type,
         )
 
-    def _done(self, record: RunRecord, recorded: Record, ending: Ending) -> Done:
+    def _done(self, record: RunRecord, recorded: Record, ending: RunEnding) -> Done:
         unended = recorded.uncounted_tokens if ending.failed is not None else 0
         return Done(
             termination_reason=ending.reason,

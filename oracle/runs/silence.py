@@ -18,7 +18,7 @@ class _Seen:
     since_s: float
 
 
-class Silence:
+class SilentWorkers:
     """The heartbeats that one observer has seen.
 
     Args:

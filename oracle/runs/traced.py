@@ -6,7 +6,7 @@ from typing import Any
 from opentelemetry.trace import format_trace_id
 
 from oracle.chunks import Done
-from oracle.runs.recovery import Ending
+from oracle.runs.recovery import RunEnding
 from oracle.storage import RunRecord
 from oracle.traces import RunTrace, SpanContext, TracedEnd, Traces, headers_of, place_of
 
@@ -32,7 +32,7 @@ def log_fields(run: RunRecord) -> dict[str, str]:
     return {"run_id": run.id, "user_id": run.user_id, **({"trace_id": trace_id} if trace_id else {})}
 
 
-def note_recovered(traces: Traces | None, run: RunRecord, ending: Ending, done: Done, *, model: str) -> None:
+def note_recovered(traces: Traces | None, run: RunRecord, ending: RunEnding, done: Done, *, model: str) -> None:
     """End the trace of a run whose process died.
 
     Args:

@@ -23,7 +23,7 @@ from oracle.retry import Retry
 from oracle.runs.ends import log_end
 from oracle.runs.options import TEXTS_GRACE_S, RunOptions
 from oracle.runs.recovery import Recovery
-from oracle.runs.silence import Silence
+from oracle.runs.silence import SilentWorkers
 from oracle.runs.traced import log_fields
 from oracle.runs.waiting import repeat
 from oracle.storage import NewRun, RunLostError, RunRecord, Store, StoreUnavailableError
@@ -54,7 +54,7 @@ class Upkeep:
         self._endings: dict[str, asyncio.Task[None]] = {}
         self._doubtful: dict[str, NewRun] = {}
         self._recovering: set[str] = set()
-        self._silence = Silence(silent_s=options.silent_s, clock=clock)
+        self._silence = SilentWorkers(silent_s=options.silent_s, clock=clock)
         self._beaten_s = clock.now()
         self._timers: list[asyncio.Task[None]] = []
 

@@ -11,7 +11,7 @@ from oracle.decision import canonical_arguments
 from oracle.record import Record
 from oracle.search import IDENTIFIER, STOP_WORDS, keys, stem, tokens
 from oracle.shadow.tools import Ledger
-from oracle.storage import Decision, DecisionKind, PairFigures, Parting, RunRecord, SideFigures
+from oracle.storage import Decision, DecisionKind, PairFigures, PairParting, RunRecord, SideFigures
 
 ALIKE: Final = 0.7
 """From here on two answers are called similar."""
@@ -88,13 +88,13 @@ def _step(n: int, turn: TurnOutcome, known: Known) -> _Step:
     return _Step(Decision(n, kind, tools), (kind, calls, turn.server_tools))
 
 
-def _parting(primary: list[_Step], shadow: list[_Step]) -> Parting | None:
+def _parting(primary: list[_Step], shadow: list[_Step]) -> PairParting | None:
     for one, other in zip_longest(primary, shadow):
         if one is None or other is None or one.likeness != other.likeness:
             left, right = one and one.decision, other and other.decision
             both_call = left is not None and right is not None and left.kind == right.kind == "calls"
             same_tools = both_call and left is not None and right is not None and left.tools == right.tools
-            return Parting(left, right, same_tools=same_tools)
+            return PairParting(left, right, same_tools=same_tools)
     return None
 
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from bt_runtime.text import iso
 from oracle.shadow.figures import ALIKE
 from oracle.shadow.statistics import Interval, mean_of, share_of
-from oracle.storage import PairFigures, Parting, ShadowPair, SideFigures
+from oracle.storage import PairFigures, PairParting, ShadowPair, SideFigures
 
 MOST_PAIRS: Final = 10_000
 """The newest ones are reported on."""
@@ -69,7 +69,7 @@ class PairFacts:
     same_end: bool
     primary: SideFigures
     shadow: SideFigures
-    parting: Parting | None
+    parting: PairParting | None
     answered: int
     ran: int
     would_call: tuple[str, ...]

@@ -13,7 +13,7 @@ from oracle.retry import Retry
 from oracle.storage import schema
 from oracle.storage.database import Database, may_be_id
 from oracle.storage.errors import StorageError
-from oracle.storage.records import Command
+from oracle.storage.records import RunCommand
 from oracle.storage.writer import Writer
 
 log = structlog.get_logger(__name__)
@@ -48,11 +48,11 @@ class Commands:
         self._worker = worker
         self._clock = clock
         self._now = now
-        self._on_command: Callable[[Command], None] | None = None
+        self._on_command: Callable[[RunCommand], None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
 
-    async def send(self, command: Command) -> None:
+    async def send(self, command: RunCommand) -> None:
         """Send a command to the worker of a run; does nothing if the run has ended.
 
         Raises:
@@ -101,7 +101,7 @@ class Commands:
         if self._worker in await self._writer.write(work):
             self.look()
 
-    def subscribe(self, on_command: Callable[[Command], None]) -> None:
+    def subscribe(self, on_command: Callable[[RunCommand], None]) -> None:
         """Have a function called with each command for a run of this worker, in the event loop."""
         self._on_command = on_command
         self.look()
@@ -134,13 +134,13 @@ class Commands:
             if not self._look_again:
                 return
 
-    def _take(self, connection: Connection) -> list[Command]:
+    def _take(self, connection: Connection) -> list[RunCommand]:
         mine = select(_run.c.id).where((_run.c.worker == self._worker) & (_run.c.status == "running"))
         query = select(_command).where(_command.c.run_id.in_(mine)).order_by(_command.c.id)
         rows = connection.execute(query).all()
         if rows:
             connection.execute(delete(_command).where(_command.c.id.in_([row.id for row in rows])))
-        return [Command(row.run_id, row.kind, row.data) for row in rows]
+        return [RunCommand(row.run_id, row.kind, row.data) for row in rows]
 
 
 def _log_failure(error: Exception) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from oracle.storage.database import Database, in_words
 from oracle.storage.dialect import StoreTroubleError
-from oracle.storage.entries import Entry, EventEntry, Source, WorkEntry
+from oracle.storage.entries import Entry, EventEntry, LogSource, WorkEntry
 from oracle.storage.errors import RunBrokenError, RunLostError, StorageError
 from oracle.storage.records import StoredChunk
 
@@ -32,7 +32,7 @@ _LONGEST_NOTICE = 7_500  # PostgreSQL takes 8 000 bytes
 
 
 @dataclass(slots=True)
-class Written:
+class CommittedEvents:
     """What one commit has written of one run."""
 
     events: int = 0
@@ -51,8 +51,8 @@ class Group:
     """
 
     events: int = 0
-    written: dict[Source, Written] = field(default_factory=dict)
-    refused: dict[Source, StorageError] = field(default_factory=dict)
+    written: dict[LogSource, CommittedEvents] = field(default_factory=dict)
+    refused: dict[LogSource, StorageError] = field(default_factory=dict)
     works: list[WorkEntry] = field(default_factory=list)
     wakes: dict[str, int] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Committer:
         self._dialect = database.dialect
         self._worker = worker
         self._doubt: tuple[int, Group, Sequence[Entry]] | None = None
-        self._refused: dict[Source, StorageError] = {}  # not announced yet
+        self._refused: dict[LogSource, StorageError] = {}  # not announced yet
 
     def commit(self, entries: Sequence[Entry], *, one_by_one: bool = False) -> Group:
         """Write the entries; after a failure, call it again with the same ones.
@@ -121,7 +121,7 @@ class Committer:
 
     def _fill(self, connection: Connection, entries: Sequence[Entry], group: Group, *, one_by_one: bool) -> None:
         self._check_epochs(connection, entries)
-        events: dict[Source, list[EventEntry]] = {}
+        events: dict[LogSource, list[EventEntry]] = {}
         for entry in entries:
             if isinstance(entry, tuple):
                 events.setdefault(entry[0], []).append(entry)
@@ -144,13 +144,13 @@ class Committer:
             if epochs.get(source.run_id) != source.epoch:
                 self._refuse(source, RunLostError(f"another worker has taken the run {source.run_id!r} over"))
 
-    def _refuse(self, source: Source, error: StorageError) -> None:
+    def _refuse(self, source: LogSource, error: StorageError) -> None:
         if not source.is_refused:
             source.is_refused = True
             self._refused[source] = error
 
     def _write(
-        self, connection: Connection, events: dict[Source, list[EventEntry]], group: Group, *, one_by_one: bool
+        self, connection: Connection, events: dict[LogSource, list[EventEntry]], group: Group, *, one_by_one: bool
     ) -> None:
         wanted = {source: some for source, some in events.items() if not source.is_refused}
         if one_by_one:
@@ -160,12 +160,12 @@ class Committer:
             if rows:
                 self._dialect.insert_events(connection, rows)
         for source, some in wanted.items():
-            written = group.written.setdefault(source, Written())
+            written = group.written.setdefault(source, CommittedEvents())
             written.events += len(some)
             written.chunks += [chunk for _, _, chunk in some if chunk is not None]
             group.events += len(some)
 
-    def _can_insert(self, connection: Connection, source: Source, events: Sequence[EventEntry]) -> bool:
+    def _can_insert(self, connection: Connection, source: LogSource, events: Sequence[EventEntry]) -> bool:
         """Write the events of one run; refuse the run if they can never be written."""
         connection.exec_driver_sql(_SAVE)
         try:

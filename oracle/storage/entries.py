@@ -12,7 +12,7 @@ from oracle.storage.errors import StorageError
 from oracle.storage.records import StoredChunk
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """What appends the events of one run."""
 
     run_id: str
@@ -29,7 +29,7 @@ class Source(Protocol):
         ...
 
 
-EventEntry = tuple[Source, EventRow, StoredChunk | None]
+EventEntry = tuple[LogSource, EventRow, StoredChunk | None]
 """An event to be written. A tuple, as there are thousands a second."""
 
 

@@ -25,7 +25,7 @@ _event = schema.event
 _EVENT_FIELDS = ("run_id", "seq", "kind", "data", "at", "chunk_n", "step_key")
 
 
-class Watch:
+class LogWatch:
     """Wakes who reads all events of a run, after each commit of one."""
 
     def __init__(self, tail: Tail, tails: Tails) -> None:
@@ -144,10 +144,10 @@ class EventLog:
             raise StoreUnavailableError("the store is closed; the run may go on")
 
     @contextmanager
-    def watching(self, run_id: str) -> Iterator["Watch"]:
+    def watching(self, run_id: str) -> Iterator["LogWatch"]:
         """Watch all events of a run, while this is entered."""
         with self._tails.using(run_id) as tail:
-            yield Watch(tail, self._tails)
+            yield LogWatch(tail, self._tails)
 
     async def last_chunk(self, run_id: str) -> int:
         """The number of the last committed chunk; 0 if there is none.

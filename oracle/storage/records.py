@@ -173,7 +173,7 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class RunCommand:
     """A command to the worker of a run."""
 
     run_id: str

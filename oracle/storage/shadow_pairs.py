@@ -36,7 +36,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class PairParting:
     """The first decision in which two runs differ; `None`: the run had ended before.
 
     Args:
@@ -87,7 +87,7 @@ class PairFigures:
     primary: SideFigures
     shadow: SideFigures
     similarity: float
-    parting: Parting | None = None
+    parting: PairParting | None = None
     answered: int = 0
     ran: int = 0
     would_call: tuple[str, ...] = ()
@@ -283,8 +283,8 @@ def _side(fields: Mapping[str, Any]) -> SideFigures:
     return SideFigures(**{**fields, "signals": tuple(fields["signals"])})
 
 
-def _parting(fields: Mapping[str, Any]) -> Parting:
-    return Parting(_decision(fields["primary"]), _decision(fields["shadow"]), same_tools=fields["same_tools"])
+def _parting(fields: Mapping[str, Any]) -> PairParting:
+    return PairParting(_decision(fields["primary"]), _decision(fields["shadow"]), same_tools=fields["same_tools"])
 
 
 def _decision(fields: Mapping[str, Any] | None) -> Decision | None:

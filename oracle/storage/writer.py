@@ -25,7 +25,7 @@ from oracle.retry import Retry
 from oracle.storage.commit import Committer, Group
 from oracle.storage.database import Database, in_words
 from oracle.storage.dialect import EventRow
-from oracle.storage.entries import Entry, Source, WorkEntry
+from oracle.storage.entries import Entry, LogSource, WorkEntry
 from oracle.storage.errors import StoreUnavailableError
 from oracle.storage.health import StoreHealth
 from oracle.storage.records import StoredChunk
@@ -118,7 +118,7 @@ class Writer:
         """Whether the store is being closed, so that this process retries no more."""
         return self._closing.is_set()
 
-    def append(self, source: Source, row: EventRow, chunk: StoredChunk | None) -> None:
+    def append(self, source: LogSource, row: EventRow, chunk: StoredChunk | None) -> None:
         """Queue an event; never waits."""
         self._put((source, row, chunk))
 

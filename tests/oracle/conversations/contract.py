@@ -6,12 +6,12 @@ import pytest
 
 from oracle.chunks import Source, SystemNotice
 from oracle.classify import QueryClassification, classify_query
-from oracle.conversations import Conversations, Exchange, Step
+from oracle.conversations import Conversations, ConversationStep, Exchange
 
 Promise = Callable[[Conversations], Awaitable[None]]
 
 NOTICE = SystemNotice("limit_warning", "Approaching.", "warning", "t1", metadata={"current_value": 7})
-STEP = Step("t1", NOTICE)
+STEP = ConversationStep("t1", NOTICE)
 CLASSIFICATION = classify_query("Where is the class RetryPolicy defined in the code?")
 UNSURE = QueryClassification("action", True, True, False, 0.31, ("put", "ünïcödé\0"), "code")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.conversations import ConversationMessage, History, history_for_model
+from oracle.conversations import ConversationMessage, ModelHistory, history_for_model
 from oracle.conversations.history import DECLINED, LEAST_TOKENS, NO_ANSWER
 
 PLENTY = 100_000
@@ -21,11 +21,11 @@ def exchanges(*texts: tuple[str, str]) -> list[ConversationMessage]:
     return [message(role, text) for pair in texts for role, text in zip(("user", "assistant"), pair, strict=True)]
 
 
-def pairs(history: History) -> list[tuple[str, str]]:
+def pairs(history: ModelHistory) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in history.messages]
 
 
-def tokens(history: History) -> int:
+def tokens(history: ModelHistory) -> int:
     return sum(-(-len(message["content"]) // 4) for message in history.messages)
 
 
@@ -109,7 +109,7 @@ def test_an_answer_without_its_question_is_left_out_and_counted() -> None:
 
 def test_without_any_room_everything_counts_as_left_out() -> None:
     found = history_for_model(exchanges(("Q" * 500, "A" * 500)), most_tokens=10)
-    assert found == History((), 2, shortened=False)
+    assert found == ModelHistory((), 2, shortened=False)
 
 
 roles: st.SearchStrategy[Literal["user", "assistant", "system"]] = st.sampled_from(["user", "assistant", "system"])
@@ -156,4 +156,4 @@ def test_an_exchange_that_the_model_declined_is_left_out_without_a_note() -> Non
     history = history_for_model(messages, most_tokens=PLENTY)
     assert pairs(history) == [("user", "Q1"), ("assistant", "A1"), ("user", "Q3"), ("assistant", "Stopped: busy.")]
     assert (history.omitted, history.shortened) == (0, False)
-    assert history_for_model([message("user", "Q"), declined], most_tokens=PLENTY) == History()
+    assert history_for_model([message("user", "Q"), declined], most_tokens=PLENTY) == ModelHistory()

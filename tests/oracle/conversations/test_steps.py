@@ -3,14 +3,14 @@
 import json
 
 from oracle.chunks import ToolCall, ToolCalled, ToolReturned
-from oracle.conversations import Step
+from oracle.conversations import ConversationStep
 from oracle.conversations.steps import MOST_CALLS, tool_calls_of
 
 
-def call(call_id: str = "c1", result: str | None = "found", **arguments: object) -> list[Step]:
-    steps = [Step("t1", ToolCalled(ToolCall(call_id, "read_file", arguments)))]
+def call(call_id: str = "c1", result: str | None = "found", **arguments: object) -> list[ConversationStep]:
+    steps = [ConversationStep("t1", ToolCalled(ToolCall(call_id, "read_file", arguments)))]
     if result is not None:
-        steps.append(Step("t2", ToolReturned(call_id, result, is_error=False, duration_ms=3)))
+        steps.append(ConversationStep("t2", ToolReturned(call_id, result, is_error=False, duration_ms=3)))
     return steps
 
 

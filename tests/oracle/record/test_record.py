@@ -21,7 +21,7 @@ from oracle.chunks import (
     ToolReturned,
     write_chunk,
 )
-from oracle.conversations import Step
+from oracle.conversations import ConversationStep
 from oracle.decision import ToolAction
 from oracle.encoding import to_json
 from oracle.models.protocol import ModelFault, ToolUse
@@ -105,7 +105,7 @@ def test_a_story_has_sources_notices_errors_and_open_calls():
     )
     assert (record.answer.sources, [call.id for call in record.answer.open_calls]) == ([source], ["c2"])
     assert [type(step.chunk) for step in record.steps] == [ToolCalled, ToolCalled, SystemNotice, ToolReturned]
-    assert record.steps[2] == Step("1970-01-01T00:00:00.000Z", notice)
+    assert record.steps[2] == ConversationStep("1970-01-01T00:00:00.000Z", notice)
     assert record.had_tool_errors
 
 

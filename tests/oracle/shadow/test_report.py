@@ -5,7 +5,7 @@ from dataclasses import asdict
 from oracle.cli.shadow_view import report_lines
 from oracle.shadow import report_of
 from oracle.shadow.report import MOST_PAIRS
-from oracle.storage import Decision, PairFigures, Parting, ShadowPair, SideFigures
+from oracle.storage import Decision, PairFigures, PairParting, ShadowPair, SideFigures
 
 
 def side(reason: str = "completed", *, tools: int = 1, tokens: int = 1_000) -> SideFigures:
@@ -70,7 +70,7 @@ def test_there_may_be_no_pairs_and_very_many():
 
 
 def test_figures_are_read_back_as_they_were_written():
-    parting = Parting(Decision(1, "calls", ("read_file",)), Decision(1, "end", reason="completed"))
+    parting = PairParting(Decision(1, "calls", ("read_file",)), Decision(1, "end", reason="completed"))
     figures = PairFigures(side(), side(), 0.25, parting, answered=1, ran=2, would_call=("vault_write",))
     assert PairFigures.from_json(asdict(figures)) == figures
     assert PairFigures.from_json(asdict(PairFigures(side(), side(), 1.0))) == PairFigures(side(), side(), 1.0)
@@ -80,8 +80,11 @@ def test_where_two_runs_part_is_said_in_words():
     calls, end = Decision(2, "calls", ("read_file", "search_code")), Decision(1, "end", reason="no_progress")
     said = []
     for parting in (
-        Parting(calls, end), Parting(calls, calls, same_tools=True), Parting(Decision(1, "text"), calls), None,
-    ):  # fmt: skip
+        PairParting(calls, end),
+        PairParting(calls, calls, same_tools=True),
+        PairParting(Decision(1, "text"), calls),
+        None,
+    ):
         figures = PairFigures(side(), side("no_progress"), 0.1, parting)
         said += [line.strip() for line in report_lines(report_of([pair(1, figures=figures)])) if "similarity 0" in line]
     assert [line.partition("; ")[2] for line in said] == [

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from oracle.control.choosing import UnknownTreeError
 from oracle.models.protocol import ModelFault
 from oracle.shadow import ShadowControlError, report_of, running
-from oracle.storage import Command, RunFilter, schema
+from oracle.storage import RunCommand, RunFilter, schema
 from oracle.testing import ScriptedTurn
 from oracle.tools import ToolResult
 from tests.acceptance.harness import answers, calls, made_tool, numbered, says, text_of_request
@@ -278,7 +278,7 @@ async def test_a_shadow_is_cancelled_by_the_command_that_cancels_runs(store):
     async with shadowed(store, [answers()], [HANGS]) as it:
         await it.runs.ask()
         await until(lambda: len(it.model.requests) == 1)
-        await store.commands.send(Command(it.shadows.live_id, "cancel"))
+        await store.commands.send(RunCommand(it.shadows.live_id, "cancel"))
         pair = await it.pair()
     assert (pair.state, pair.why) == ("failed", "cancelled")
 

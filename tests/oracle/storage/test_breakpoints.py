@@ -2,7 +2,7 @@
 
 import pytest
 
-from oracle.storage import Breakpoint, Command, NewRun, Store, TooManyBreakpointsError, open_store
+from oracle.storage import Breakpoint, NewRun, RunCommand, Store, TooManyBreakpointsError, open_store
 from oracle.storage.breakpoints import MOST_BREAKPOINTS
 
 
@@ -57,7 +57,7 @@ def new_run(name: str, tree: str, user_id: str) -> NewRun:
 
 
 async def test_a_command_reaches_all_running_queries_that_it_means(store: Store) -> None:
-    got: list[Command] = []
+    got: list[RunCommand] = []
     for name, tree, user_id in (("r1", "oracle", "ann"), ("r2", "oracle", "bob"), ("r3", "other", "ann")):
         await store.runs.begin(new_run(name, tree, user_id))
     store.commands.subscribe(got.append)

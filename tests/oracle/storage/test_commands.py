@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import func, select
 from structlog.testing import capture_logs
 
-from oracle.storage import Command, Store, open_store, schema
+from oracle.storage import RunCommand, Store, open_store, schema
 from tests.oracle.storage.making import DONE, END, begun, until
 
 
-async def received(queue: "asyncio.Queue[Command]") -> Command:
+async def received(queue: "asyncio.Queue[RunCommand]") -> RunCommand:
     async with asyncio.timeout(20):
         return await queue.get()
 
@@ -24,29 +24,29 @@ async def rows(store: Store) -> int:
 
 
 async def test_a_command_is_delivered_once_and_deleted(store: Store) -> None:
-    queue: asyncio.Queue[Command] = asyncio.Queue()
+    queue: asyncio.Queue[RunCommand] = asyncio.Queue()
     store.commands.subscribe(queue.put_nowait)
     await begun(store)
-    await store.commands.send(Command("run-1", "cancel", {"by": "ann"}))
-    assert await received(queue) == Command("run-1", "cancel", {"by": "ann"})
+    await store.commands.send(RunCommand("run-1", "cancel", {"by": "ann"}))
+    assert await received(queue) == RunCommand("run-1", "cancel", {"by": "ann"})
     assert queue.empty()
     assert await rows(store) == 0
 
 
 async def test_commands_come_in_order(store: Store) -> None:
-    queue: asyncio.Queue[Command] = asyncio.Queue()
+    queue: asyncio.Queue[RunCommand] = asyncio.Queue()
     store.commands.subscribe(queue.put_nowait)
     await begun(store)
     for number in range(20):
-        await store.commands.send(Command("run-1", "step", {"n": number}))
+        await store.commands.send(RunCommand("run-1", "step", {"n": number}))
     assert [(await received(queue)).data["n"] for _ in range(20)] == list(range(20))
 
 
 async def test_a_command_waits_for_who_listens(store: Store) -> None:
     await begun(store)
-    await store.commands.send(Command("run-1", "cancel"))
+    await store.commands.send(RunCommand("run-1", "cancel"))
     assert await rows(store) == 1
-    queue: asyncio.Queue[Command] = asyncio.Queue()
+    queue: asyncio.Queue[RunCommand] = asyncio.Queue()
     store.commands.subscribe(queue.put_nowait)
     assert (await received(queue)).kind == "cancel"
 
@@ -55,7 +55,7 @@ async def test_a_command_for_a_run_that_is_not_under_way_is_none(store: Store) -
     log = await begun(store)
     await log.finish(DONE, END)
     for run_id in ("run-1", "nobody", "a\x00b", "\ud800"):
-        await store.commands.send(Command(run_id, "cancel"))
+        await store.commands.send(RunCommand(run_id, "cancel"))
     assert await rows(store) == 0
 
 
@@ -64,8 +64,8 @@ async def test_a_command_that_cannot_be_read_for_now_comes_later(tmp_path: Path)
     file = tmp_path / "oracle.db"
     async with open_store(f"sqlite:///{file}", worker="worker-1", patience_s=0.1) as store:
         await begun(store)
-        await store.commands.send(Command("run-1", "cancel"))
-        queue: asyncio.Queue[Command] = asyncio.Queue()
+        await store.commands.send(RunCommand("run-1", "cancel"))
+        queue: asyncio.Queue[RunCommand] = asyncio.Queue()
         with capture_logs() as logs, closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             store.commands.subscribe(queue.put_nowait)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, insert, select, text
 
 from oracle.storage import (
-    Command,
+    RunCommand,
     RunLostError,
     RunRecord,
     Store,
@@ -71,13 +71,13 @@ async def test_very_many_runs_in_one_commit_wake_all_their_followers(two: tuple[
 
 async def test_a_command_reaches_only_the_worker_of_the_run(two: tuple[Store, Store]) -> None:
     one, other = two
-    of_one, of_other = asyncio.Queue[Command](), asyncio.Queue[Command]()
+    of_one, of_other = asyncio.Queue[RunCommand](), asyncio.Queue[RunCommand]()
     one.commands.subscribe(of_one.put_nowait)
     other.commands.subscribe(of_other.put_nowait)
     await begun(one)
-    await other.commands.send(Command("run-1", "cancel"))
+    await other.commands.send(RunCommand("run-1", "cancel"))
     async with asyncio.timeout(20):
-        assert await of_one.get() == Command("run-1", "cancel")
+        assert await of_one.get() == RunCommand("run-1", "cancel")
     assert of_one.empty()
     assert of_other.empty()
 
@@ -164,8 +164,8 @@ async def test_two_workers_together_give_a_user_no_more_runs_than_one_may_have(t
 async def test_commands_of_a_run_that_was_taken_over_go_to_its_new_worker(two: tuple[Store, Store]) -> None:
     one, other = two
     await one.runs.begin(new_run())
-    await other.commands.send(Command("run-1", "cancel"))  # nobody listens there
-    queue: asyncio.Queue[Command] = asyncio.Queue()
+    await other.commands.send(RunCommand("run-1", "cancel"))  # nobody listens there
+    queue: asyncio.Queue[RunCommand] = asyncio.Queue()
     other.commands.subscribe(queue.put_nowait)
     await take_all(other)
     async with asyncio.timeout(20):
@@ -244,14 +244,14 @@ async def test_a_follower_elsewhere_goes_on_after_its_connection_broke(postgresq
     ):
         log = await begun(one)
         follower = asyncio.create_task(heard(other))
-        queue: asyncio.Queue[Command] = asyncio.Queue()
+        queue: asyncio.Queue[RunCommand] = asyncio.Queue()
         other.commands.subscribe(queue.put_nowait)
         await other.runs.begin(new_run("others"))
         await until(lambda: any(tail._waiting for tail in other.log._tails))
         proxy.cut()
         log.chunk(content("a"))
         await log.finish(DONE, END)  # nobody may be listening just now
-        await one.commands.send(Command("others", "cancel"))
+        await one.commands.send(RunCommand("others", "cancel"))
         async with asyncio.timeout(20):
             assert await follower == [1, 2]
             assert (await queue.get()).kind == "cancel"

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from oracle.conversations import UnknownConversationError
 from oracle.storage import (
-    Command,
+    RunCommand,
     RunLostError,
     RunRecord,
     Store,
@@ -91,7 +91,7 @@ async def test_an_abandoned_run_leaves_no_trace(store: Store) -> None:
     log = await begun(store)
     log.chunk(content("a"))
     await log.flush()
-    await store.commands.send(Command("run-1", "cancel"))
+    await store.commands.send(RunCommand("run-1", "cancel"))
     for _ in range(2):
         await store.runs.abandon("run-1", created_conversation=new_run().created_conversation)
     for table in (schema.run, schema.event, schema.conversation, schema.command):
